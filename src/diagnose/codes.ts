@@ -45,7 +45,7 @@ export const CODES = {
   unknown_refused: {
     severity: 'warning',
     link: 'identified',
-    message: 'so many devices that are not configured send fixes that further ones are refused',
+    message: 'fixes of devices that are not configured are refused: what may be held of such devices is used up',
     action: 'add the devices that are yours to devices.yaml, or set hold.unknown: false',
   },
   marks_full: {
@@ -414,6 +414,12 @@ export const CODES = {
     link: 'accepted',
     message: '{} is not told of findings',
     action: 'correct the receiver or its URL in gateway.yaml (alerts), then test it: waybridge alerts test',
+  },
+  no_id: {
+    severity: 'warning',
+    link: 'identified',
+    message: 'positions in {} come that name no device: they are not taken',
+    action: 'set the id (the IMEI) in the tracker that the evidence names, or have it log in first',
   },
   checksum_errors: {
     severity: 'warning',

@@ -42,7 +42,7 @@ function allTroubles(facts: Facts): Found[] {
 }
 
 function observedTroubles(observations: readonly Observation[]): Found[] {
-  const repeated = observations.filter(({ code, count }) => code !== 'checksum_errors' || count >= REPEATED)
+  const repeated = observations.filter(({ code, count }) => !NORMAL_ONCE.has(code) || count >= REPEATED)
   return repeated.map(({ code, count, evidence, sinceAt, subject }) => ({ code, count, evidence, sinceAt, subject }))
 }
 
@@ -106,7 +106,8 @@ const CAUSES_OF_BACKLOG = new Set<FindingCode>([
 ])
 const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 const MAX_EVIDENCE = 5
-/** A single damaged frame is normal; this many are reported. */
+/** A single damaged frame is normal, and one without an id; this many are reported. */
+const NORMAL_ONCE: ReadonlySet<FindingCode> = new Set(['checksum_errors', 'no_id'])
 const REPEATED = 3
 
 /** A finding for each of a few devices with the same trouble; one for all of them where they are more. */

@@ -11,7 +11,7 @@ import type { Conversation } from './conversation.ts'
 import { GuessDelays } from './guesses.ts'
 import type { FrameNotes } from './heard.ts'
 import type { DeviceTrail } from './suspicion.ts'
-import type { UnknownDeviceQuota } from './unknown-devices.ts'
+import { isHoldable, type UnknownDeviceQuota } from './unknown-devices.ts'
 
 /**
  * Why a message is refused: its device is not configured, its secret is wrong, it came in a way that its entry does not allow, or
@@ -215,7 +215,12 @@ export class Identity {
     const mayBeHeld = admitsUnknown() && secret === undefined
     if (mayBeHeld && (session.bridge !== undefined || unknownDevices.admit(id, session)))
       return new ResolvedDevice(id, undefined, false, objection)
-    return { reason: objection?.reason ?? 'unknown_device', device: name, objection, isCrowded: mayBeHeld }
+    return {
+      reason: objection?.reason ?? 'unknown_device',
+      device: name,
+      objection,
+      isCrowded: mayBeHeld && isHoldable(name),
+    }
   }
 }
 

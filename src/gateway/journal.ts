@@ -245,13 +245,16 @@ export class Journal {
     }
   }
 
-  #refused(refusal: Refusal, { at, session: { remote } }: MessageSource): void {
+  #refused(refusal: Refusal, { at, protocol, session: { remote, transport } }: MessageSource): void {
     const { device, reason, objection, isCrowded } = refusal
     metrics.refused.inc({ reason })
     if (objection) this.#objected(objection, at)
     if (reason === 'unknown_device' && refusal !== NOBODY) this.#rejected.log(sameId(device), reason, remote)
     if (reason === 'other_device') this.#rejected.log(device, reason, remote)
     if (isCrowded) observations.note('unknown_refused', { evidence: sameId(device).slice(0, 64) })
+    if (device !== '' || protocol === undefined) return
+    const evidence = say('{} over {} from {}', protocol.name, transport, addressOf(remote))
+    observations.note('no_id', { subject: { listener: protocol.name }, evidence, now: at })
   }
 
   #objected({ device, reason, finding }: Objection, now: number): void {

@@ -17,10 +17,15 @@ export class UnknownDeviceQuota {
   }
 
   admit(id: string, { remote, transport }: Pick<Conversation, 'remote' | 'transport'>): boolean {
-    if (id.length === 0 || Buffer.byteLength(id) > MAX_ID_BYTES) return false
+    if (!isHoldable(id)) return false
     const admitted = transport === 'udp' ? this.#unproven : this.#proven
     return admitted.admit(networkOf(addressOf(remote)), id, this.#devicesPerNetwork)
   }
+}
+
+/** Whether fixes of an id may be held at all: it is one, and not too long. */
+export function isHoldable(id: string): boolean {
+  return id.length > 0 && Buffer.byteLength(id) <= MAX_ID_BYTES
 }
 
 /** Admitted devices by network; forgotten after an hour, or when there are too many. */

@@ -40,6 +40,7 @@ const HOLDS_MS = {
   port_taken: 8000,
   bridge_down: 8000,
   checksum_errors: MINUTE_MS,
+  no_id: MINUTE_MS,
   push_full: 10_000,
 } satisfies Record<string, number>
 export type ObservationCode = keyof typeof HOLDS_MS

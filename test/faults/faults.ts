@@ -7,7 +7,7 @@ import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { ok, type Respond, status } from '../rig/api.ts'
 import { COMPANY, startProduct } from '../rig/product.ts'
 import { signal, untilSo } from '../support/processes.ts'
-import { gt06, h02, nowS, osmand, wialon } from './senders.ts'
+import { gt06, gt06Unnamed, h02, nowS, osmand, wialon } from './senders.ts'
 import { FLEET, GUARDED, OWN, type Site, STRANGER, settings, UNROUTED, WAVES } from './site.ts'
 
 /** Something that breaks, and the finding that names it. */
@@ -238,6 +238,18 @@ export const FAULTS: readonly Fault[] = [
     begin: repeating(
       (site) => osmand(site, OWN[0], { timestamp: nowS() - 365 * 86_400 }),
       (site) => osmand(site, OWN[0]),
+    ),
+  },
+  {
+    what: 'positions come without the login that names their device',
+    code: 'no_id',
+    dueS: 3,
+    endsS: 60,
+    says: /positions in gt06 come that name no device.*gt06 over tcp from 127\.0\.0\.1/,
+    never: /unknown_refused/,
+    begin: repeating(
+      ({ product: { ports } }) => gt06Unnamed(ports['tcp/gt06']),
+      async () => {},
     ),
   },
   {

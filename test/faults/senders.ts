@@ -40,6 +40,12 @@ export async function gt06(port: number, id: string, isDamaged: boolean): Promis
   await say(port, Buffer.concat([gt06Frame(0x01, Buffer.from(`0${id}`, 'hex')), position]))
 }
 
+/** A position without the login before it. */
+export async function gt06Unnamed(port: number): Promise<void> {
+  const date = new Date().toISOString().slice(2, 19).replaceAll(/\D/g, '')
+  await say(port, gt06Frame(0x12, gt06Gps({ date, latitude: 52.5, longitude: 13.4, speed: 0 })))
+}
+
 /** Sends it over a connection of its own, which stays open for a moment for the answer. */
 async function say(port: number, bytes: Buffer | string): Promise<void> {
   const { socket } = await dial(port)

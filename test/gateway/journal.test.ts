@@ -6,6 +6,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
 import type { Store } from '../../src/store/index.ts'
+import { english } from '../../src/texts/text.ts'
 import { beating, beatingHeardBook } from '../support/beat.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { journalOf } from '../support/journal.ts'
@@ -269,6 +270,22 @@ it('the journal logs a sender of fixes that names no device, but no login that n
   expect(logged()).toEqual([])
   await say({ fixes: [at(1000 * NOW_S)] })
   expect(logged()).toEqual([' unknown_device'])
+})
+
+it('a datagram that names no device is noted as that, and not as one device too many', async () => {
+  // What tests before have left.
+  observations.current(Date.now() + 3_600_000)
+  const { say } = await gateway({ hold: { unknown: true } })
+  const codes = () =>
+    observations
+      .current()
+      .flatMap(({ code, subject, evidence }) =>
+        code === 'no_id' || code === 'unknown_refused' ? [[code, subject, ...evidence.map(english)]] : [],
+      )
+  await say({ device: 'x'.repeat(300), fixes: [at(1000 * NOW_S)] }, new Conversation('udp', '10.0.0.8:1'))
+  expect(codes()).toEqual([])
+  await say({ fixes: [at(1000 * NOW_S)] }, new Conversation('udp', '10.0.0.9:1'))
+  expect(codes()).toEqual([['no_id', { listener: 'spoken' }, 'spoken over udp from 10.0.0.9']])
 })
 
 it('answers a frame although noting it meets a fault', async () => {

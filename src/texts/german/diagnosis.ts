@@ -18,8 +18,13 @@ const FINDINGS = {
     'Positionen von {1} wurden so lange gehalten, wie hold.max_age erlaubt, und werden verworfen',
   'see in `why` what holds its fixes: give it a route, correct its clock, or deliver them: waybridge release':
     'in `why` nachsehen, was seine Positionen hält: ihm eine Route geben, seine Uhr stellen, oder sie zustellen: waybridge release',
-  'so many devices that are not configured send fixes that further ones are refused':
-    'so viele nicht eingerichtete Geräte senden, dass weitere abgewiesen werden',
+  'fixes of devices that are not configured are refused: what may be held of such devices is used up':
+    'Positionen nicht eingerichteter Geräte werden abgewiesen: was von solchen gehalten werden darf, ist aufgebraucht',
+  'positions in {} come that name no device: they are not taken':
+    'es kommen Positionen in {1}, die kein Gerät nennen: sie werden nicht angenommen',
+  'set the id (the IMEI) in the tracker that the evidence names, or have it log in first':
+    'im Gerät, das der Beleg nennt, die Kennung (die IMEI) setzen, oder es sich zuerst anmelden lassen',
+  '{} over {} from {}': '{1} über {2} von {3}',
   'add the devices that are yours to devices.yaml, or set hold.unknown: false':
     'eigene Geräte in devices.yaml eintragen oder hold.unknown: false setzen',
   'the marks that recognise duplicates of {} have reached their limit: duplicates may be pushed':

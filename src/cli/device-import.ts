@@ -24,14 +24,14 @@ interface ImportOptions extends AdminPortOptions {
 }
 
 /** What a list is sent with. */
-interface Sending {
+interface ListRequest {
   readonly admin: AdminPort
   readonly body: Buffer
   readonly query: Readonly<Record<string, string>>
 }
 
 /** An answer; `isMost`: it was refused, since most devices would lose their route. */
-interface Answered {
+interface ListAnswer {
   readonly list: DevicesPutJson
   readonly isMost: boolean
 }
@@ -47,7 +47,7 @@ export async function importCommand(act: 'check' | 'put', file: string, options:
   const company = options.company ?? onlyCompany(companies)
   const columns = columnsChosen(options.column ?? [])
   const query = { company_id: company, ...(options.column && { columns: JSON.stringify(columns) }) }
-  const sending: Sending = { admin, body, query }
+  const sending: ListRequest = { admin, body, query }
   const { trial, accept } = await tryList(file, sending, options.accept ?? [])
   const accepting = Object.keys(accept).length > 0 && { accept: JSON.stringify(accept) }
   const isLeftOut = trial.list.rejected.length + trial.list.doubtful.length > 0
@@ -68,7 +68,7 @@ export async function importCommand(act: 'check' | 'put', file: string, options:
 }
 
 /** A dry run with all ids that are accepted; of a bare line that of the list, which a dry run before has to tell. */
-async function tryList(file: string, sending: Sending, accepted: readonly string[]) {
+async function tryList(file: string, sending: ListRequest, accepted: readonly string[]) {
   const given = accepted.map((text) => {
     const [, line, id] = /^(\d+)(?:=(.+))?$/s.exec(text) ?? []
     if (line === undefined) throw new UserError(`--accept ${text}: expected a line, or LINE=ID.`)
@@ -91,7 +91,7 @@ function idOf(doubt: DoubtJson | undefined, place: string, line: string): string
   return doubt.id
 }
 
-async function send({ admin, body, query }: Sending): Promise<Answered> {
+async function send({ admin, body, query }: ListRequest): Promise<ListAnswer> {
   const answer = await ask(admin, { method: 'PUT', path: '/admin/devices', query, body })
   const list = jsonOf(answer) as DevicesPutJson | undefined
   if (answer.status !== 200 && !(answer.status === 409 && list?.columns)) throw refusalOf(answer)
@@ -124,14 +124,14 @@ function columnsChosen(texts: readonly string[]): Record<string, string | null> 
 }
 
 /** Whether the list may be put: no device loses its route, or an option or the user at the terminal allows it. */
-async function mayTake(trial: Answered, { yes, force }: ImportOptions): Promise<boolean> {
+async function mayTake(trial: ListAnswer, { yes, force }: ImportOptions): Promise<boolean> {
   const { takes = [] } = trial.list
   if (takes.length === 0 || force || (yes && !trial.isMost)) return true
   const [loss] = lossText(trial)
   return confirmChange(`${loss}. Put it?`, `${loss}; add ${trial.isMost ? '--force' : '--yes'} if it is meant`)
 }
 
-function lossText({ list: { takes = [] }, isMost }: Answered): string[] {
+function lossText({ list: { takes = [] }, isMost }: ListAnswer): string[] {
   if (takes.length === 0) return []
   const names = listText([...new Set(takes.map(({ device, name = device }) => name))])
   return [`this takes the route from ${isMost ? 'most devices that have one: ' : ''}${names}`]

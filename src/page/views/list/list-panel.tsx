@@ -69,14 +69,14 @@ export function ListPanel({ file, close }: ListPanelProps): JSX.Element {
   )
 }
 
-interface PreviewProps {
+interface ListPreviewProps {
   readonly file: File
   readonly decided: Decided
   readonly decide: (some: Partial<Decided>) => void
   readonly put: (done: DevicesPutJson) => void
 }
 
-function Preview({ file, decided, decide, put }: PreviewProps): JSX.Element {
+function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element {
   const asked = useAsked(JSON.stringify(decided), () => send(file, decided, { dry_run: true }))
   const last = useRef<Tried<DevicesPutJson> | undefined>(undefined)
   if (asked.answer) last.current = asked.answer

@@ -3,6 +3,7 @@ import { yieldToEventLoop } from '../async.ts'
 import { MAX_ID_BYTES } from '../domain/ids.ts'
 import { cidr } from '../domain/networks.ts'
 import { int64Mistake, isScientific, weaknessOf } from '../domain/units.ts'
+import { say } from '../texts/text.ts'
 import { columnMistakes, parseCsv, type Row } from './csv.ts'
 import { schemaMistakes } from './document.ts'
 import { takeFlowLines } from './flow-lines.ts'
@@ -167,4 +168,7 @@ function settingOrText({ text: scalar, quoted }: Leaf, path: Path): unknown {
   return /^-?\d+(\.\d+)?$/.test(scalar) && String(Number(scalar)) === scalar ? Number(scalar) : scalar
 }
 
-const ID_EXPECTED = `expected a device id of 1 to ${MAX_ID_BYTES} bytes of printable UTF-8, without spaces around it`
+const ID_EXPECTED = say(
+  'expected a device id of 1 to {} bytes of printable UTF-8, without spaces around it',
+  MAX_ID_BYTES,
+)

@@ -1,5 +1,6 @@
 import { yieldToEventLoop } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
+import { say, type Text } from '../texts/text.ts'
 import { type Device, type DeviceFile, type PlacedDevice, readDeviceEntry } from './devices.ts'
 import { type Mapping, pathText } from './node.ts'
 import { type Mistake, unknownName } from './problem.ts'
@@ -61,10 +62,11 @@ function mistakesBeside(
     for (const other of others.named(name))
       if (other.name === name && isOther(other)) found.push({ at: nameAt, key, ...sharedName(device, other) })
     const owner = others.find(name)
-    if (owner && isOther(owner)) found.push({ at: nameAt, key, message: `this name is the id of ${whichText(owner)}` })
+    if (owner && isOther(owner))
+      found.push({ at: nameAt, key, message: say('this name is the id of {}', whichText(owner)) })
   }
   if (companyIds && !companyIds.has(company_id)) {
-    const message = `company ${company_id} is not among the companies of gateway.yaml`
+    const message = say('company {} is not among the companies of gateway.yaml', company_id)
     found.push({ at: companyAt, key: pathText([id, 'company_id']), message })
   }
   if (protocol !== undefined && protocolNames?.includes(protocol) === false)
@@ -78,16 +80,21 @@ function mistakesBeside(
 
 /** Two trackers of one van may share a name; two vans may not, because a line with the name would mean both. */
 function sharedName(device: Device, namesake: Device): Pick<Mistake, 'message' | 'severity'> {
-  const same = `${whichText(namesake)} has the same name`
-  if (device.company_id !== namesake.company_id) return { message: `${same}, but another company` }
+  const which = whichText(namesake)
+  if (device.company_id !== namesake.company_id)
+    return { message: say('{} has the same name, but another company', which) }
   const [one, other] = [device.courier_id, namesake.courier_id]
-  if (one !== undefined && other !== undefined && one !== other) return { message: `${same}, but another courier` }
-  return { severity: 'warning', message: `${same}: correct only for two trackers of one van` }
+  if (one !== undefined && other !== undefined && one !== other)
+    return { message: say('{} has the same name, but another courier', which) }
+  return {
+    severity: 'warning',
+    message: say('{} has the same name: correct only for two trackers of one van', which),
+  }
 }
 
 /** Names a device by its place in a file; the source of a put is not unique, so its id is added. */
-function whichText({ id, source }: Device): string {
-  return source.startsWith('admin ') ? `device ${id} (${source})` : `the device at ${source}`
+function whichText({ id, source }: Device): Text {
+  return source.startsWith('admin ') ? say('device {} ({})', id, source) : say('the device at {}', source)
 }
 
 /**
@@ -105,7 +112,7 @@ export function readDevice(
     mistakes.push(...mistakesBeside(placed, others, { companyIds }))
     // A line of routes.csv with this text could mean either device.
     const named = others.named(id).find((other) => sameId(other.id) !== sameId(id))
-    if (named) mistakes.push({ at: 0, message: `${whichText(named)} has this id as its name` })
+    if (named) mistakes.push({ at: 0, message: say('{} has this id as its name', whichText(named)) })
   }
   const wrong = mistakes.filter(({ severity = 'mistake' }) => severity === 'mistake')
   if (placed && wrong.length === 0) return { device: placed.device }

@@ -1,8 +1,9 @@
+import { RequestError } from './client.ts'
 import { words } from '../words/index.ts'
 
-/** A file as it is sent: a spreadsheet, or CSV. @throws Error if the admin port would not take it */
+/** A file as it is sent: a spreadsheet, or CSV. @throws RequestError if the admin port would not take it */
 export function bodyOf(file: File): Blob {
-  if (file.size > MOST_BYTES) throw new Error(words.roster.tooLarge)
+  if (file.size > MOST_BYTES) throw new RequestError(413, words.roster.tooLarge)
   return new Blob([file], { type: isSheet(file) ? XLSX : 'text/csv' })
 }
 

@@ -125,12 +125,13 @@ export function messageOf(error: unknown): string {
   return error.status === 403 ? words.mayNot : error.message
 }
 
+/** Says what has failed; with `again` a button to try it again, if the same request may succeed later. */
 export function FailureNote({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
   return (
     <div class="failure" role="alert">
       <Icon name="warning" />
       <span>{words.failed(messageOf(error))}</span>
-      {again && (
+      {again && mayHelp(error) && (
         <button type="button" class="button small" onClick={again}>
           {words.retry}
         </button>
@@ -138,6 +139,13 @@ export function FailureNote({ error, again }: { error: unknown; again?: () => vo
     </div>
   )
 }
+
+/** A refusal of the request itself is the same each time. */
+function mayHelp(error: unknown): boolean {
+  return !(error instanceof RequestError && FINAL.has(error.status))
+}
+
+const FINAL = new Set([400, 403, 404, 413, 415, 422])
 
 /** Grey lines in place of what is not loaded yet. */
 export function Loading({ lines = 3 }: { lines?: number }): JSX.Element {

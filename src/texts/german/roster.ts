@@ -32,6 +32,21 @@ const REJECTED = {
   'line {}': 'Zeile {1}',
 }
 
+/** What is wrong with an entry of a device. */
+const ENTRIES = {
+  'device {} ({})': 'Gerät {1} ({2})',
+  'the device at {}': 'das Gerät in {1}',
+  'this name is the id of {}': 'dieser Name ist die Kennung von: {1}',
+  '{} has this id as its name': '{1} hat diese Kennung als Namen',
+  '{} has the same name, but another company': '{1} hat denselben Namen, aber eine andere Firma',
+  '{} has the same name, but another courier': '{1} hat denselben Namen, aber einen anderen Fahrer',
+  '{} has the same name: correct only for two trackers of one van':
+    '{1} hat denselben Namen: richtig nur bei zwei Trackern eines Fahrzeugs',
+  'company {} is not among the companies of gateway.yaml': 'Firma {1} ist nicht unter den Firmen von gateway.yaml',
+  'expected a device id of 1 to {} bytes of printable UTF-8, without spaces around it':
+    'erwartet wird eine Gerätekennung von 1 bis {1} Bytes druckbarem UTF-8, ohne Leerzeichen darum',
+}
+
 /** What is said of a list of vans, of its columns and of the ids in it. */
 const DEVICE_SHEETS = {
   'a spreadsheet has rounded this id': 'eine Tabellenkalkulation hat diese Kennung gerundet',
@@ -153,4 +168,4 @@ const ASSIGNMENTS = {
     'Firma {1} hat einen späteren Plan, {2} von {3}: zuerst ihn zurücknehmen',
 }
 
-export const ROSTER = { ...REJECTED, ...DEVICE_SHEETS, ...SPREADSHEETS, ...WARNINGS, ...ASSIGNMENTS }
+export const ROSTER = { ...REJECTED, ...ENTRIES, ...DEVICE_SHEETS, ...SPREADSHEETS, ...WARNINGS, ...ASSIGNMENTS }

@@ -3,7 +3,7 @@ import { type DateOrder, dateOrderOf, type Interval, standardDate, type Times, t
 import { int64, int64Mistake, isScientific } from '../domain/units.ts'
 import { joined, say, type Text } from '../texts/text.ts'
 import { columnMistakes, parseCsv, type Row, type Table } from './csv.ts'
-import { type Mistake, type Source } from './problem.ts'
+import { lineStarts, type Mistake, type Source } from './problem.ts'
 
 /** The lines of one routes file. */
 export interface RouteFile {
@@ -32,8 +32,18 @@ export interface RouteRow {
 
 /** Reads routes.csv or one of routes/*.csv; local times are in `zone`. A bad line is left out, the others are kept. */
 export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
-  const table = parseCsv(text)
+  const table = parseCsv(withoutRosterTitle(text))
   return table ? readRouteTable(table, name, zone) : { name, rows: [], mistakes: [], warnings: [] }
+}
+
+/** The text of a roster with blanks in place of the lines above its header, so that all else keeps its place. */
+export function withoutRosterTitle(text: string): string {
+  const starts = lineStarts(text)
+  const header = starts.slice(0, MOST_TITLE_LINES).find((start, line) => {
+    const columns = knownColumns(parseCsv(text.slice(start, starts[line + 1]))?.columns ?? [])
+    return columns.includes('device') && columns.includes('route_id')
+  })
+  return header === undefined ? text : text.slice(0, header).replaceAll(/[^\r\n]/g, ' ') + text.slice(header)
 }
 
 /**
@@ -111,6 +121,8 @@ function shown(mistake: Text, text: string): Text {
 }
 
 const MOST_SHOWN = 40
+/** In how many lines at its beginning a roster may have its header. */
+const MOST_TITLE_LINES = 20
 
 function intervalOf(cells: { date: string; from: string; until: string }, times: Times): Interval | CellMistake {
   if (cells.date !== '') {

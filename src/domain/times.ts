@@ -208,7 +208,7 @@ export type DateOrder = 'day first' | 'month first' | 'both' | undefined
 export function dateOrderOf(texts: Iterable<string>): DateOrder {
   let order: DateOrder
   for (const text of texts) {
-    const [, first, , second] = NUMERIC.exec(text) ?? []
+    const [, first, , second] = NUMERIC.exec(in24Hours(text)) ?? []
     if (first === undefined || Number(first) > 12 === Number(second) > 12) continue
     const told = Number(first) > 12 ? 'day first' : 'month first'
     order = order === undefined || order === told ? told : 'both'
@@ -216,8 +216,12 @@ export function dateOrderOf(texts: Iterable<string>): DateOrder {
   return order
 }
 
-/** A date such as `22.11.2026` or `22/11/2026 6:00` as `2026-11-22 06:00`; any other text unchanged; why it is in doubt. */
-export function standardDate(text: string, order: DateOrder): string | { readonly message: Text } {
+/**
+ * A date such as `22.11.2026`, `22/11/2026 6:00` or `11/22/2026 6:00 AM` as `2026-11-22 06:00`; any other text unchanged; why it is
+ * in doubt.
+ */
+export function standardDate(written: string, order: DateOrder): string | { readonly message: Text } {
+  const text = in24Hours(written)
   const match = NUMERIC.exec(text)
   if (!match) return text
   const [, first, , second, year, hour, minute, rest = ''] = match
@@ -225,14 +229,22 @@ export function standardDate(text: string, order: DateOrder): string | { readonl
   const date = (month: string, day: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   if (order === 'both')
     return {
-      message: say('"{}": some dates have the day first, some the month: write {}', text, date('11', '22')),
+      message: say('"{}": some dates have the day first, some the month: write {}', written, date('11', '22')),
     }
   if (order === 'day first') return date(second, first) + time
   if (order === 'month first') return date(first, second) + time
   if (first === second) return date(first, second) + time
   return {
-    message: say('is "{}" {} or {}? Write it like one of these', text, date(second, first), date(first, second)),
+    message: say('is "{}" {} or {}? Write it like one of these', written, date(second, first), date(first, second)),
   }
+}
+
+/** A text that ends with a time such as `6:00 AM` or `12:30:00 p.m.`, with that as `06:00`; any other text unchanged. */
+function in24Hours(text: string): string {
+  return text.replace(TWELVE_HOURS, (_, hour: string, rest: string, half: string) => {
+    const from12 = (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+    return String(from12).padStart(2, '0') + rest
+  })
 }
 
 const DAY_MS = 86_400_000
@@ -248,4 +260,6 @@ const FITS_MS = 120_000
 const LEAST_QUARTERS = -48
 /** The offsets in use that are no whole hours, in quarters of one: from -09:30 to +13:45. */
 const ODD_QUARTERS: ReadonlySet<number> = new Set([-38, -14, -10, 14, 18, 22, 23, 26, 35, 38, 42, 51, 55])
+/** 1 to 12, as a clock of twelve hours shows them. */
+const TWELVE_HOURS = /(?<=^|[^\d:])(0?[1-9]|1[0-2])(:[0-5]\d(?::[0-5]\d)?) ?([ap])\.?m\.?$/i
 const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:,?[T ]+(\d{1,2}):(\d\d)(:\d\d)?)?$/

@@ -96,6 +96,18 @@ describe('PUT /admin/routes', () => {
     expect(await lines('company_id=7&at=2099-11-20 07:00')).toEqual([PUT_LINE, FILE_LINE].toReversed())
   })
 
+  it('takes lines of a title, one more column with a warning, and times with AM and PM', async () => {
+    const body =
+      'Roster of Friday;;;;;\nNorth\n\nVehicle;Driver;Route;Start;End;Phone\n' +
+      'Van 12;42;1002;11/20/2099 6:00 AM;11/20/2099 8:00 PM;0151\nVan 99;42;1;11/20/2099 6:00 AM;;\n'
+    const { status, json } = await put(body)
+    expect([status, json]).toMatchObject([
+      200,
+      { added: 1, warnings: [{ line: 4, message: 'phone: this column is not read' }], rejected: [{ line: 6 }] },
+    ])
+    expect(await lines('company_id=7&at=2099-11-20 07:00')).toEqual([FILE_LINE, PUT_LINE])
+  })
+
   it('takes JSON, ids with all of their digits, and what GET answers', async () => {
     const json = `[{"device":"Van 12","courier_id":9223372036854775807,"route_id":"9007199254740993","from":"2099-11-20 06:00","until":null}]`
     expect(await put(json, undefined, 'application/json')).toMatchObject({ status: 200, json: ANSWER })
@@ -264,6 +276,15 @@ describe('PUT /admin/routes that is refused', () => {
   ])('for %s is 422, at the line of the header', async (_, column, message) => {
     const body = `# today\ndevice,courier_id,route_id,from,${column}\nVan 12,42,1002,2099-11-20 06:00,\n`
     expect(await put(body)).toMatchObject({ status: 422, json: { errors: errors(['line 2', message]) } })
+    expect(await lines()).toEqual([FILE_LINE])
+  })
+
+  it('for a further column is 422 while a column is missing that it may be meant for', async () => {
+    const body = `device,route_id,from,until,Zusteller\nVan 12,1002,2099-11-20 06:00,,42\n`
+    expect(await put(body)).toMatchObject({
+      status: 422,
+      json: { message: expect.stringContaining('zusteller: unknown column') as unknown },
+    })
     expect(await lines()).toEqual([FILE_LINE])
   })
 

@@ -30,6 +30,14 @@ describe('the header of a roster', () => {
     expect((await read(`device;route_id;${day}\nVan 12;1;2026-11-20\n`)).rows).toHaveLength(1)
   })
 
+  it('may stand below lines of a title; lines keep their numbers', async () => {
+    const text = 'Tourenplan Nord;;\r\nStand: 20.11.2026\r\n\r\nFahrzeug;Tour;Von\r\nVan 12;1;2026-11-20 06:00\r\n'
+    const { rows, mistakes } = await read(text)
+    expect(mistakes).toEqual([])
+    expect(rows).toMatchObject([{ line: 5, device: 'Van 12' }])
+    expect(text.slice(rows[0].at)).toMatch(/^Van 12/)
+  })
+
   it('reports a column twice where two names mean one', async () => {
     const { mistakes } = await read('Fahrzeug;device;route_id;von\n')
     expect(inEnglish(mistakes)).toMatchObject([{ key: 'device', message: 'this column occurs twice' }])
@@ -47,6 +55,10 @@ describe('a date with numbers alone', () => {
     [['22/11/2026 6:00'], ['2026-11-22T06:00']],
     [['22-11-2026'], ['2026-11-22T00:00']],
     [['11/22/2026 06:00:30'], ['2026-11-22T06:00']],
+    [['11/22/2026 6:00 AM'], ['2026-11-22T06:00']],
+    [['11/22/2026 12:15:00 am'], ['2026-11-22T00:15']],
+    [['22/11/2026 12:15 p.m.'], ['2026-11-22T12:15']],
+    [['2026-11-22 6:00PM'], ['2026-11-22T18:00']],
     [
       ['05.11.2026 06:00', '22.11.2026 06:00'],
       ['2026-11-05T06:00', '2026-11-22T06:00'],
@@ -63,6 +75,8 @@ describe('a date with numbers alone', () => {
 
   it.each([
     [['05/11/2026 06:00'], 'is "05/11/2026 06:00" 2026-11-05 or 2026-05-11? Write it like one of these'],
+    [['05/11/2026 6:00 PM'], 'is "05/11/2026 6:00 PM" 2026-11-05 or 2026-05-11? Write it like one of these'],
+    [['2026-11-22 13:00 PM'], 'expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00'],
     [['05.11.2026 06:00'], 'is "05.11.2026 06:00" 2026-11-05 or 2026-05-11? Write it like one of these'],
     [
       ['22/11/2026 06:00', '11/22/2026 06:00'],

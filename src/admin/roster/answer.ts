@@ -30,6 +30,7 @@ export async function putJson(
   })
   const taken = new Set(plan.rows.map(({ at }) => at))
   const warnings = [
+    ...body.aside.map(line),
     ...body.file.warnings.filter(({ at }) => taken.has(at)).map(line),
     ...(await overlapsIn(plan.rows, roster)),
     ...(await sharedBy(plan)),

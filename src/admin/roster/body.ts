@@ -1,6 +1,6 @@
 import { parseCsv, type Row } from '../../config/csv.ts'
-import { keyedText, locator, type Mistake, unknownName } from '../../config/problem.ts'
-import { COLUMNS, type RouteFile, readRouteTable } from '../../config/routes.ts'
+import { keyedText, locator, type Mistake, nearest, unknownName } from '../../config/problem.ts'
+import { COLUMNS, knownColumns, type RouteFile, readRouteTable, withoutRosterTitle } from '../../config/routes.ts'
 import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../http/refusal.ts'
 import { joined, say } from '../../texts/text.ts'
 import { isJson } from '../../tracking/body.ts'
@@ -10,18 +10,23 @@ export interface RosterBody {
   readonly file: RouteFile
   /** The line, from 1, where something of the file is; in JSON, which entry. */
   readonly lineAt: (at: number) => number
+  /** Columns that are not read. */
+  readonly aside: readonly Mistake[]
 }
 
 /**
  * Reads a roster: CSV as routes.csv has it, an .xlsx spreadsheet with such a sheet, or a JSON array of objects with its
- * columns, also as `GET /admin/routes` returns them. A column that routes.csv does not have is refused: a warning of it
- * would be read too late.
+ * columns, also as `GET /admin/routes` returns them. A column that routes.csv does not have is refused, as a warning of it
+ * would be read too late, unless all of its columns are there and it is similar to none of them.
  * @throws ApiRefusal 422 if nothing of it can be used, 415 for another content type
  */
 export async function readRosterBody(bytes: Buffer, contentType = 'text/csv', zone: string): Promise<RosterBody> {
   if (bytes.toString().trim() === '') throw new ApiRefusal(422, 'the body is empty: send a roster, a header at least')
   const body = await readAs(bytes, contentType, zone)
-  const useless = body.file.mistakes.filter(({ severity }) => severity !== 'left_out')
+  const useless = body.file.mistakes.filter(
+    ({ at, key, severity }) =>
+      severity !== 'left_out' && !body.aside.some((each) => each.at === at && each.key === key),
+  )
   if (useless.length > 0) throw refuseLines(useless, body)
   return body
 }
@@ -41,10 +46,23 @@ export function refuseLines(mistakes: readonly Mistake[], { lineAt }: RosterBody
 
 async function readText(text: string, zone: string): Promise<RosterBody> {
   const locate = locator(text)
-  const table = parseCsv(text) ?? { at: 0, columns: [], rows: [] }
+  const table = parseCsv(withoutRosterTitle(text)) ?? { at: 0, columns: [], rows: [] }
   if (table.columns.length > MAX_COLUMNS)
     throw refuseFields(422, [{ path: `line ${locate(table.at).line}`, message: `more than ${MAX_COLUMNS} columns` }])
-  return { file: await readRouteTable(table, 'roster', zone), lineAt: (at) => locate(at).line }
+  return {
+    file: await readRouteTable(table, 'roster', zone),
+    lineAt: (at) => locate(at).line,
+    aside: asideIn(table.columns).map((key) => ({ at: table.at, key, message: say('this column is not read') })),
+  }
+}
+
+/** The columns beside those of a roster; none if one of those may be meant by them. */
+function asideIn(names: readonly string[]): string[] {
+  const columns = knownColumns(names)
+  const isThere = (column: string) => columns.includes(column)
+  if (!['device', 'courier_id', 'route_id'].every(isThere)) return []
+  if (!isThere('date') && !['from', 'until'].every(isThere)) return []
+  return columns.filter((name) => name !== '' && !COLUMNS.includes(name) && nearest(name, COLUMNS) === undefined)
 }
 
 /** An array of objects with the columns of routes.csv, or all that `GET /admin/routes` answers, as the table of a CSV. */
@@ -52,7 +70,11 @@ async function readJson(bytes: Buffer, zone: string): Promise<RosterBody> {
   const entries = jsonEntries(bytes, 'routes.csv')
   refuseUnknown(entries)
   const rows = entryRows(entries, cellsOf)
-  return { file: await readRouteTable({ at: 1, columns: COLUMNS, rows }, 'roster', zone), lineAt: (at) => at }
+  return {
+    file: await readRouteTable({ at: 1, columns: COLUMNS, rows }, 'roster', zone),
+    lineAt: (at) => at,
+    aside: [],
+  }
 }
 
 function refuseUnknown(entries: readonly unknown[]): void {

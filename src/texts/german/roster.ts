@@ -19,6 +19,7 @@ const REJECTED = {
     'erwartet wird eine Zeit wie 2026-11-20T06:00:00Z, oder Ortszeit wie 2026-11-20 06:00',
   'not after from': 'nicht nach from',
   'not within from and until of the request': 'liegt nicht in dem Zeitraum, den der Plan ersetzt',
+  'this column is not read': 'diese Spalte wird nicht gelesen',
   'this column is missing': 'diese Spalte fehlt',
   'this column occurs twice': 'diese Spalte kommt zweimal vor',
   '{} cells, but the header has {}': '{1} Zellen, aber die Kopfzeile hat {2}',

@@ -32,6 +32,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /admin/devices/{id}/history': 404,
   'POST /admin/devices/{id}/watch': 404,
   'POST /admin/devices/{id}/assign': [404, 422],
+  'POST /admin/devices/{id}/swap': [404, 422],
   'POST /admin/devices/{id}/unassign': [404, 422],
   'GET /admin/routes': 200,
   'PUT /admin/routes': 404,
@@ -103,6 +104,7 @@ const BODIES = [
   { company_id: 7, name: 'zebra VAN' },
   { like: 'Zebra Van' },
   { like: 'Zebra Twoo' },
+  { with: 'Zebra Van' },
   { route_id: '1', courier_id: '1' },
   {},
 ]

@@ -210,6 +210,7 @@ const REQUESTS: readonly (readonly [
     { body: '{"like":"Van 12"}', type: 'application/json' },
     '?force=true',
   ],
+  ['POST /admin/devices/{id}/swap', 'van%2F15', { body: '{"with":"Van 14"}', type: 'application/json' }, '?force=true'],
   ['POST /admin/devices/{id}/unassign', 'van%2F15'],
   ['GET /admin/roster'],
   ['POST /admin/roster/undo', '?put='],

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { sheetFiles, zip } from '../support/xlsx.ts'
@@ -221,6 +221,94 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
+  it('swaps two vans by dragging one bar onto another, in one step with one undo', async () => {
+    await put(FUTURE, [line(1, 1001, FUTURE), line(2, 1002, FUTURE)])
+    const { page, faults, close } = await open(`/roster?day=${FUTURE}`)
+    await drag(
+      page,
+      page.getByRole('button', { name: /^Van 1: 1001/ }),
+      page.getByRole('button', { name: /^Van 2: 1002/ }),
+    )
+    const dialog = page.getByRole('dialog', { name: 'Swap Van 1 and Van 2' })
+    await expect
+      .poll(() => dialog.locator('.plan').textContent())
+      .toMatch(/Van 1 gets route 1002.*Van 2 gets route 1001/)
+    await expectAccessible(page)
+    expect(await routesAt(NOON)).toEqual(['Van 1 1001', 'Van 2 1002'])
+    await dialog.getByRole('button', { name: 'Swap' }).click()
+    await page.getByRole('button', { name: /^Van 2: 1001/ }).waitFor()
+    expect(await routesAt(NOON)).toEqual(['Van 1 1002', 'Van 2 1001'])
+    await page.getByRole('button', { name: 'Undo' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: /^Undo/ }).click()
+    await expect.poll(() => routesAt(NOON)).toEqual(['Van 1 1001', 'Van 2 1002'])
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('dragged onto the row of a free van, asks before the first van is without a route', async () => {
+    await put(FUTURE, [line(1, 1001, FUTURE)])
+    const { page, close } = await open(`/roster?day=${FUTURE}`)
+    await drag(
+      page,
+      page.getByRole('button', { name: /^Van 1: 1001/ }),
+      page.locator('.timeline-row', { hasText: 'Van 5' }),
+    )
+    const dialog = page.getByRole('dialog', { name: 'Swap Van 1 and Van 5' })
+    await expect.poll(() => dialog.locator('.plan.is-warning').textContent()).toContain('Van 1 loses it then')
+    await dialog.getByRole('button', { name: 'Do it anyway' }).click()
+    await expect.poll(() => routesAt(NOON)).toEqual(['Van 5 1001'])
+    await close()
+  })
+
+  it('a drag that ends on its own van, or with Escape, does nothing, and a click still asks who takes over', async () => {
+    await put(FUTURE, [line(1, 1001, FUTURE), line(2, 1002, FUTURE)])
+    const { page, close } = await open(`/roster?day=${FUTURE}`)
+    const bar = page.getByRole('button', { name: /^Van 1: 1001/ })
+    await drag(page, bar, page.locator('.timeline-row', { hasText: 'Van 1' }).locator('.timeline-name'))
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    const other = page.getByRole('button', { name: /^Van 2: 1002/ })
+    await drag(page, bar, other, async () => {
+      await page.locator('.stay.is-target').waitFor()
+      await page.keyboard.press('Escape')
+    })
+    expect(await page.locator('.stay-ghost').count()).toBe(0)
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await bar.click()
+    await page.getByRole('dialog', { name: 'Who takes over from Van 1?' }).waitFor()
+    await close()
+  })
+
+  it('swaps from the dialog as well, without a mouse', async () => {
+    await put(today(), [line(1, 1001, today()), line(2, 1002, today())])
+    const { page, close } = await open('/roster', { viewport: PHONE })
+    await page.getByRole('button', { name: /^Van 1: 1001/ }).press('Enter')
+    await page.getByRole('button', { name: 'Swap', exact: true }).press('Enter')
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Van 2/ })
+      .press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Swap Van 1 and Van 2' })
+    await expect.poll(() => dialog.locator('.plan').textContent()).toContain('Van 2 gets route 1001')
+    expect(await page.evaluate(OVERHANG)).toBe(0)
+    await dialog.getByRole('button', { name: 'Swap' }).press('Enter')
+    await expect.poll(() => routesAt(new Date().toISOString())).toEqual(['Van 1 1002', 'Van 2 1001'])
+    await close()
+  })
+
+  it('a token that may only read sees what a swap would do, and is refused', async () => {
+    await put(FUTURE, [line(1, 1001, FUTURE), line(2, 1002, FUTURE)])
+    const { page, close } = await fixture.open(`/roster?day=${FUTURE}`, { token: READER })
+    await drag(
+      page,
+      page.getByRole('button', { name: /^Van 1: 1001/ }),
+      page.getByRole('button', { name: /^Van 2: 1002/ }),
+    )
+    await page.getByRole('dialog').getByRole('button', { name: 'Swap' }).click()
+    await page.getByText('Your token may only read').waitFor()
+    expect(await routesAt(NOON)).toEqual(['Van 1 1001', 'Van 2 1002'])
+    await close()
+  })
+
   it('shows what others change without a reload, and marks two vans on one route', async () => {
     await put(today(), [line(1, 1001, today())])
     const { page, close } = await open('/roster')
@@ -269,6 +357,17 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 })
+
+/** Drags by the mouse; `held` runs before the button is released. */
+async function drag(page: Page, bar: Locator, onto: Locator, held?: () => Promise<void>): Promise<void> {
+  const [from, to] = [await bar.boundingBox(), await onto.boundingBox()]
+  await page.mouse.move(from!.x + 90, from!.y + from!.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(from!.x + 100, from!.y + from!.height / 2 + 4)
+  await page.mouse.move(to!.x + 90, to!.y + to!.height / 2, { steps: 4 })
+  await held?.()
+  await page.mouse.up()
+}
 
 function choose(page: Page, text: string | Buffer, name = 'new.csv'): Promise<void> {
   return page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })

@@ -16,12 +16,13 @@ import type { RosterWrites } from '../roster/writes.ts'
 import { each } from '../schemas/parts.ts'
 import { AssignedJson } from '../schemas/roster.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
-import { type AssignmentRequest, devicesMeant, planAssign, planUnassign } from './assignment-plan.ts'
+import { type AssignmentRequest, devicesMeant, planAssign, planSwap, planUnassign } from './assignment-plan.ts'
 
 /**
  * `POST /admin/devices/{id}/assign`: gives a device a route, or from a time on the routes of another one, which loses them
- * (a swap); `POST /admin/devices/{id}/unassign`: takes it off its routes from a time on. `id`: also a name, which may mean several
- * trackers of one vehicle. Both are puts, which can be taken back.
+ * (it takes over); `POST /admin/devices/{id}/swap`: two devices exchange their routes for a time; `POST /admin/devices/{id}/unassign`:
+ * takes it off its routes from a time on. `id`: also a name, which may mean several trackers of one vehicle. Each is one put, which
+ * can be taken back.
  */
 export function assignmentOperations(sources: RosterSources, change: RosterWrites): Operation[] {
   const shared = {
@@ -40,6 +41,14 @@ export function assignmentOperations(sources: RosterSources, change: RosterWrite
       summary: 'Give a device a route for a time, or from a time on the routes of another device, which loses them',
       body: AssignBody,
       handle: assigning(sources, change, { schema: AssignBody, plan: planAssign }),
+    },
+    {
+      ...shared,
+      path: '/admin/devices/{id}/swap',
+      id: 'swapDevices',
+      summary: 'Let two devices exchange their routes for a time, by default until the end of the day',
+      body: SwapBody,
+      handle: assigning(sources, change, { schema: SwapBody, plan: planSwap }),
     },
     {
       ...shared,
@@ -74,7 +83,8 @@ function assigning<Body>(
       const planned = { ...plan({ body, devices, roster, live, now }), doubts: doubtsOf(body, live) }
       const { interval, assignments } = planned
       const answer = answerOf(planned, { devices, roster, zone: zoneFor(request, live) })
-      const taken = planned.takes.filter(({ device }) => !devices.includes(device))
+      // Who swaps expects that both vehicles have a route afterwards.
+      const taken = planned.takes.filter(({ device }) => planned.returns || !devices.includes(device))
       if (taken.length > 0 && force !== 'true' && dry_run !== 'true')
         return { status: 409, answer: { message: takesMessage(taken), ...answer } }
       if (dry_run === 'true') return { status: 200, answer }
@@ -112,6 +122,7 @@ const AssignBody = z
     message: english(NOT_WITH_LIKE),
     params: { text: NOT_WITH_LIKE },
   })
+const SwapBody = z.strictObject({ with: z.string('expected the id or the name of the other device'), ...Bounds })
 const UnassignBody = z.strictObject(Bounds)
 
 /** Why local times of a body are in doubt. */

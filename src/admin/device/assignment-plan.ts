@@ -7,10 +7,11 @@ import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { cutLines } from '../../roster/puts.ts'
 import type { LineChange, Roster } from '../../roster/roster.ts'
 import { say } from '../../texts/text.ts'
+import type { TakenRoute } from '../roster/plan.ts'
 import type { RosterSources } from '../roster/routes.ts'
 import { instantIn } from '../roster/writes.ts'
 import { Scope } from '../scope.ts'
-import { type AssignmentPlan, routesIn } from './assignment.ts'
+import { type AssignmentPlan, drivenIn, routesIn } from './assignment.ts'
 
 /** RFC 3339, local, or `now`. */
 interface WishedTimes {
@@ -23,6 +24,11 @@ interface AssignmentWish extends WishedTimes {
   readonly route_id?: string
   readonly courier_id?: string
   readonly like?: string
+}
+
+interface SwapWish extends WishedTimes {
+  /** An id or a name. */
+  readonly with: string
 }
 
 /** What is asked for, and the roster as it is. `now`: unix seconds. */
@@ -40,7 +46,7 @@ export function planAssign({ body, devices, roster, live, now }: AssignmentReque
   const interval = boundsOf(body, { live, now })
   const [{ company_id }] = devices
   if (like !== undefined)
-    return planSwap(like, { devices, roster, live, interval, hasEnd: body.until_at !== undefined })
+    return planTakeOver(like, { devices, roster, live, interval, hasEnd: body.until_at !== undefined })
   const withoutCourier = devices.find((device) => courier_id === '' && device.courier_id === undefined)
   if (withoutCourier)
     throw refuseFields(422, [
@@ -53,7 +59,7 @@ export function planAssign({ body, devices, roster, live, now }: AssignmentReque
 }
 
 /** Devices take the routes of another vehicle: those of its first tracker. */
-function planSwap(
+function planTakeOver(
   like: string,
   asked: Pick<AssignmentRequest<unknown>, 'devices' | 'roster' | 'live'> & {
     readonly interval: Interval
@@ -80,6 +86,29 @@ function planSwap(
   return { interval, assignments: [...cut, ...linesFor(devices, gives, company_id)], takes, gives, from }
 }
 
+/** Pure: devices and those of another vehicle exchange what their first trackers drive in an interval. @throws ApiRefusal */
+export function planSwap({ body, devices, roster, live, now }: AssignmentRequest<SwapWish>): AssignmentPlan {
+  const bounds = boundsOf(body, { live, now })
+  const interval = body.until_at === undefined ? { ...bounds, until: endOfDay(bounds.from, live) } : bounds
+  const [{ company_id }] = devices
+  const others = devicesMeant(roster, body.with, { field: 'with', scope: new Scope([company_id]) })
+  if (others.some((device) => devices.includes(device)))
+    throw refuseFields(422, [{ path: 'with', message: say('this is the same device') }])
+  const [gives, returns] = [others, devices].map(([device]) => drivenIn(device, interval))
+  if (JSON.stringify(gives) === JSON.stringify(returns)) {
+    const [one, other] = [devices, others].map(([{ id, name = id }]) => name)
+    throw new ApiRefusal(422, say('{} and {} have the same routes then, or none: there is nothing to swap', one, other))
+  }
+  const written = [...linesFor(devices, gives, company_id), ...linesFor(others, returns, company_id)]
+  // A line that both write and cut is written.
+  const assignments = [...new Map([...cutLines([...devices, ...others], interval, roster), ...written])]
+  const takes = [
+    ...(gives.length === 0 ? linesIn(devices, interval) : []),
+    ...(returns.length === 0 ? linesIn(others, interval) : []),
+  ]
+  return { interval, assignments, takes, gives, from: others, returns }
+}
+
 /** Pure: devices leave their routes. @throws ApiRefusal */
 export function planUnassign({ body, devices, roster, live, now }: AssignmentRequest<WishedTimes>): AssignmentPlan {
   const interval = boundsOf(body, { live, now })
@@ -96,7 +125,12 @@ export function planUnassign({ body, devices, roster, live, now }: AssignmentReq
       : say('{} has no line from then on that could end', name)
     throw new ApiRefusal(422, why)
   }
-  const takes = devices.flatMap((device) =>
+  return { interval, assignments, takes: linesIn(devices, interval), gives: [] }
+}
+
+/** What the lines of devices say in an interval. */
+function linesIn(devices: readonly DeviceEntry[], interval: Interval): TakenRoute[] {
+  return devices.flatMap((device) =>
     device.stays
       .filter(({ from, until }) => from < interval.until && until > interval.from)
       .map(({ lane, from, until }) => ({
@@ -106,7 +140,6 @@ export function planUnassign({ body, devices, roster, live, now }: AssignmentReq
         until: Math.min(until, interval.until),
       })),
   )
-  return { interval, assignments, takes, gives: [] }
 }
 
 /** Lines of a put for devices. */
@@ -135,7 +168,7 @@ function endOfDay(from: number, { config }: RosterSources['live']): number {
 export function devicesMeant(
   roster: Roster,
   text: string,
-  { field, scope }: { readonly field: 'id' | 'like'; readonly scope: Scope },
+  { field, scope }: { readonly field: 'id' | 'like' | 'with'; readonly scope: Scope },
 ): DeviceEntry[] {
   const isSeen = ({ company_id }: Device) => scope.sees(company_id)
   const meant = roster.meant(text).filter(isSeen)

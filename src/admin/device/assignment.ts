@@ -1,4 +1,5 @@
 import { type Interval, localFromUtc } from '../../domain/times.ts'
+import { topmost } from '../../roster/assignment.ts'
 import type { DeviceEntry, Stay } from '../../roster/device-entry.ts'
 import type { LineChange, Roster } from '../../roster/roster.ts'
 import { distinct, joined, say, type Text } from '../../texts/text.ts'
@@ -15,6 +16,8 @@ export interface AssignmentPlan {
   readonly doubts?: readonly Text[]
   /** The devices whose routes they get. */
   readonly from?: readonly DeviceEntry[]
+  /** What these get in return: the vehicles swap. */
+  readonly returns?: AssignmentPlan['gives']
 }
 
 /** The devices concerned, the roster before, and the zone of the times in texts. */
@@ -25,7 +28,11 @@ interface AssignmentContext {
 }
 
 /** The lines of a device in an interval, in order; where it has none, its usual route, which has no end, until `usualUntil`. */
-export function routesIn({ stays, usual }: DeviceEntry, { from, until }: Interval, usualUntil: number) {
+export function routesIn(
+  { stays, usual }: Pick<DeviceEntry, 'stays' | 'usual'>,
+  { from, until }: Interval,
+  usualUntil: number,
+) {
   const lines = stays.filter((stay) => stay.from < until && stay.until > from)
   const held = lines.length === 0 && usual ? [{ ...usual, until: usualUntil }] : lines
   return held.map(({ lane, ...stay }) => ({
@@ -36,11 +43,24 @@ export function routesIn({ stays, usual }: DeviceEntry, { from, until }: Interva
   }))
 }
 
+/** What a device drives in an interval, in order: its lines, and its usual route between them. */
+export function drivenIn({ stays, usual }: DeviceEntry, { from, until }: Interval): AssignmentPlan['gives'] {
+  const spans = topmost(usual ? [usual, ...stays] : stays, (stay) => Number(stay !== usual))
+  return routesIn({ stays: spans }, { from, until }, until)
+}
+
 /** `Van 20 gets route 1002 (courier 42) from 2026-11-20 12:00 to 20:00; Van 12 loses it then (Europe/Berlin).` */
-export function assignmentTexts(plan: AssignmentPlan, { devices, zone }: AssignmentContext): Text {
-  const { from = [], takes } = plan
+export function assignmentTexts(
+  plan: AssignmentPlan,
+  { devices, zone }: Pick<AssignmentContext, 'devices' | 'zone'>,
+): Text {
+  const { from = [], takes, returns = [] } = plan
   const own = namesOf(devices)
-  const given = plan.gives.map((stay) => stayText(stay, zone, stay.courier_id))
+  const [given, back] = [plan.gives, returns].map((stays) => stays.map((stay) => stayText(stay, zone, stay.courier_id)))
+  if (given.length > 0 && back.length > 0)
+    return say('{} gets {}; {} gets {} ({}).', own, listed(given), namesOf(from), listed(back), zone)
+  if (back.length > 0)
+    return assignmentTexts({ ...plan, gives: returns, returns: [], from: devices }, { devices: from, zone })
   if (given.length > 0) {
     if (takes.length === 0) return say('{} gets {} ({}).', own, listed(given), zone)
     const they = from.length === 1 ? 'loses' : 'lose'
@@ -53,9 +73,13 @@ export function assignmentTexts(plan: AssignmentPlan, { devices, zone }: Assignm
 
 /** Warnings of what the user of an assignment may not have wanted; the assignment is carried out all the same. */
 export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone }: AssignmentContext): Text[] {
-  const { interval, gives, from = [], doubts = [] } = plan
+  const { interval, gives, from = [], returns, doubts = [] } = plan
   const now = Date.now() / 1000
-  const leaves = gives.length === 0 ? from.concat(devices) : from
+  const leaves = returns
+    ? [...(covers(gives, interval) ? [] : devices), ...(covers(returns, interval) ? [] : from)]
+    : gives.length === 0
+      ? from.concat(devices)
+      : from
   const past = interval.until <= now ? 'ends' : interval.from < now - GRACE_S ? 'begins' : undefined
   return [
     ...doubts,
@@ -74,11 +98,17 @@ export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone
           ]
         : [],
     ),
-    ...ownRoutes(plan, devices).map((stay) =>
+    ...(returns ? [] : ownRoutes(plan, devices)).map((stay) =>
       say('{} leaves {}', namesOf(devices), stayText({ ...stay, route_id: stay.lane.route }, zone)),
     ),
     ...sharedWarnings(plan, { devices, roster }),
+    ...(returns && from.length > 0 ? sharedWarnings({ gives: returns, from: devices }, { devices: from, roster }) : []),
   ]
+}
+
+/** Whether lines without overlaps fill an interval. */
+function covers(lines: readonly Interval[], { from, until }: Interval): boolean {
+  return lines.reduce((sum, line) => sum + line.until - line.from, 0) === until - from
 }
 
 /** The other routes that the devices have during the time for which they get a new one. */
@@ -91,7 +121,7 @@ function ownRoutes({ gives }: AssignmentPlan, devices: readonly DeviceEntry[]): 
 
 /** Warns of other devices that are on a given route at the same time. */
 function sharedWarnings(
-  { gives, from = [] }: AssignmentPlan,
+  { gives, from = [] }: Pick<AssignmentPlan, 'gives' | 'from'>,
   { devices, roster }: Pick<AssignmentContext, 'devices' | 'roster'>,
 ): Text[] {
   const [{ company_id, id, name = id }] = devices

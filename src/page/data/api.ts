@@ -30,6 +30,8 @@ export const api = {
   watch: (id: string) => call<WatchJson>(pathTo`/admin/devices/${id}/watch`, { method: 'POST' }),
   assign: (id: string, body: object, query: Call['query'] = {}) =>
     call<AssignedJson>(pathTo`/admin/devices/${id}/assign`, { method: 'POST', body, query }),
+  swap: (id: string, body: object, query: Call['query'] = {}) =>
+    call<AssignedJson>(pathTo`/admin/devices/${id}/swap`, { method: 'POST', body, query }),
   unassign: (id: string, body: object, query: Call['query'] = {}) =>
     call<AssignedJson>(pathTo`/admin/devices/${id}/unassign`, { method: 'POST', body, query }),
 

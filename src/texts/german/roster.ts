@@ -139,6 +139,9 @@ const WARNINGS = {
 
 /** What an assignment does. */
 const ASSIGNMENTS = {
+  '{} gets {}; {} gets {} ({}).': '{1} bekommt {2}; {3} bekommt {4} ({5}).',
+  '{} and {} have the same routes then, or none: there is nothing to swap':
+    '{1} und {2} haben dann dieselben Touren oder keine: es gibt nichts zu tauschen',
   '{} gets {} ({}).': '{1} bekommt {2} ({3}).',
   '{} gets {}; {} loses it then ({}).': '{1} bekommt {2}; {3} verliert sie dann ({4}).',
   '{} gets {}; {} loses them then ({}).': '{1} bekommt {2}; {3} verliert sie dann ({4}).',

@@ -13,25 +13,29 @@ import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
+import { Segments } from '../../parts/segments.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
+import { Effect, type Exchange } from './exchange-dialog.tsx'
 
 interface SwapDialogProps {
   /** The van that loses its route. */
   readonly of: VanOfDay
   readonly stay: DayStay
   readonly plan: readonly VanOfDay[]
+  readonly exchange: (exchange: Exchange) => void
   readonly close: (isChanged: boolean) => void
 }
 
 /**
  * Asks who takes over a van's routes. A click on a van without a route does it; where that has further effects, they are said
- * first and a second click does it.
+ * first and a second click does it. Or asks with whom the van swaps.
  */
-export function SwapDialog({ of, stay, plan, close }: SwapDialogProps): JSX.Element {
+export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps): JSX.Element {
   const now = useNow(15_000)
   const [q, setQ] = useState('')
+  const [kind, setKind] = useState<'take' | 'exchange'>('take')
   const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignedJson }>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
@@ -53,13 +57,15 @@ export function SwapDialog({ of, stay, plan, close }: SwapDialogProps): JSX.Elem
     toast(done.text)
     close(true)
   }
-  const choose = (other: VanOfDay) =>
-    void send(async () => {
+  const choose = (other: VanOfDay) => {
+    if (kind === 'exchange') return exchange({ of, other, from: begin })
+    return void send(async () => {
       const effect = await planned(other, { like: of.van.id, from_at: from })
       const takesOthers = effect.takes.some(({ device }) => device !== of.van.id)
       if (effect.warnings.length === 0 && !takesOthers) return takeOver(other)
       return setAsked({ other, effect })
     })
+  }
   return (
     <Dialog
       title={words.roster.swapTitle(name)}
@@ -79,9 +85,15 @@ export function SwapDialog({ of, stay, plan, close }: SwapDialogProps): JSX.Elem
       }
     >
       {asked ? (
-        <SwapEffect effect={asked.effect} />
+        <Effect effect={asked.effect} />
       ) : (
         <>
+          <Segments
+            label={words.roster.swapKind.label}
+            value={kind}
+            choices={(['take', 'exchange'] as const).map((value) => ({ value, text: words.roster.swapKind[value] }))}
+            choose={setKind}
+          />
           <SearchField label={words.roster.swapSearch} value={q} change={setQ} />
           <ul class="swap-list">
             {others.slice(0, MOST_SHOWN).map((other) => (
@@ -108,21 +120,6 @@ export function SwapDialog({ of, stay, plan, close }: SwapDialogProps): JSX.Elem
         </p>
       )}
     </Dialog>
-  )
-}
-
-function SwapEffect({ effect: { text, warnings } }: { effect: AssignedJson }): JSX.Element {
-  return (
-    <div class="plan is-warning" role="status">
-      <p>
-        <Foreign text={text} />
-      </p>
-      {warnings.map((warning, index) => (
-        <p key={index} class="tone-warning">
-          <Foreign text={warning} />
-        </p>
-      ))}
-    </div>
   )
 }
 

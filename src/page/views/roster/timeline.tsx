@@ -11,7 +11,15 @@ import { useWindow } from '../../parts/window.ts'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { AssignButton } from './assign-button.tsx'
+import { useDrag } from './drag.ts'
+import { type Exchange, ExchangeDialog } from './exchange-dialog.tsx'
 import { SwapDialog } from './swap-dialog.tsx'
+
+/** A bar, and the van that it is of. */
+interface BarOfDay {
+  readonly of: VanOfDay
+  readonly stay: DayStay
+}
 
 interface TimelineProps {
   /** The vans that match the search; `plan` has all vans. */
@@ -21,16 +29,36 @@ interface TimelineProps {
   readonly changed: () => void
 }
 
-/** A row for each van, a bar for each route that it has; rows out of view are not drawn. */
+/**
+ * A row for each van, a bar for each route that it has; rows out of view are not drawn. A bar that is dragged onto that of another
+ * van, or its row, lets the two vans swap.
+ */
 export function Timeline({ shown, plan, day, changed }: TimelineProps): JSX.Element {
   const now = useNow(15_000)
-  const [swapped, setSwapped] = useState<{ of: VanOfDay; stay: DayStay }>()
+  const [swapped, setSwapped] = useState<BarOfDay>()
+  const [exchange, setExchange] = useState<Exchange>()
   const { box, first, last, onScroll } = useWindow(shown.length, ROW_PX)
+  const partnerOf = (item: BarOfDay, onto: string | undefined): Exchange | undefined => {
+    const [id, from] = JSON.parse(onto ?? '[]') as [id?: string, from?: number]
+    const other = plan.find(({ van }) => van.id === id)
+    if (!other || id === item.of.van.id || other.van.company_id !== item.of.van.company_id) return undefined
+    return { of: item.of, other, stays: [item.stay, ...other.stays.filter((stay) => stay.from === from)] }
+  }
+  const { dragged, take } = useDrag<BarOfDay>({
+    box: () => box.current,
+    drop: (item, onto) => setExchange(partnerOf(item, onto)),
+  })
+  const target = dragged && partnerOf(dragged.item, dragged.onto)
+  const closed = (isChanged: boolean) => {
+    setSwapped(undefined)
+    setExchange(undefined)
+    if (isChanged) changed()
+  }
   const isToday = now >= day.from && now < day.until
   useEffect(() => scrollTo(box.current, isToday ? shareOf(now, day) : NOON), [day.day])
   return (
     <div
-      class="panel timeline"
+      class={`panel timeline ${dragged ? 'is-dragging' : ''}`}
       ref={box}
       onScroll={onScroll}
       tabIndex={0}
@@ -41,11 +69,23 @@ export function Timeline({ shown, plan, day, changed }: TimelineProps): JSX.Elem
         <Hours day={day} now={isToday ? now : undefined} />
         <ul class="timeline-rows" style={{ height: `${shown.length * ROW_PX}px` }}>
           {shown.slice(first, last).map((of, index) => (
-            <li key={of.van.id} class="timeline-row" style={{ top: `${(first + index) * ROW_PX}px` }}>
+            <li
+              key={of.van.id}
+              class={`timeline-row ${target?.other.van.id === of.van.id ? 'is-target' : ''}`}
+              data-drop={JSON.stringify([of.van.id])}
+              style={{ top: `${(first + index) * ROW_PX}px` }}
+            >
               <RowName of={of} />
               <div class="timeline-track">
                 {of.stays.map((stay, place) => (
-                  <StayBar key={place} stay={stay} {...{ of, day, now }} choose={() => setSwapped({ of, stay })} />
+                  <StayBar
+                    key={place}
+                    stay={stay}
+                    {...{ of, day, now }}
+                    isTarget={target?.other.van.id === of.van.id && target.stays?.includes(stay) === true}
+                    choose={() => setSwapped({ of, stay })}
+                    take={stay.until > now ? take({ of, stay }) : undefined}
+                  />
                 ))}
                 {of.stays.length === 0 && <AssignButton van={of.van} changed={changed} />}
               </div>
@@ -54,16 +94,15 @@ export function Timeline({ shown, plan, day, changed }: TimelineProps): JSX.Elem
         </ul>
         {isToday && <NowLine share={shareOf(now, day)} />}
       </div>
-      {swapped && (
-        <SwapDialog
-          {...swapped}
-          {...{ plan }}
-          close={(isChanged) => {
-            setSwapped(undefined)
-            if (isChanged) changed()
-          }}
-        />
+      {dragged && (
+        <div class="stay-ghost" aria-hidden="true" style={{ left: `${dragged.x}px`, top: `${dragged.y}px` }}>
+          <b class="num">{dragged.item.stay.route_id}</b>
+          <Icon name="swap" size={12} />
+          {target && <Foreign text={nameOf(target.other.van)} />}
+        </div>
       )}
+      {swapped && !exchange && <SwapDialog {...swapped} {...{ plan }} exchange={setExchange} close={closed} />}
+      {exchange && <ExchangeDialog exchange={exchange} close={closed} />}
     </div>
   )
 }
@@ -113,10 +152,14 @@ interface StayBarProps {
   readonly of: VanOfDay
   readonly day: LocalDay
   readonly now: number
+  /** Whether another bar would be dropped on it. */
+  readonly isTarget: boolean
   readonly choose: () => void
+  /** Begins to drag it. */
+  readonly take?: (event: PointerEvent) => void
 }
 
-function StayBar({ stay, of, day, now, choose }: StayBarProps): JSX.Element {
+function StayBar({ stay, of, day, now, isTarget, choose, take }: StayBarProps): JSX.Element {
   const { from, until, route_id, courier_id, source, sharedWith } = stay
   const when = until <= now ? 'is-past' : from <= now ? 'is-now' : 'is-later'
   const kind = source === undefined ? 'is-usual' : ''
@@ -126,10 +169,12 @@ function StayBar({ stay, of, day, now, choose }: StayBarProps): JSX.Element {
   return (
     <button
       type="button"
-      class={`stay ${when} ${kind} ${shared ? 'is-shared' : ''} ${until === day.until ? 'goes-on' : ''}`}
+      class={`stay ${when} ${kind} ${shared ? 'is-shared' : ''} ${until === day.until ? 'goes-on' : ''} ${isTarget ? 'is-target' : ''}`}
+      data-drop={JSON.stringify([of.van.id, from])}
       style={{ left: percent(shareOf(from, day)), width: percent(shareOf(until, day) - shareOf(from, day)) }}
       title={[words.vans.onRoute(route_id, courier_id), ...more].join('\n')}
       onClick={choose}
+      onPointerDown={take}
     >
       <span class="stay-label">
         {shared && <Icon name="warning" size={12} />}

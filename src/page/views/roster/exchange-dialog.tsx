@@ -1,0 +1,100 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { AssignedJson } from '../../../admin/schemas/roster.ts'
+import { api } from '../../data/api.ts'
+import { useAsked } from '../../data/hooks.ts'
+import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
+import { nameOf } from '../../data/van.ts'
+import { Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+
+/** Two vans that exchange what they drive. */
+export interface Exchange {
+  readonly of: VanOfDay
+  readonly other: VanOfDay
+  /** The bars whose times count. Without: from now on, or from `from`, until the end of the day. */
+  readonly stays?: readonly DayStay[]
+  /** ms UTC */
+  readonly from?: number
+}
+
+/** Says what a swap of two vans does, then does it, in one step. */
+export function ExchangeDialog({
+  exchange,
+  close,
+}: {
+  exchange: Exchange
+  close: (isChanged: boolean) => void
+}): JSX.Element {
+  const { of, other } = exchange
+  const [failure, setFailure] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  // What is shown is what is done.
+  const [body] = useState(() => ({ with: other.van.id, ...boundsOf(exchange, Date.now()) }))
+  const { answer: effect, error } = useAsked(`swap ${of.van.id} ${other.van.id}`, () =>
+    api.swap(of.van.id, body, { dry_run: true }),
+  )
+  const isLoss = (effect?.takes.length ?? 0) > 0
+  const submit = async () => {
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      const done = await api.swap(of.van.id, body, isLoss ? { force: true } : {})
+      toast(done.text)
+      close(true)
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      title={words.roster.exchangeTitle(nameOf(of.van), nameOf(other.van))}
+      hint={words.roster.exchangeHint}
+      close={() => close(false)}
+      submit={() => effect && void submit()}
+      actions={
+        <button type="submit" class={`button ${isLoss ? 'danger' : 'primary'}`} disabled={!effect || isBusy}>
+          {isLoss ? words.roster.swapAnyway : words.roster.exchange}
+        </button>
+      }
+    >
+      {effect ? <Effect effect={effect} /> : !error && <Loading lines={2} />}
+      {(failure ?? error) !== undefined && (
+        <p class="failure" role="alert">
+          {messageOf(failure ?? error)}
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+/** What an assignment does, and what of it may not be meant. */
+export function Effect({ effect: { text, warnings, takes } }: { effect: AssignedJson }): JSX.Element {
+  const isPlain = warnings.length === 0 && takes.length === 0
+  return (
+    <div class={`plan ${isPlain ? '' : 'is-warning'}`} role="status">
+      <p>
+        <Foreign text={text} />
+      </p>
+      {warnings.map((warning, index) => (
+        <p key={index} class="tone-warning">
+          <Foreign text={warning} />
+        </p>
+      ))}
+    </div>
+  )
+}
+
+/** What has begun changes hands now. */
+function boundsOf({ stays = [], from = 0 }: Exchange, now: number) {
+  const ahead = stays.filter(({ until }) => until > now)
+  const begin = ahead.length > 0 ? Math.min(...ahead.map((stay) => stay.from)) : from
+  const end = Math.max(...ahead.map(({ until }) => until))
+  return {
+    from_at: begin <= now ? undefined : new Date(begin).toISOString(),
+    until_at: ahead.length > 0 ? new Date(end).toISOString() : undefined,
+  }
+}

@@ -35,6 +35,8 @@ const REDIS = {
 }
 /** How a listener accepts connections where the file does not say. */
 const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [] }
+const NO_TILES =
+  '1:16 page.tiles: expected the URL of a tile server, such as https://tiles.example/{z}/{x}/{y}.png (.mvt, .pbf: vector tiles), or a file with the extension .pmtiles'
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 
 /** A new installation has a company to try out the embedded tracking service with. */
@@ -240,21 +242,14 @@ parked: { max_positions: 0 }
       'tracking: { return_prefix: api/v1 }',
       '1:28 tracking.return_prefix: expected "" or a path such as /api/v1',
     ],
-    [
-      'tiles without the numbers of a tile',
-      'page: { tiles: "https://tiles.example/" }',
-      '1:16 page.tiles: expected the URL of raster tiles, such as https://tiles.example/{z}/{x}/{y}.png',
-    ],
-    [
-      'vector tiles',
-      'page: { tiles: "https://tiles.example/{z}/{x}/{y}.pbf?key=1" }',
-      '1:16 page.tiles: expected the URL of raster tiles, such as https://tiles.example/{z}/{x}/{y}.png',
-    ],
-    [
-      'a PMTiles file',
-      'page: { tiles: world.pmtiles }',
-      '1:16 page.tiles: a PMTiles file is not yet supported: expected the URL of a tile server',
-    ],
+    ...[
+      'https://tiles.example/',
+      'https://tiles.example/{z}/{x}/{y}/{s}.png',
+      'https://{z}/{x}/{y}.mvt',
+      'https://me:secret@tiles.example/map.pmtiles',
+      's3://tiles.example/map.pmtiles',
+      'map.mbtiles',
+    ].map((tiles) => [`tiles that the map cannot show: ${tiles}`, `page: { tiles: "${tiles}" }`, NO_TILES] as const),
     [
       'an unknown role',
       'admin: { tokens: [{ token: token-one, role: write }] }',

@@ -18,7 +18,7 @@ export interface Product extends RunningStart {
   /** A file of the configuration. */
   read(file: string): Promise<string>
   /** Replaces a file of the configuration by rename, as editors do. */
-  write(file: string, text: string): Promise<void>
+  write(file: string, content: string | Buffer): Promise<void>
   positions(route: string, from: number, to: number): Promise<{ lat: number; lon: number; timestamp: number }[]>
   /** The JSON that the admin port answers. */
   admin<T>(path: string, init?: RequestInit): Promise<T>
@@ -70,8 +70,8 @@ export async function runProduct(dir: string, env: NodeJS.ProcessEnv = {}): Prom
     pidsOf: (role) => pidsWith(dir, role),
     redisPid: () => pidsIn(join(dir, 'data', 'redis'))[0],
     read: (file) => readFile(join(dir, file), 'utf8'),
-    async write(file, text) {
-      await writeFile(join(dir, `${file}.new`), text)
+    async write(file, content) {
+      await writeFile(join(dir, `${file}.new`), content)
       await rename(join(dir, `${file}.new`), join(dir, file))
     },
     async positions(route, from, to) {

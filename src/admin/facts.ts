@@ -23,6 +23,7 @@ import {
   type Store,
 } from '../store/index.ts'
 import type { CustodyCollector } from './custody.ts'
+import { combinedAnswers, confirmedAnswers } from './lane-answers.ts'
 import { answering, NoAnswer, RedisCollector, type RedisSources, shortageOf } from './redis-facts.ts'
 
 export interface FactSources extends RedisSources {
@@ -95,6 +96,7 @@ export class FactGatherer {
     this.#processes = stored.processes
     this.#countFrames()
     const { acceptedAt, acceptedBefore, ...pushes } = this.pushes
+    const answers = await confirmedAnswers(this.#sources.redis, pushes.answers).catch(() => undefined)
     const { backlog, difference } = custody()
     return {
       now,
@@ -103,7 +105,7 @@ export class FactGatherer {
       nameOf,
       processes: stored.processes.map(processFacts),
       redis: stored.server,
-      upstream: { ...stored.upstream, ...pushes, tokensRefused: tokensRefused() },
+      upstream: { ...stored.upstream, ...pushes, answers, tokensRefused: tokensRefused() },
       lanes: stored.lanes.map((each) => ({
         ...each,
         acceptedAt: acceptedAt[each.company],
@@ -198,7 +200,6 @@ function combined(workers: readonly (PushFigures & { readonly url: string })[]) 
     .at(-1)
   const lastError: UpstreamError | undefined = latest && { ...latest, operation: 'pushPositions' }
   const [slowest] = workers.toSorted((a, b) => (b.usualMs ?? 0) - (a.usualMs ?? 0))
-  const refused = workers.map((each) => each.refused).toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
   return {
     url: workers[0]?.url ?? '',
     inFlight: workers.reduce((sum, { inFlight }) => sum + inFlight, 0),
@@ -209,7 +210,9 @@ function combined(workers: readonly (PushFigures & { readonly url: string })[]) 
     lastError,
     acceptedAt: latestOf(workers.map(({ acceptedAt }) => acceptedAt)),
     acceptedBefore: latestOf(workers.map(({ acceptedBefore }) => acceptedBefore)),
-    refused: { ...refused[0], positions: refused.reduce((sum, { positions }) => sum + positions, 0) },
+    // A worker of the version before says neither.
+    refused: workers.flatMap((each) => (each.refusedPositions as typeof each.refusedPositions | undefined) ?? []),
+    answers: combinedAnswers(workers.flatMap((each) => (each.lanes as typeof each.lanes | undefined) ?? [])),
   }
 }
 

@@ -94,8 +94,8 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
   const { device, findings } = facts
   const { now } = facts.explained
   const { id, name = id, company, route } = device
-  const isOfRoute = ({ company_id, route_id }: Finding['subject']) =>
-    route_id !== undefined && route_id === route?.route && company_id === company
+  const isOfRoute = ({ company_id, courier_id = route?.courier, route_id }: Finding['subject']) =>
+    route_id !== undefined && route_id === route?.route && courier_id === route.courier && company_id === company
   const noted = findings.filter(({ subject }) => subject.device === id || isOfRoute(subject))
   const found = deviceTroubles(device, now).map(({ code, evidence, ...trouble }) => {
     const { severity, link, message, action } = deviceMeaning(code)
@@ -178,7 +178,12 @@ function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['posit
   return place === undefined ? say('at {}', degrees) : say('{} ({})', place, degrees)
 }
 
-const SAID_BY_NOTHING_ELSE = new Set<FindingCode>(['upstream_slow', 'upstream_hanging', 'not_the_api'])
+const SAID_BY_NOTHING_ELSE = new Set<FindingCode>([
+  'upstream_slow',
+  'upstream_hanging',
+  'not_the_api',
+  'traffic_stopped',
+])
 
 /** What a device does; `link`: the broken link that this text names already. */
 const STATES: Readonly<Record<DeviceCondition, { readonly text: Template; readonly link?: Link }>> = {

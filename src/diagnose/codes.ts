@@ -289,6 +289,13 @@ export const CODES = {
     message: 'the tracking API takes requests and does not answer them',
     action: 'tell who runs the tracking API; nothing is lost: everything waits and is delivered once it answers again',
   },
+  lane_hanging: {
+    severity: 'error',
+    link: 'accepted',
+    message: 'the tracking API does not answer a few lanes, and answers others',
+    action:
+      'tell who runs the tracking API which couriers and routes get no answer; nothing is lost: their positions wait and are delivered once it answers',
+  },
   upstream_slow: {
     severity: 'warning',
     link: 'accepted',
@@ -345,6 +352,13 @@ export const CODES = {
     link: 'stored',
     message: 'received fixes and where they are do not add up',
     action: 'keep the data folder and report this: it is a fault of waybridge',
+  },
+  traffic_stopped: {
+    severity: 'error',
+    link: 'connected',
+    message: 'many vans fell silent together',
+    action:
+      'check what is between the trackers and this server: its address and port forwarding, the firewall, the mobile network',
   },
   silent: {
     severity: 'warning',
@@ -460,8 +474,13 @@ export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', '
 /** What trackers raise an alarm about. It breaks no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
 
-/** Alarms, and files and settings that are not in effect, while their earlier version is. */
-export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([...ALARM_FINDINGS, 'config_refused', 'restart_needed'])
+/** Alarms, files and settings that are not in effect, while their earlier version is, and receivers of alerts. */
+export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
+  ...ALARM_FINDINGS,
+  'config_refused',
+  'restart_needed',
+  'alert_failed',
+])
 
 /** What each process of a machine says of the same files. */
 export const SAID_BY_EACH: ReadonlySet<FindingCode> = new Set(['config_refused', 'restart_needed'])

@@ -74,7 +74,12 @@ export interface ExplainedDevice {
     /** Why the latest of them could not be read, where its decoder says so. */
     readonly error?: string
   }
-  readonly upstream: { readonly state: 'up' | 'down' | 'limited'; readonly since_at: string }
+  /** `unanswered_since_at`: since when the device's own lane has got no answer, if that is for 15 s or longer. */
+  readonly upstream: {
+    readonly state: 'up' | 'down' | 'limited'
+    readonly since_at: string
+    readonly unanswered_since_at?: string
+  }
   /** For a device that is not configured: the entry that probably means it. */
   readonly meant?: MeantEntry
   /** A sender that sends the device's id to a port that does not understand it. */

@@ -87,13 +87,30 @@ function refusedTrouble({ events }: Pick<DeviceDetail, 'events'>, clock: ShowIns
   return joined([say('refused since {}', clock(latest.at)), why ? say(why) : (latest.reason ?? '')], ': ')
 }
 
-/** Whether the service refuses positions of the device at present: what it refused earlier stays parked, and is another matter. */
-export function isRefusedNow({ device: { lane }, parked, now }: ExplainedDevice): boolean {
-  const isTaken = String(lane?.last_push?.status ?? '').startsWith('2')
-  return parked.some(
+/**
+ * Whether the service refuses positions of the device's lane at present: what it refused earlier, or of another route of its courier,
+ * stays parked, and is another matter.
+ */
+export function isRefusedNow({ device, parked, now }: Pick<ExplainedDevice, 'device' | 'parked' | 'now'>): boolean {
+  const isTaken = String(device.lane?.last_push?.status ?? '').startsWith('2')
+  return ownParked({ device, parked }).some(
     (each) =>
       each.parked !== undefined || each.refused.some(({ at }) => !isTaken || now - Date.parse(at ?? '') < REFUSED_MS),
   )
+}
+
+/** What is parked of the device's lane; of a device without one, of all lanes of its courier. */
+export function ownParked({ device: { lane }, parked }: Pick<ExplainedDevice, 'device' | 'parked'>): ParkedDetail[] {
+  return parked.filter((each) => !lane || isLane(each, lane))
+}
+
+interface LaneIds {
+  readonly courier_id: string
+  readonly route_id: string
+}
+
+function isLane(one: LaneIds, other: LaneIds | undefined): boolean {
+  return one.courier_id === other?.courier_id && one.route_id === other.route_id
 }
 
 function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowInstant): Text | undefined {
@@ -148,7 +165,7 @@ function filteredTrouble({ last_filtered, last_fix }: DeviceDetail, clock: ShowI
 /** The trouble of the parked positions: those of the present lane; if it has none, of the lane with the most. */
 function parkedTrouble({ device, parked }: ExplainedDevice): Text | undefined {
   const { lane } = device
-  const isPresent = (each: ParkedDetail) => each.courier_id === lane?.courier_id && each.route_id === lane.route_id
+  const isPresent = (each: ParkedDetail) => isLane(each, lane)
   const first = parked.toSorted((a, b) => Number(isPresent(b)) - Number(isPresent(a)) || b.fixes - a.fixes)[0]
   // The answer that parked the lane whole, else the most frequent one.
   const refusal = first?.parked ?? first?.refused.toSorted((a, b) => b.count - a.count)[0]
@@ -179,6 +196,9 @@ function waitingText(
   const { waiting, oldest_at, last_push } = lane
   const what = waitingSince(waiting, oldest_at && clock(oldest_at))
   if (waitsFor !== undefined) return what
+  const { unanswered_since_at: unansweredSince } = upstream
+  if (upstream.state === 'up' && unansweredSince !== undefined)
+    return say('{}: the service does not answer its lane since {}', what, clock(unansweredSince))
   if (upstream.state === 'down') return say('{}: the service is down since {}', what, clock(upstream.since_at))
   if (upstream.state === 'limited')
     return say('{}: the service accepts fewer requests since {}', what, clock(upstream.since_at))

@@ -102,13 +102,10 @@ export interface UpstreamFacts {
   readonly usualMs?: number
   readonly answeredAt?: number
   readonly lastError?: UpstreamError
-  /** Single positions that were refused within the last minute; `at`: when the last one was. */
-  readonly refused: {
-    readonly positions: number
-    readonly at?: number
-    readonly status?: number
-    readonly message?: string
-  }
+  /** Lanes of which single positions were refused within the last minute. */
+  readonly refused: readonly RefusedPositions[]
+  /** How the lanes are answered; undefined: that is not known. */
+  readonly answers?: LaneAnswerFacts
   /** Companies whose OAuth token is refused. */
   readonly tokensRefused: readonly string[]
 }
@@ -126,6 +123,39 @@ export interface UpstreamError {
   /** Where a redirect leads. */
   readonly location?: string
   readonly operation: string
+}
+
+/** Positions of a lane that were refused singly. `at`, `status`, `message`: of the last one. */
+export interface RefusedPositions {
+  readonly lane: string
+  readonly positions: number
+  readonly at: number
+  readonly status: number
+  readonly message: string
+}
+
+/** How the lanes are answered that were pushed within ten minutes. */
+export interface LaneAnswerFacts {
+  /** Lanes that have got no answer for 15 s. `others`: how many other lanes the API has answered since the latest of these began to wait. */
+  readonly unanswered: WaitingLanes & { readonly named: readonly UnansweredLane[] }
+  /** Lanes whose requests take 5 s or longer; `leastMs`: the quickest of them. */
+  readonly slow: WaitingLanes & { readonly leastMs: number }
+}
+
+/** `known`: how many lanes there are in all. */
+export interface WaitingLanes {
+  readonly count: number
+  readonly others: number
+  readonly known: number
+}
+
+/** `since`: when its request began; `others`: how many other lanes the API has answered since. */
+export interface UnansweredLane {
+  readonly lane: string
+  readonly since: number
+  readonly others: number
+  /** How many positions wait in it. */
+  readonly waiting: number
 }
 
 /** Lanes of a company that are parked whole, by the answer. */

@@ -3,7 +3,7 @@ import { ALARM_FINDINGS, BREAKS_NO_LINK, type FindingCode, type Link, SENT_IN_VA
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
-import { framesText, isRefusedNow, type ShowInstant, waitingSince } from './explain.ts'
+import { framesText, isRefusedNow, ownParked, type ShowInstant, waitingSince } from './explain.ts'
 import type { Finding } from './facts.ts'
 
 /** One of the seven links of a device. `idle`: nothing has come to this link. Instants in ms UTC. */
@@ -27,7 +27,7 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
   const finding =
     own.find(({ code }) => !ALARM_FINDINGS.has(code)) ??
     own[0] ??
-    (found.state === 'broken' ? causeOf(link, looked, true) : undefined)
+    (found.state === 'broken' ? narrowed(causeOf(link, looked, true), looked.explained) : undefined)
   // When a silent device was heard, and what its own lane was answered, the link says itself.
   const isSaid = !finding || finding.code === 'silent' || OF_LANES.has(finding.code)
   const shown = isSaid ? found.evidence : [...found.evidence, ...finding.evidence]
@@ -41,22 +41,45 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
 }
 
 /**
- * The error of the whole system that breaks a link; one about refused lanes only of a device whose positions are refused.
+ * The error of the whole system that breaks a link; one about lanes only if it is about the lane of the device.
  * `isBroken`: it is known to be; then a warning explains it, too.
  */
-function causeOf(link: Link, looked: Looked, isBroken = false): Finding | undefined {
-  const { device, explained, findings } = looked
-  const { company } = device
+function causeOf(link: Link, { device, explained, findings }: Looked, isBroken = false): Finding | undefined {
   const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
-  return findings.find(
+  const causes = findings.filter(
     ({ code, link: of, severity, subject }) =>
       of === link &&
       !BREAKS_NO_LINK.has(code) &&
-      (!OF_LANES.has(code) || isRefusedNow(explained)) &&
+      !NOT_OF_PUSHES.has(code) &&
+      (!OF_LANES.has(code) || (isOwnLane(subject, explained) && isOwnTrouble(code, explained))) &&
       (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
       subject.device === undefined &&
-      (subject.company_id ?? company) === company,
+      (subject.company_id ?? device.company) === device.company,
   )
+  return causes.find(({ subject }) => subject.route_id !== undefined) ?? causes[0]
+}
+
+/** Whether a finding is about the device's lane, or about a company whose lanes it does not name all. */
+function isOwnLane({ courier_id, route_id }: Finding['subject'], { device: { lane } }: Looked['explained']): boolean {
+  return route_id === undefined || (route_id === lane?.route_id && courier_id === lane.courier_id)
+}
+
+function isOwnTrouble(code: FindingCode, explained: Looked['explained']): boolean {
+  if (code === 'lane_hanging') return explained.upstream.unanswered_since_at !== undefined
+  if (code === 'positions_refused') return ownParked(explained).some(({ refused }) => refused.length > 0)
+  return ownParked(explained).some(({ parked }) => parked !== undefined)
+}
+
+/** Of a finding about several lanes, what is about the device's lane: others are not shown. */
+function narrowed(finding: Finding | undefined, explained: Looked['explained']): Finding | undefined {
+  if (!finding || !OF_LANES.has(finding.code) || finding.subject.route_id !== undefined) return finding
+  return { ...finding, evidence: answerTexts(explained) }
+}
+
+/** What the API said to the device's own lane. */
+function answerTexts(explained: Looked['explained']): Text[] {
+  const answers = ownParked(explained).flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
+  return answers.slice(0, 3).map(({ status, message }) => say('refused {}: {}', status, message.slice(0, 120)))
 }
 
 const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
@@ -151,11 +174,13 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const evidence = waiting > 0 && oldest_at ? [waitingSince(waiting, show(oldest_at))] : []
     const lastGoodAt = last_push && Date.parse(last_push.at)
     if (last_push) evidence.push(say('last push {}: {}', show(last_push.at), last_push.status))
-    // What is refused was pushed, and so was what the API answers otherwise.
-    const isPushed = isRefusedNow(looked.explained) || (last_push !== undefined && !isTaken(last_push))
+    // What is refused or not answered was pushed, and so was what the API answers otherwise.
+    const isUnanswered = upstream.unanswered_since_at !== undefined
+    const isPushed = isRefusedNow(looked.explained) || isUnanswered || (last_push !== undefined && !isTaken(last_push))
     const isLong = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS
     const isLate = isLong && upstream.state === 'up' && !isPushed
-    const isStuck = waiting > 0 && causeOf('pushed', looked) !== undefined
+    const cause = causeOf('pushed', looked)
+    const isStuck = cause !== undefined && isHeldUpBy(cause, looked)
     if (isLate || isStuck)
       return { state: 'broken', evidence, lastGoodAt, sinceAt: Date.parse(oldest_at ?? '') || undefined }
     return last_push ? ok(evidence, lastGoodAt) : { ...idle(), evidence }
@@ -163,25 +188,38 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
 
   accepted(looked, show) {
     const { explained } = looked
-    const { device, parked, upstream } = explained
+    const { device, upstream } = explained
     const { waiting = 0, last_push } = device.lane ?? {}
-    const answers = parked.flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
-    const evidence = answers
-      .slice(0, 3)
-      .map(({ status, message }) => say('refused {}: {}', status, message.slice(0, 120)))
+    const evidence = answerTexts(explained)
     const isGood = last_push !== undefined && isTaken(last_push)
     const lastGoodAt = isGood ? Date.parse(last_push.at) : undefined
-    const cause = causeOf('accepted', looked)
-    const isAway = waiting > 0 && (upstream.state === 'down' || cause !== undefined)
-    const isSlow = waiting > 0 && looked.findings.some(({ code }) => code === 'upstream_slow')
+    const unansweredSince = upstream.unanswered_since_at
+    if (waiting > 0 && unansweredSince !== undefined) {
+      const since = say('its lane has got no answer since {}', show(unansweredSince))
+      return { ...broken([...evidence, since], Date.parse(unansweredSince)), lastGoodAt }
+    }
+    const cause = causeOf('accepted', looked, true)
+    const isAway = upstream.state === 'down' || (cause !== undefined && !OF_LANES.has(cause.code))
+    const isHeldUp = isAway && isHeldUpBy(cause ?? { sinceAt: Date.parse(upstream.since_at) }, looked)
     const isFailing = waiting > 0 && last_push !== undefined && !isGood
     // Behind what answers in its place the API may be well.
-    if (isAway && upstream.state !== 'up' && cause?.code !== 'not_the_api')
+    if (isHeldUp && upstream.state !== 'up' && cause?.code !== 'not_the_api')
       evidence.push(say(`the tracking API is ${upstream.state} since {}` as const, show(upstream.since_at)))
     if (isFailing) evidence.push(say('last push: {}', last_push.status))
-    if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }
+    if (isRefusedNow(explained) || isHeldUp || isFailing) return { ...broken(evidence), lastGoodAt }
     return isGood ? ok([...evidence, say('answer {}', last_push.status)], lastGoodAt) : { ...idle(), evidence }
   },
+}
+
+/**
+ * Whether positions of the device's own lane wait because of a cause: none was delivered since it began, or one has waited for
+ * several seconds. Else the lanes of vans that are well would be broken whenever a position has just come.
+ */
+function isHeldUpBy({ sinceAt }: Pick<Finding, 'sinceAt'>, { explained: { device, now } }: Looked): boolean {
+  const { last_push, oldest_at, waiting = 0 } = device.lane ?? {}
+  if (waiting === 0) return false
+  const isDelivered = last_push !== undefined && isTaken(last_push) && Date.parse(last_push.at) >= sinceAt
+  return !isDelivered || (oldest_at !== undefined && now - Date.parse(oldest_at) > WAITS_MS)
 }
 
 /** Whether the API took the last push. */
@@ -235,8 +273,18 @@ function instant(ms: number): string {
 /** A device whose entry is younger than this may not have been pointed to the gateway yet. */
 const NEW_MS = 600_000
 const LATE_MS = 60_000
-/** Findings of a company that say nothing about its other lanes. */
-const OF_LANES: ReadonlySet<FindingCode> = new Set(['lane_refused', 'positions_refused'])
+/** A position that waits for longer because of a cause is held up by it. */
+const WAITS_MS = 5000
+/** Findings about lanes, which say nothing about other lanes. */
+const OF_LANES: ReadonlySet<FindingCode> = new Set([
+  'lane_refused',
+  'lane_hanging',
+  'positions_refused',
+  'apikey_refused',
+  'parked_full',
+])
+/** Findings about what is relayed, which hold no position up. */
+const NOT_OF_PUSHES: ReadonlySet<FindingCode> = new Set(['token_refused'])
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */

@@ -1,34 +1,48 @@
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
-import type { Facts, Found, RefusedLanes, UpstreamError, UpstreamFacts } from './facts.ts'
+import type {
+  Facts,
+  Found,
+  RefusedLanes,
+  RefusedPositions,
+  UpstreamError,
+  UpstreamFacts,
+  WaitingLanes,
+} from './facts.ts'
 
 /** What is wrong with the tracking API, or what it says is wrong with what we send. */
 export function upstreamTroubles({ upstream, backlog, lanes = [], now }: Facts): Found[] {
   const waiting = backlog?.fixes ?? 0
   return [
-    ...(upstream ? [...answerTroubles(upstream, waiting, now), ...refusedPositions(upstream, now)] : []),
+    ...(upstream
+      ? [...answerTroubles(upstream, waiting, now), ...hangingLanes(upstream), ...refusedPositions(upstream, now)]
+      : []),
     ...(upstream?.tokensRefused ?? []).map(tokenRefused),
     ...groupsOf(lanes).map(refusedLanes),
   ]
 }
 
+/** Whether an error may be about the API: what it answers about positions or a lane says nothing about others. */
+function isAboutApi({ code, status = 0 }: UpstreamError = NO_ERROR): boolean {
+  return code !== 'http' || status >= 500 || MAY_PASS.has(status)
+}
+
 /** At most one: the first that is true explains the others. */
 function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): Found[] {
-  const { answeredAt = 0, oldestMs, since, state, url, usualMs = 0 } = upstream
+  const { answers, oldestMs, since, state, url, usualMs = 0 } = upstream
   // An error from before the present state does not explain it; figures arrive a second later than states.
   const isOld = state !== 'up' && (upstream.lastError?.at ?? 0) < since - STATED_MS
-  const lastError = isOld ? undefined : upstream.lastError
+  const lastError = isOld || !isAboutApi(upstream.lastError) ? undefined : upstream.lastError
   // A moment later it is known why.
   if (state === 'down' && !lastError && now - since < STATED_MS) return []
-  const evidence = [
-    ...(lastError ? [errorText(lastError)] : []),
-    say('{}: {} requests in flight', url, upstream.inFlight),
-  ]
-  const hangs = oldestMs >= HANGING_MS && answeredAt < now - HANGING_MS
+  const requests = say('{}: {} requests in flight', url, upstream.inFlight)
+  const evidence = [...(lastError ? [errorText(lastError)] : []), requests]
+  const hangs = answers !== undefined && areMost(answers.unanswered)
   if (hangs || (state === 'down' && lastError?.code === 'timeout')) {
     const message = withWaiting(say('the tracking API takes requests and does not answer them'), waiting)
     const sinceAt = state === 'down' ? since : now - oldestMs
-    return [{ code: 'upstream_hanging', count: waiting, sinceAt, message, evidence }]
+    const timedOut = lastError?.code === 'timeout' ? evidence : [requests]
+    return [{ code: 'upstream_hanging', count: waiting, sinceAt, message, evidence: timedOut }]
   }
   if (state === 'down' && lastError?.code === 'not_the_api') return [notTheApi(upstream, lastError, waiting)]
   if (state === 'down') {
@@ -45,10 +59,70 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
     ]
   }
   if (state === 'limited') return [{ code: 'upstream_limited', count: waiting, sinceAt: since, evidence }]
-  if (Math.max(usualMs, oldestMs) < SLOW_MS) return []
-  const seconds = (Math.max(usualMs, oldestMs) / 1000).toFixed(1)
+  if (answers === undefined || !areMost(answers.slow)) return []
+  const seconds = (Math.max(usualMs, answers.slow.leastMs) / 1000).toFixed(1)
   const message = say('the tracking API takes {} s for a request: positions arrive late', seconds)
-  return [{ code: 'upstream_slow', count: waiting, message, evidence }]
+  return [{ code: 'upstream_slow', count: waiting, message, evidence: [requests] }]
+}
+
+/** Whether these are most of the lanes that were pushed meanwhile. A single one says nothing about the API if there are others. */
+function areMost({ count, known, others }: WaitingLanes): boolean {
+  return count > others && (count > 1 || known <= 1)
+}
+
+/** Lanes that get no answer while others do. */
+function hangingLanes({ answers, state }: UpstreamFacts): Found[] {
+  if (!answers || state !== 'up' || areMost(answers.unanswered)) return []
+  const hanging = answers.unanswered.named.filter(({ others }) => others > 0)
+  return byCompany(hanging).flatMap(({ company_id, lanes }): Found[] => {
+    if (lanes.length <= FEW)
+      return lanes.map(({ lane, since, waiting, others }) => {
+        const { courier_id, route_id } = subjectOf(lane)
+        return {
+          code: 'lane_hanging',
+          subject: { company_id, courier_id, route_id },
+          count: 1,
+          sinceAt: since,
+          message: say(
+            'the tracking API does not answer courier {} on route {}, and answers others',
+            courier_id,
+            route_id,
+          ),
+          evidence: [
+            say(
+              'no answer since {}: {}',
+              new Date(since).toISOString(),
+              counted(waiting, '{} position waits', '{} positions wait'),
+            ),
+            say('other lanes answered since: {}', others),
+          ],
+        }
+      })
+    return [
+      {
+        code: 'lane_hanging',
+        subject: { company_id },
+        count: lanes.length,
+        sinceAt: Math.min(...lanes.map(({ since }) => since)),
+        message: say(
+          'the tracking API does not answer {} lanes of company {}, and answers others',
+          lanes.length,
+          company_id,
+        ),
+        evidence: lanes.map(({ lane }) => laneText(lane)),
+      },
+    ]
+  })
+}
+
+function byCompany<Lane extends { readonly lane: string }>(lanes: readonly Lane[]) {
+  const groups = Map.groupBy(lanes, ({ lane }) => subjectOf(lane).company_id)
+  return Array.from(groups, ([company_id, some]) => ({ company_id, lanes: some }))
+}
+
+function subjectOf(lane: string) {
+  const [company_id, courier_id, route_id] = lane.split('/')
+  return { company_id, courier_id, route_id }
 }
 
 function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting: number): Found {
@@ -67,9 +141,36 @@ function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting:
   }
 }
 
-function refusedPositions({ refused: { at, message = '', positions, status } }: UpstreamFacts, now: number): Found[] {
-  if (at === undefined || now - at > REFUSED_MS) return []
-  return [{ code: 'positions_refused', count: positions, evidence: [`${status} ${message}`.trim()] }]
+/** One finding for each lane; one for each company that has more than a few. */
+function refusedPositions({ refused }: UpstreamFacts, now: number): Found[] {
+  const recent = mergedLanes(refused.filter(({ at }) => now - at <= REFUSED_MS))
+  return byCompany(recent).flatMap(({ company_id, lanes }): Found[] => {
+    if (lanes.length <= FEW)
+      return lanes.map(({ lane, message, positions, status }) => ({
+        code: 'positions_refused',
+        subject: subjectOf(lane),
+        count: positions,
+        message: say(
+          'the tracking API refuses single positions of courier {} on route {}: they are parked, the others are delivered',
+          subjectOf(lane).courier_id,
+          subjectOf(lane).route_id,
+        ),
+        evidence: [`${status} ${message}`.trim()],
+      }))
+    const count = lanes.reduce((sum, { positions }) => sum + positions, 0)
+    const evidence = lanes.map(({ lane, message, status }) =>
+      joined([laneText(lane), `${status} ${message}`.trim()], ': '),
+    )
+    return [{ code: 'positions_refused', subject: { company_id }, count, evidence }]
+  })
+}
+
+/** What several workers say of a lane, as one; the last answer counts. */
+function mergedLanes(refused: readonly RefusedPositions[]): RefusedPositions[] {
+  return [...Map.groupBy(refused, ({ lane }) => lane).values()].map((same) => {
+    const [last] = same.toSorted((a, b) => b.at - a.at)
+    return { ...last, positions: same.reduce((sum, { positions }) => sum + positions, 0) }
+  })
 }
 
 function tokenRefused(company_id: string): Found {
@@ -187,10 +288,13 @@ const ACTIONS = new Map<string, Template>([
   ['unreachable', 'check the network and the firewall between this machine and the API'],
   ['tls', 'renew the certificate of the API, or correct tracking.base_url'],
 ])
-const HANGING_MS = 15_000
 /** A worker notes the state right after the error, and its figures once a second. */
 const STATED_MS = 2000
-const SLOW_MS = 5000
 /** If a position was refused within this time, its cause still holds. */
 const REFUSED_MS = 10_000
+const NO_ERROR: UpstreamError = { at: 0, code: 'http', operation: '' }
+/** Answers other than 5xx that are about the API. */
+const MAY_PASS = new Set([408, 425, 429])
 const LANES_NAMED = 4
+/** More lanes of a company with the same trouble are one finding. */
+const FEW = 5

@@ -1,6 +1,7 @@
 import { metrics } from '../observe/metrics.ts'
 import { countRecords, noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
+import { LaneAnswers, type LaneFigures, type RequestEnd } from './lane-answers.ts'
 
 /** Figures of a worker's pushes. Instants in ms UTC, durations in ms. */
 export interface PushFigures {
@@ -18,13 +19,18 @@ export interface PushFigures {
   readonly acceptedAt: Readonly<Record<string, number>>
   /** Company → when one was accepted last before one was refused with 403 last. */
   readonly acceptedBefore: Readonly<Record<string, number>>
-  /** Positions that were refused singly within the last minute. */
-  readonly refused: {
-    readonly positions: number
-    readonly at?: number
-    readonly status?: number
-    readonly message?: string
-  }
+  /** Lanes of which single positions were refused within the last minute, the latest first. */
+  readonly refusedPositions: readonly RefusedPositions[]
+  readonly lanes: LaneFigures
+}
+
+/** Positions of a lane that were refused singly. `at`, `status`, `message`: of the last one. */
+export interface RefusedPositions {
+  readonly lane: string
+  readonly positions: number
+  readonly at: number
+  readonly status: number
+  readonly message: string
 }
 
 /**
@@ -42,7 +48,6 @@ export interface PushError {
 
 /** How a request ended. */
 interface EndedPush {
-  readonly company: string
   readonly answer: ApiAnswer
   /** What it sent. */
   readonly records: Buffer
@@ -50,25 +55,30 @@ interface EndedPush {
 
 /** Keeps the figures of this worker's pushes, and counts them in the metrics. */
 export class PushStatistics {
-  readonly #inFlight = new Map<number, number>()
+  readonly #inFlight = new Map<number, { readonly lane: string; readonly at: number }>()
+  readonly #lanes = new LaneAnswers()
   readonly #acceptedAt = new Map<string, number>()
   readonly #acceptedBefore = new Map<string, number>()
   #requests = 0
   #answered: { readonly at: number; readonly ms: number }[] = []
-  #refused: { readonly at: number; readonly status: number; readonly message: string }[] = []
+  #refused: Omit<RefusedPositions, 'positions'>[] = []
   #lastError: PushError | undefined
 
   /** Notes that a request begins. @returns its number, for `ended` */
-  began(): number {
-    this.#inFlight.set(++this.#requests, performance.now())
+  began(lane: string): number {
+    this.#inFlight.set(++this.#requests, { lane, at: performance.now() })
+    this.#lanes.began(lane)
     return this.#requests
   }
 
   /** Notes how a request ended. */
-  ended(request: number, { company, answer, records }: EndedPush): void {
-    const ms = performance.now() - (this.#inFlight.get(request) ?? 0)
+  ended(request: number, { answer, records }: EndedPush): void {
+    const { lane = '', at: beganAt = 0 } = this.#inFlight.get(request) ?? {}
+    const ms = performance.now() - beganAt
     const at = Date.now()
+    const company = lane.slice(0, lane.indexOf('/'))
     this.#inFlight.delete(request)
+    this.#lanes.ended(lane, { end: endOf(answer), ms })
     metrics.pushDuration.observe(ms / 1000)
     if ('fault' in answer) {
       this.#lastError = { at, code: answer.fault }
@@ -95,9 +105,9 @@ export class PushStatistics {
     metrics.deliveryDelay.observe((at - receivedAt(records)) / 1000)
   }
 
-  /** The API refused one position. */
-  refused(status: number, message: string): void {
-    this.#refused.push({ at: Date.now(), status, message })
+  /** The API refused one position of a lane. */
+  refused(lane: string, { status, message }: Pick<RefusedPositions, 'status' | 'message'>): void {
+    this.#refused.push({ lane, at: Date.now(), status, message })
     if (this.#refused.length > KEPT) this.#refused.shift()
   }
 
@@ -106,8 +116,8 @@ export class PushStatistics {
     this.#answered = this.#answered.filter(({ at }) => at >= since)
     this.#refused = this.#refused.filter(({ at }) => at >= since)
     const times = this.#answered.map(({ ms }) => ms).toSorted((a, b) => a - b)
-    const [oldest = performance.now()] = this.#inFlight.values()
-    const oldestMs = performance.now() - oldest
+    const [oldest] = this.#inFlight.values()
+    const oldestMs = oldest ? performance.now() - oldest.at : 0
     return {
       inFlight: this.#inFlight.size,
       oldestMs,
@@ -117,9 +127,24 @@ export class PushStatistics {
       lastError: this.#lastError,
       acceptedAt: Object.fromEntries(this.#acceptedAt),
       acceptedBefore: Object.fromEntries(this.#acceptedBefore),
-      refused: { positions: this.#refused.length, ...this.#refused.at(-1) },
+      refusedPositions: this.#refusedLanes().slice(0, MOST_LANES),
+      lanes: this.#lanes.figures(),
     }
   }
+
+  #refusedLanes(): RefusedPositions[] {
+    const lanes = new Map<string, RefusedPositions>()
+    for (const last of this.#refused.toReversed()) {
+      const { positions = 0, ...known } = lanes.get(last.lane) ?? {}
+      lanes.set(last.lane, { ...last, ...known, positions: positions + 1 })
+    }
+    return [...lanes.values()]
+  }
+}
+
+function endOf(answer: ApiAnswer): RequestEnd {
+  if (!('fault' in answer)) return 'answered'
+  return answer.fault === 'timeout' ? 'timeout' : 'failed'
 }
 
 /** Notes now and then what time the tracking API says it is, so that gateways can judge their own clock by it. */
@@ -145,4 +170,6 @@ export class ApiClockReporter {
 export const NOT_THE_API = 'not_the_api'
 const RECENT_MS = 60_000
 const KEPT = 200
+/** Lanes with refused positions that are named. */
+const MOST_LANES = 20
 const API_CLOCK_MS = 10_000

@@ -160,9 +160,9 @@ class LanePush {
       if (rate) await rate.turn()
       if (!stillHolds(this.#lease)) return undefined
       const sentAt = Date.now()
-      const request = statistics.began()
+      const request = statistics.began(this.#lease.lane)
       const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
-      statistics.ended(request, { company, answer, records })
+      statistics.ended(request, { answer, records })
       if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
       outcome = consequence(answer)
       if (outcome.to === 'delivered') apikeys.accepted(company, apikey)
@@ -200,7 +200,7 @@ class LanePush {
     }
     this.#suspects = 0
     if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
-    this.#options.statistics.refused(refusal.status, refusal.message)
+    this.#options.statistics.refused(this.#lease.lane, refusal)
     this.#log().debug({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
     const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : batch.max_positions)
     return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next

@@ -19,7 +19,7 @@ const PUSHES = {
   slowestMs: 0,
   acceptedAt: {},
   acceptedBefore: {},
-  refused: { positions: 0 },
+  refused: [],
   url: 'http://api',
 }
 const ofMemory = (bytes: number) => bytes / (256 * 1024 * 1024)
@@ -193,7 +193,7 @@ describe('the metrics', () => {
       slowestMs: 1500,
       acceptedAt: { 7: OLDEST },
       acceptedBefore: {},
-      refused: { positions: 0 },
+      refused: [],
     }
     const figures = { worker: { ...pushes, url: 'http://api.example' }, gateway: { connections: 1, lastFixAt: OLDEST } }
     for (const role of ['worker', 'gateway'] as const) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { diagnose, linkStates } from '../../src/diagnose/diagnose.ts'
-import type { Facts, ProcessFacts, UpstreamFacts } from '../../src/diagnose/facts.ts'
+import type { Facts, LaneAnswerFacts, ProcessFacts, UpstreamFacts } from '../../src/diagnose/facts.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8)
@@ -9,6 +9,32 @@ const S = 1000
 
 const GATEWAY: ProcessFacts = { role: 'gateway', pid: 1, host: 'a', sinceAt: NOW - 900 * S, ageMs: 500 }
 const WORKER: ProcessFacts = { ...GATEWAY, role: 'worker', pid: 2 }
+/** How the lanes are answered: all of them soon, but for what is given. */
+function answered({ unanswered = {}, slow = {} }: { unanswered?: object; slow?: object }): LaneAnswerFacts {
+  const none = { count: 0, others: 0, known: 2 }
+  return { unanswered: { ...none, named: [], ...unanswered }, slow: { ...none, leastMs: 0, ...slow } }
+}
+
+const HANGING = { lane: '7/5/1005', since: NOW - 20 * S, others: 9, waiting: 12 }
+const hanging = (count: number, others: number) => ({
+  ...UPSTREAM,
+  oldestMs: 20 * S,
+  usualMs: 57 * S,
+  lastError: { at: NOW - S, code: 'http', status: 422, message: 'bad point', operation: 'pushPositions' },
+  answers: answered({
+    unanswered: {
+      count,
+      others,
+      known: count + others,
+      named: Array.from({ length: count }, (_, index) => ({
+        ...HANGING,
+        lane: `7/${5 + index}/100${5 + index}`,
+        others,
+      })),
+    },
+    slow: { count, others, known: count + others, leastMs: 20 * S },
+  }),
+})
 const UPSTREAM: UpstreamFacts = {
   state: 'up',
   since: NOW - 900 * S,
@@ -18,7 +44,8 @@ const UPSTREAM: UpstreamFacts = {
   slowestMs: 200,
   usualMs: 100,
   answeredAt: NOW - 100,
-  refused: { positions: 0 },
+  refused: [],
+  answers: answered({}),
   tokensRefused: [],
 }
 const WELL: Facts = {
@@ -32,6 +59,7 @@ const WELL: Facts = {
   backlog: { fixes: 3, lanes: 1, oldestAt: NOW - S },
   difference: 0,
 }
+const POINT = { lane: '7/42/1001', positions: 3, status: 422, message: 'bad point' }
 const ROSTER = { rejected: [], stale: [], missing: [] }
 const BACKLOG = { fixes: 40, lanes: 2, oldestAt: NOW - 61 * S }
 const failing = (code: string, status?: number, message?: string, more: object = {}) => ({
@@ -148,13 +176,19 @@ describe('by these facts', () => {
     [
       'upstream_hanging',
       'requests are not answered for 15 s',
-      { upstream: { ...UPSTREAM, oldestMs: 15 * S, answeredAt: NOW - 16 * S } },
+      {
+        upstream: {
+          ...UPSTREAM,
+          oldestMs: 15 * S,
+          answers: answered({ unanswered: { count: 2 }, slow: { count: 2, leastMs: 15 * S } }),
+        },
+      },
       { sinceAt: NOW - 15 * S },
     ],
     [
       'upstream_slow',
       'the API takes 8 s',
-      { upstream: { ...UPSTREAM, oldestMs: 7 * S, usualMs: 8 * S, answeredAt: NOW - 4 * S } },
+      { upstream: { ...UPSTREAM, usualMs: 8 * S, answers: answered({ slow: { count: 2, leastMs: 6 * S } }) } },
       { message: 'the tracking API takes 8.0 s for a request: positions arrive late' },
     ],
     ['upstream_limited', 'the API limits us', { upstream: { ...UPSTREAM, state: 'limited' } }, { severity: 'warning' }],
@@ -196,8 +230,61 @@ describe('by these facts', () => {
     [
       'positions_refused',
       'single positions are refused',
-      { upstream: { ...UPSTREAM, refused: { positions: 5, at: NOW - 2 * S, status: 422, message: 'bad point' } } },
-      { count: 5, evidence: ['422 bad point'] },
+      {
+        upstream: {
+          ...UPSTREAM,
+          refused: [
+            { ...POINT, at: NOW - 2 * S },
+            { ...POINT, positions: 2, at: NOW - S },
+          ],
+        },
+      },
+      {
+        subject: { company_id: '7', courier_id: '42', route_id: '1001' },
+        count: 5,
+        message: expect.stringContaining('of courier 42 on route 1001'),
+        evidence: ['422 bad point'],
+      },
+    ],
+    [
+      'positions_refused',
+      'single positions of many lanes are refused',
+      {
+        upstream: { ...UPSTREAM, refused: [1, 2, 3, 4, 5, 6].map((id) => ({ ...POINT, lane: `7/${id}/1`, at: NOW })) },
+      },
+      {
+        subject: { company_id: '7' },
+        count: 18,
+        evidence: [1, 2, 3, 4, 5].map((id) => `courier ${id}, route 1: 422 bad point`),
+      },
+    ],
+    [
+      'lane_hanging',
+      'one lane of many gets no answer',
+      { upstream: hanging(1, 20) },
+      {
+        severity: 'error',
+        subject: { company_id: '7', courier_id: '5', route_id: '1005' },
+        sinceAt: NOW - 20 * S,
+        message: 'the tracking API does not answer courier 5 on route 1005, and answers others',
+        evidence: ['no answer since 2026-11-20T07:59:40.000Z: 12 positions wait', 'other lanes answered since: 20'],
+      },
+    ],
+    [
+      'lane_hanging',
+      'more lanes than are named singly get no answer, and far more do',
+      { upstream: hanging(6, 20) },
+      {
+        subject: { company_id: '7' },
+        count: 6,
+        message: expect.stringContaining('does not answer 6 lanes of company 7'),
+      },
+    ],
+    [
+      'upstream_hanging',
+      'most lanes get no answer',
+      { upstream: hanging(21, 20) },
+      { subject: {}, evidence: ['https://api.example: 2 requests in flight'] },
     ],
     [
       'token_refused',
@@ -255,10 +342,30 @@ describe('by these facts', () => {
     ],
     [
       'a position that was refused a while ago',
-      { upstream: { ...UPSTREAM, refused: { positions: 5, at: NOW - 11 * S } } },
+      { upstream: { ...UPSTREAM, refused: [{ ...POINT, at: NOW - 11 * S }] } },
     ],
     ['missing signs while nobody could give one', { processes: [], watchedSince: NOW - 9 * S }],
     ['a request that waits for 4 s', { upstream: { ...UPSTREAM, oldestMs: 4 * S } }],
+    [
+      'one lane that gets no answer while nobody knows of the others',
+      {
+        upstream: {
+          ...hanging(1, 0),
+          answers: answered({ unanswered: { count: 1, known: 3, named: [{ ...HANGING, others: 0 }] } }),
+        },
+      },
+    ],
+    [
+      'one slow lane of many',
+      {
+        upstream: {
+          ...UPSTREAM,
+          oldestMs: 9 * S,
+          usualMs: 9 * S,
+          answers: answered({ slow: { count: 1, others: 8, known: 9, leastMs: 9 * S } }),
+        },
+      },
+    ],
     ['a backlog that has a cause', { upstream: { ...UPSTREAM, state: 'limited' }, backlog: BACKLOG }],
   ])('nothing more follows from %s', (_, facts) => {
     expect(found(facts).filter(({ code }) => code !== 'upstream_limited')).toEqual([])

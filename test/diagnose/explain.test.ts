@@ -251,7 +251,7 @@ describe('parked positions', () => {
 
   it('name another route, and count those on more routes', () =>
     expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 3 }, { ...NOT_FOUND, route_id: '1006', fixes: 20 })).toBe(
-      `${HEAD} refused 404 by the service (no such route), 20 parked on route 1006 and 3 on other routes: correct the line`,
+      `${HEAD} all delivered; earlier ones were refused 404 by the service (no such route), 20 parked on route 1006 and 3 on other routes: correct the line`,
     ))
 
   it('show the present route first, however few they are', () =>

@@ -127,7 +127,14 @@ describe('while something else answers in place of the API', () => {
     const { lastError, acceptedAt } = pushes.figures()
     expect(acceptedAt).toEqual({})
     expect(lastError).toMatchObject({ status: 302, location: 'http://login.example/?from=push%3Fapikey%3D***' })
-    const upstream = { state: 'down', since: Date.now(), url: api.url, ...pushes.figures(), tokensRefused: [] } as const
+    const upstream = {
+      state: 'down',
+      since: Date.now(),
+      url: api.url,
+      ...pushes.figures(),
+      refused: [],
+      tokensRefused: [],
+    } as const
     const facts = {
       now: Date.now(),
       observations: [],

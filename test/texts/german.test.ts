@@ -97,7 +97,7 @@ it('findings are German as a whole, and what others said stays as it is', () => 
     inFlight: 2,
     oldestMs: 0,
     slowestMs: 0,
-    refused: { positions: 0 },
+    refused: [],
     tokensRefused: [],
     lastError: { at: NOW - 1000, code: 'http', status: 503, message: 'the {1} and $& are down', operation: 'push' },
   } as const

@@ -6,7 +6,7 @@ import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { isConnectionError, readFrames, type Store } from '../../store/index.ts'
 import type { MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
 import type { Upstream } from '../facts.ts'
-import { findingJson } from '../findings.ts'
+import { type Findings, findingJson } from '../findings.ts'
 import { instant } from '../json.ts'
 import { parkedOf } from '../lanes.ts'
 import type { Operation } from '../operation.ts'
@@ -17,6 +17,7 @@ import { type DetailSources, describeDevice } from './device.ts'
 import { deviceRows } from './list.ts'
 
 interface ChainSources extends DetailSources {
+  readonly findings: Pick<Findings, 'current' | 'facts'>
   readonly upstream: () => Promise<Upstream>
 }
 
@@ -91,7 +92,7 @@ function knownFacts(device: Indexed, { sources, scope, now }: ChainRequest) {
 
 async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainRequest): Promise<ChainFacts> {
   const { sources, scope, now } = asked
-  const { redis, upstream } = sources
+  const { findings, redis, upstream } = sources
   const { entry, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
   const [parked, misunderstood, api] = await Promise.all([
@@ -100,6 +101,9 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
     upstream(),
   ])
   const known = knownFacts(device, asked)
+  const { route } = known.device
+  const own = route && `${entry?.company_id}/${route.courier}/${route.route}`
+  const unanswered = findings.facts?.upstream?.answers?.unanswered.named.find(({ lane }) => lane === own)
   const meant = entry || !scope.isAll ? undefined : meantBy(device, sources.index)
   return {
     ...known,
@@ -108,7 +112,11 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
       device: detail,
       parked: parked as ExplainedDevice['parked'],
       misunderstood,
-      upstream: { state: api.state, since_at: instant(api.since) ?? '' },
+      upstream: {
+        state: api.state,
+        since_at: instant(api.since) ?? '',
+        unanswered_since_at: instant(unanswered?.since),
+      },
       similar: entry && !device.heard && scope.isAll ? similarTo(id, sources.index) : undefined,
       now,
     },

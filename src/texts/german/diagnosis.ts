@@ -219,6 +219,23 @@ const FINDINGS = {
   'what answers at {} is not the tracking API': 'was unter {1} antwortet, ist nicht die Tracking-API',
   'correct tracking.base_url (or push_url), or what is in between: a proxy, a firewall, a login page of the network; nothing is lost: everything waits and is delivered once the API itself answers':
     'tracking.base_url (oder push_url) berichtigen, oder was dazwischen steht: ein Proxy, eine Firewall, eine Anmeldeseite des Netzes; nichts geht verloren: alles wartet und wird zugestellt, sobald die API selbst antwortet',
+  'the tracking API does not answer a few lanes, and answers others':
+    'die Tracking-API beantwortet einige Spuren nicht, andere schon',
+  'the tracking API does not answer courier {} on route {}, and answers others':
+    'die Tracking-API antwortet Kurier {1} auf Route {2} nicht, anderen schon',
+  'the tracking API does not answer {} lanes of company {}, and answers others':
+    'die Tracking-API beantwortet {1} Spuren der Firma {2} nicht, andere schon',
+  'tell who runs the tracking API which couriers and routes get no answer; nothing is lost: their positions wait and are delivered once it answers':
+    'dem Betreiber der Tracking-API sagen, welche Kuriere und Routen keine Antwort bekommen; nichts geht verloren: ihre Positionen warten und werden zugestellt, sobald sie antwortet',
+  'the tracking API refuses single positions of courier {} on route {}: they are parked, the others are delivered':
+    'die Tracking-API lehnt einzelne Positionen von Kurier {1} auf Route {2} ab: sie sind geparkt, die übrigen werden zugestellt',
+  'no answer since {}: {}': 'keine Antwort seit {1}: {2}',
+  'other lanes answered since: {}': 'seither beantwortete andere Spuren: {1}',
+  'its lane has got no answer since {}': 'seine Spur hat seit {1} keine Antwort bekommen',
+  '{}: the service does not answer its lane since {}': '{1}: der Dienst beantwortet seine Spur seit {2} nicht',
+  'many vans fell silent together': 'viele Fahrzeuge sind zugleich verstummt',
+  'check what is between the trackers and this server: its address and port forwarding, the firewall, the mobile network':
+    'prüfen, was zwischen den Geräten und diesem Server liegt: seine Adresse und Portweiterleitung, die Firewall, das Mobilfunknetz',
   'the tracking API takes requests and does not answer them':
     'die Tracking-API nimmt Anfragen an und beantwortet sie nicht',
   'tell who runs the tracking API; nothing is lost: everything waits and is delivered once it answers again':

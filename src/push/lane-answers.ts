@@ -1,0 +1,116 @@
+/** How lanes are answered. Durations in ms; instants in ms UTC. */
+export interface LaneFigures {
+  /** Lanes that have got no answer for 15 s: what ran into `push.timeout` counts until the next answer. */
+  readonly unanswered: Waiting & { readonly named: readonly UnansweredLane[] }
+  /** Of how many other lanes the last answer came within each time of `WITHIN_S`. */
+  readonly answered: readonly number[]
+  /** Lanes whose request takes 5 s or longer, or whose last one of the last minute did. */
+  readonly slow: Waiting & { readonly leastMs: number }
+  /** As `answered`, of lanes that are not slow. */
+  readonly quick: readonly number[]
+  /** All these lanes, if they are few. */
+  readonly names?: readonly string[]
+}
+
+/** `newestMs`: how long ago the latest of their requests began; 0 if there are none. */
+interface Waiting {
+  readonly count: number
+  readonly newestMs: number
+}
+
+/** `at`: when that was so; `ms`: for how long it has got no answer. */
+export interface UnansweredLane {
+  readonly lane: string
+  readonly ms: number
+  readonly at: number
+}
+
+/** What became of a request: an answer, well or not; none in time; or a connection that failed. */
+export type RequestEnd = 'answered' | 'timeout' | 'failed'
+
+interface KnownLane {
+  inFlight: number
+  changedAt: number
+  /** When the first of the requests began that were not answered. */
+  unansweredSince?: number
+  answered?: { readonly at: number; readonly ms: number }
+}
+
+/** How the lanes are answered that this worker has pushed within ten minutes. Instants by `performance.now()`. */
+export class LaneAnswers {
+  readonly #lanes = new Map<string, KnownLane>()
+
+  began(lane: string, now = performance.now()): void {
+    const known = this.#lanes.get(lane) ?? { inFlight: 0, changedAt: now }
+    known.inFlight++
+    known.changedAt = now
+    known.unansweredSince ??= now
+    this.#lanes.set(lane, known)
+  }
+
+  /** `ms`: how long it took. */
+  ended(lane: string, { end, ms }: { readonly end: RequestEnd; readonly ms: number }, now = performance.now()): void {
+    const known = this.#lanes.get(lane)
+    if (!known) return
+    known.inFlight--
+    known.changedAt = now
+    if (end === 'answered') known.answered = { at: now, ms }
+    // Parts of a lane in two shards are pushed side by side.
+    if (end !== 'timeout' && known.inFlight === 0) known.unansweredSince = undefined
+  }
+
+  figures(now = performance.now()): LaneFigures {
+    const wallClock = Date.now()
+    const [answered, quick] = [WITHIN_S.map(() => 0), WITHIN_S.map(() => 0)]
+    const unanswered: UnansweredLane[] = []
+    const slow: { readonly beganMs: number; readonly ms: number }[] = []
+    for (const [lane, known] of this.#lanes) {
+      const { changedAt, inFlight, unansweredSince = now } = known
+      if (inFlight === 0 && now - changedAt > KEPT_MS) {
+        this.#lanes.delete(lane)
+        continue
+      }
+      const waitsMs = now - unansweredSince
+      if (waitsMs >= UNANSWERED_MS) unanswered.push({ lane, ms: Math.round(waitsMs), at: wallClock })
+      else count(answered, known, now)
+      const isRecent = known.answered !== undefined && now - known.answered.at < RECENT_MS
+      const lastMs = isRecent && known.answered ? known.answered.ms : 0
+      if (waitsMs >= SLOW_MS) slow.push({ beganMs: waitsMs, ms: waitsMs })
+      else if (lastMs >= SLOW_MS && known.answered) slow.push({ beganMs: now - known.answered.at + lastMs, ms: lastMs })
+      else count(quick, known, now)
+    }
+    const newest = (some: readonly number[]) => (some.length === 0 ? 0 : Math.min(...some))
+    return {
+      unanswered: {
+        count: unanswered.length,
+        newestMs: newest(unanswered.map(({ ms }) => ms)),
+        named: unanswered.toSorted((a, b) => b.ms - a.ms).slice(0, MOST_NAMED),
+      },
+      answered,
+      slow: {
+        count: slow.length,
+        newestMs: newest(slow.map(({ beganMs }) => beganMs)),
+        leastMs: newest(slow.map(({ ms }) => ms)),
+      },
+      quick,
+      ...(this.#lanes.size <= FEW && { names: [...this.#lanes.keys()] }),
+    }
+  }
+}
+
+/** Counts a lane in each time within which it was answered. */
+function count(within: number[], { answered }: KnownLane, now: number): void {
+  for (const [index, seconds] of WITHIN_S.entries())
+    if (answered && now - answered.at <= seconds * 1000) within[index]++
+}
+
+/** The times of `answered` and `quick`, in s. */
+export const WITHIN_S = [5, 10, 15, 30, 60, 120, 300, 600] as const
+export const UNANSWERED_MS = 15_000
+export const SLOW_MS = 5000
+const RECENT_MS = 60_000
+const KEPT_MS = 600_000
+/** Lanes that are named. */
+const MOST_NAMED = 20
+/** Up to so many lanes all are named, so that those of several workers are counted once. */
+const FEW = 8

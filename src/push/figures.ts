@@ -20,12 +20,12 @@ export interface PushFigures {
   /** Company → when one was accepted last before one was refused with 403 last. */
   readonly acceptedBefore: Readonly<Record<string, number>>
   /** Lanes of which single positions were refused within the last minute, the latest first. */
-  readonly refusedPositions: readonly RefusedPositions[]
+  readonly refusedPositions: readonly LaneRefusals[]
   readonly lanes: LaneFigures
 }
 
 /** Positions of a lane that were refused singly. `at`, `status`, `message`: of the last one. */
-export interface RefusedPositions {
+export interface LaneRefusals {
   readonly lane: string
   readonly positions: number
   readonly at: number
@@ -55,30 +55,29 @@ interface EndedPush {
 
 /** Keeps the figures of this worker's pushes, and counts them in the metrics. */
 export class PushStatistics {
-  readonly #inFlight = new Map<number, { readonly lane: string; readonly at: number }>()
+  readonly #inFlight = new Map<number, { readonly lane: string; readonly at: number; readonly laneAt: number }>()
   readonly #lanes = new LaneAnswers()
   readonly #acceptedAt = new Map<string, number>()
   readonly #acceptedBefore = new Map<string, number>()
   #requests = 0
   #answered: { readonly at: number; readonly ms: number }[] = []
-  #refused: Omit<RefusedPositions, 'positions'>[] = []
+  #refused: Omit<LaneRefusals, 'positions'>[] = []
   #lastError: PushError | undefined
 
   /** Notes that a request begins. @returns its number, for `ended` */
   began(lane: string): number {
-    this.#inFlight.set(++this.#requests, { lane, at: performance.now() })
-    this.#lanes.began(lane)
+    this.#inFlight.set(++this.#requests, { lane, at: performance.now(), laneAt: this.#lanes.began(lane) })
     return this.#requests
   }
 
   /** Notes how a request ended. */
   ended(request: number, { answer, records }: EndedPush): void {
-    const { lane = '', at: beganAt = 0 } = this.#inFlight.get(request) ?? {}
+    const { lane = '', at: beganAt = 0, laneAt = 0 } = this.#inFlight.get(request) ?? {}
     const ms = performance.now() - beganAt
     const at = Date.now()
     const company = lane.slice(0, lane.indexOf('/'))
     this.#inFlight.delete(request)
-    this.#lanes.ended(lane, { end: endOf(answer), ms })
+    this.#lanes.ended(lane, { end: endOf(answer), beganAt: laneAt })
     metrics.pushDuration.observe(ms / 1000)
     if ('fault' in answer) {
       this.#lastError = { at, code: answer.fault }
@@ -106,7 +105,7 @@ export class PushStatistics {
   }
 
   /** The API refused one position of a lane. */
-  refused(lane: string, { status, message }: Pick<RefusedPositions, 'status' | 'message'>): void {
+  refused(lane: string, { status, message }: Pick<LaneRefusals, 'status' | 'message'>): void {
     this.#refused.push({ lane, at: Date.now(), status, message })
     if (this.#refused.length > KEPT) this.#refused.shift()
   }
@@ -132,8 +131,8 @@ export class PushStatistics {
     }
   }
 
-  #refusedLanes(): RefusedPositions[] {
-    const lanes = new Map<string, RefusedPositions>()
+  #refusedLanes(): LaneRefusals[] {
+    const lanes = new Map<string, LaneRefusals>()
     for (const last of this.#refused.toReversed()) {
       const { positions = 0, ...known } = lanes.get(last.lane) ?? {}
       lanes.set(last.lane, { ...last, ...known, positions: positions + 1 })

@@ -9,7 +9,7 @@ import { Rate } from './rate.ts'
 import { type PushingOptions, ShardPush } from './shard-push.ts'
 import { reportFullConcurrency } from './watchdog.ts'
 
-export type { PushFigures, RefusedPositions } from './figures.ts'
+export type { PushFigures } from './figures.ts'
 export { type LaneFigures, WITHIN_S } from './lane-answers.ts'
 
 /** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */

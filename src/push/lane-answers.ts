@@ -1,11 +1,11 @@
 /** How lanes are answered. Durations in ms; instants in ms UTC. */
 export interface LaneFigures {
   /** Lanes that have got no answer for 15 s: what ran into `push.timeout` counts until the next answer. */
-  readonly unanswered: Waiting & { readonly named: readonly UnansweredLane[] }
+  readonly unanswered: LanesWaiting & { readonly named: readonly LaneWithoutAnswer[] }
   /** Of how many other lanes the last answer came within each time of `WITHIN_S`. */
   readonly answered: readonly number[]
   /** Lanes whose request takes 5 s or longer, or whose last one of the last minute did. */
-  readonly slow: Waiting & { readonly leastMs: number }
+  readonly slow: LanesWaiting & { readonly leastMs: number }
   /** As `answered`, of lanes that are not slow. */
   readonly quick: readonly number[]
   /** All these lanes, if they are few. */
@@ -13,13 +13,13 @@ export interface LaneFigures {
 }
 
 /** `newestMs`: how long ago the latest of their requests began; 0 if there are none. */
-interface Waiting {
+interface LanesWaiting {
   readonly count: number
   readonly newestMs: number
 }
 
 /** `at`: when that was so; `ms`: for how long it has got no answer. */
-export interface UnansweredLane {
+export interface LaneWithoutAnswer {
   readonly lane: string
   readonly ms: number
   readonly at: number
@@ -36,33 +36,53 @@ interface KnownLane {
   answered?: { readonly at: number; readonly ms: number }
 }
 
-/** How the lanes are answered that this worker has pushed within ten minutes. Instants by `performance.now()`. */
+/**
+ * How the lanes are answered that this worker has pushed within ten minutes. Instants by `performance.now()`. Ask for the figures
+ * once a second: time in which this process was paused does not count, since an answer may have come meanwhile.
+ */
 export class LaneAnswers {
   readonly #lanes = new Map<string, KnownLane>()
+  readonly #longestStepMs: number
+  #lastAt = performance.now()
+  #pausedMs = 0
 
-  began(lane: string, now = performance.now()): void {
+  /** `longestStepMs`: after a longer time without a call this process was paused. */
+  constructor(longestStepMs = LONGEST_STEP_MS) {
+    this.#longestStepMs = longestStepMs
+  }
+
+  /** Notes that a request begins. Returns when, for `ended`. */
+  began(lane: string, at = performance.now()): number {
+    const now = this.#running(at)
     const known = this.#lanes.get(lane) ?? { inFlight: 0, changedAt: now }
     known.inFlight++
     known.changedAt = now
     known.unansweredSince ??= now
     this.#lanes.set(lane, known)
+    return now
   }
 
-  /** `ms`: how long it took. */
-  ended(lane: string, { end, ms }: { readonly end: RequestEnd; readonly ms: number }, now = performance.now()): void {
+  /** `beganAt`: what `began` returned. */
+  ended(
+    lane: string,
+    { end, beganAt }: { readonly end: RequestEnd; readonly beganAt: number },
+    at = performance.now(),
+  ): void {
+    const now = this.#running(at)
     const known = this.#lanes.get(lane)
     if (!known) return
     known.inFlight--
     known.changedAt = now
-    if (end === 'answered') known.answered = { at: now, ms }
+    if (end === 'answered') known.answered = { at: now, ms: now - beganAt }
     // Parts of a lane in two shards are pushed side by side.
     if (end !== 'timeout' && known.inFlight === 0) known.unansweredSince = undefined
   }
 
-  figures(now = performance.now()): LaneFigures {
+  figures(at = performance.now()): LaneFigures {
+    const now = this.#running(at)
     const wallClock = Date.now()
     const [answered, quick] = [WITHIN_S.map(() => 0), WITHIN_S.map(() => 0)]
-    const unanswered: UnansweredLane[] = []
+    const unanswered: LaneWithoutAnswer[] = []
     const slow: { readonly beganMs: number; readonly ms: number }[] = []
     for (const [lane, known] of this.#lanes) {
       const { changedAt, inFlight, unansweredSince = now } = known
@@ -96,6 +116,14 @@ export class LaneAnswers {
       ...(this.#lanes.size <= FEW && { names: [...this.#lanes.keys()] }),
     }
   }
+
+  /** Running time: `at` without the pauses. */
+  #running(at: number): number {
+    const step = at - this.#lastAt
+    this.#lastAt = at
+    if (step > this.#longestStepMs) this.#pausedMs += step
+    return at - this.#pausedMs
+  }
 }
 
 /** Counts a lane in each time within which it was answered. */
@@ -108,6 +136,7 @@ function count(within: number[], { answered }: KnownLane, now: number): void {
 export const WITHIN_S = [5, 10, 15, 30, 60, 120, 300, 600] as const
 export const UNANSWERED_MS = 15_000
 export const SLOW_MS = 5000
+const LONGEST_STEP_MS = 3000
 const RECENT_MS = 60_000
 const KEPT_MS = 600_000
 /** Lanes that are named. */

@@ -8,10 +8,10 @@ const S = 1000
 type Ended = readonly [lane: string, beganS: number, endedS: number, end?: RequestEnd]
 
 function answers(ended: readonly Ended[], inFlight: readonly (readonly [lane: string, beganS: number])[] = []) {
-  const lanes = new LaneAnswers()
+  const lanes = new LaneAnswers(Infinity)
   for (const [lane, beganS, endedS, end = 'answered'] of ended) {
     lanes.began(lane, beganS * S)
-    lanes.ended(lane, { end, ms: (endedS - beganS) * S }, endedS * S)
+    lanes.ended(lane, { end, beganAt: beganS * S }, endedS * S)
   }
   for (const [lane, beganS] of inFlight) lanes.began(lane, beganS * S)
   return lanes
@@ -48,12 +48,12 @@ it('once nobody is answered any more, nobody counts as answered since', () => {
 })
 
 it('a lane that has two parts under way is answered once both are', () => {
-  const lanes = new LaneAnswers()
+  const lanes = new LaneAnswers(Infinity)
   lanes.began('7/5/1', 0)
   lanes.began('7/5/1', 0)
-  lanes.ended('7/5/1', { end: 'answered', ms: S }, S)
+  lanes.ended('7/5/1', { end: 'answered', beganAt: 0 }, S)
   expect(lanes.figures(16 * S).unanswered.count).toBe(1)
-  lanes.ended('7/5/1', { end: 'answered', ms: 16 * S }, 16 * S)
+  lanes.ended('7/5/1', { end: 'answered', beganAt: 0 }, 16 * S)
   expect(lanes.figures(16 * S).unanswered.count).toBe(0)
 })
 
@@ -76,4 +76,14 @@ it('forgets a lane that was not pushed for ten minutes', () => {
       .answered.at(-1),
   ).toBe(0)
   expect(answers([['7/5/1', 0, 1, 'timeout']]).figures(602 * S).unanswered.count).toBe(0)
+})
+
+it('time in which the worker was paused is no time without an answer, and makes no request slow', () => {
+  const lanes = new LaneAnswers()
+  const began = performance.now()
+  const beganAt = lanes.began('7/5/1', began)
+  lanes.figures(began + S)
+  expect(lanes.figures(began + 60 * S).unanswered.count).toBe(0)
+  lanes.ended('7/5/1', { end: 'answered', beganAt }, began + 61 * S)
+  expect(lanes.figures(began + 61 * S)).toMatchObject({ unanswered: { count: 0 }, slow: { count: 0 } })
 })

@@ -11,6 +11,7 @@ import { ConditionCollector } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
 import { LaneRefusals } from './device/lane-refusals.ts'
 import type { DeviceSources } from './device/list.ts'
+import { explainsSilence, knownTraffic } from './device/traffic.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { Findings } from './findings.ts'
 import { FlowHour } from './flow-hour.ts'
@@ -42,19 +43,25 @@ export function startCollectors(sources: CollectorSources) {
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateCollector(redis)
   const index = new DeviceIndex({ ...sources, follow: (roster) => live.follow({ roster }) })
-  const devices = new ConditionCollector({ ...sources, index })
+  const devices: ConditionCollector = new ConditionCollector({
+    ...sources,
+    index,
+    isExplained: (now) => explainsSilence(findings.current, gatherer.processes, now),
+    knownTraffic: () => knownTraffic(gatherer.processes, findings.current),
+  })
   const roster = new RosterCollector({ ...sources, zone: () => live.config.time_zone })
-  const gatherer = new FactGatherer({
+  const gatherer: FactGatherer = new FactGatherer({
     ...sources,
     deviceOf: (id) => sources.directory().find(id),
     nameOf: (device) => sources.directory().find(device)?.name,
     upstream,
     custody: () => custody,
     devices: () => devices.groups(),
+    traffic: () => devices.traffic(),
     roster: () => roster.read(),
   })
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
-  const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
+  const findings: Findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const refusals = new LaneRefusals({ ...sources, findings, index })
   const gauges = startGauges({ ...sources, account, upstream, findings, gatherer, devices: () => devices.states() })
   const beat = everySecond(

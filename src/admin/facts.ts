@@ -6,6 +6,7 @@ import type {
   RedisFacts,
   RefusedLanes,
   RosterFacts,
+  StoppedTraffic,
   UpstreamError,
   UpstreamFacts,
 } from '../diagnose/facts.ts'
@@ -38,6 +39,8 @@ export interface FactSources extends RedisSources {
   readonly alertsFailing?: () => readonly FailedReceiver[]
   /** Devices with the same trouble. */
   readonly devices: () => readonly DeviceGroup[]
+  /** Vans that fell silent together. */
+  readonly traffic: () => readonly StoppedTraffic[]
 }
 
 /** What all processes and Redis say, gathered once a second for the diagnosis and the status. */
@@ -81,7 +84,7 @@ export class FactGatherer {
   /** While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices } = this.#sources
+    const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices, traffic } = this.#sources
     const stored = await this.#readStored(now).catch((error: Error) => error)
     if (stored instanceof Error) {
       this.#downSince ??= now
@@ -114,6 +117,7 @@ export class FactGatherer {
       backlog,
       difference,
       devices: devices(),
+      traffic: traffic(),
       roster: stored.roster,
       alerts: alertsFailing?.(),
     }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { SEVERITY_ORDER } from '../diagnose/codes.ts'
 import { diagnose, idOf } from '../diagnose/diagnose.ts'
+import { ALL, concernOf } from '../diagnose/order.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
 import { parse } from '../http/refusal.ts'
@@ -164,10 +165,12 @@ export function findingJson({ sinceAt, endedAt, ...finding }: Finding & { endedA
   }
 }
 
-/** Sorts findings that hold before those that ended, errors first; ended ones by time, latest first. */
-function placeOf({ code, endedAt, severity, sinceAt, subject }: Finding & { endedAt?: number }): ListPlace {
+/** Sorts findings that hold before those that ended, as `diagnose` does; ended ones by time, latest first. */
+function placeOf(finding: Finding & { endedAt?: number }): ListPlace {
+  const { code, endedAt, severity, sinceAt, subject } = finding
   const name = `${sinceAt} ${code} ${JSON.stringify(subject)}`
-  return [endedAt === undefined ? SEVERITY_ORDER[severity] : BEHIND - endedAt, name]
+  const rank = (SEVERITY_ORDER[severity] + 1) * 2 * ALL - concernOf(finding)
+  return [endedAt === undefined ? rank : BEHIND - endedAt, name]
 }
 
 function byId(findings: readonly Finding[]): Map<string, Finding> {

@@ -97,6 +97,7 @@ export async function openAdmin(options: AdminOptions) {
     findings,
     gatherer,
     vans: (scope) => devices.vans(scope),
+    overdue: (scope) => devices.overdue(scope),
     rates: () => rates.now(),
     hour,
     tokensRefused: tokens.refused,

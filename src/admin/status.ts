@@ -1,6 +1,7 @@
 import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
-import { type Flow, linkStates, verdict } from '../diagnose/diagnose.ts'
+import { linkStates } from '../diagnose/diagnose.ts'
+import { type Flow, verdict } from '../diagnose/order.ts'
 import {
   BEHIND_MS,
   countHeldFixes,
@@ -30,6 +31,8 @@ export interface StatusSources {
   readonly companies: () => readonly Pick<Company, 'company_id' | 'name'>[]
   /** How many configured devices do what. */
   readonly vans: (scope: Scope) => StatusJson['vans']
+  /** How many of them should send, and are not heard. */
+  readonly overdue: (scope: Scope) => number
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
   /** The time zone of times that are given without an offset. */
@@ -55,13 +58,13 @@ export function statusOperations(sources: StatusSources): Operation[] {
 
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources, scope: Scope): Promise<WithTexts<StatusJson>> {
-  const { account, upstream, companies, findings, hour, tokensRefused, vans, zone } = sources
+  const { account, upstream, companies, findings, hour, overdue, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}
   const found = scope.findings(findings.current)
   const whole = scope.isAll && taken ? wholeSystem(sources, taken, api) : undefined
   return {
-    verdict: verdict(found, whole?.flows),
+    verdict: verdict(found, whole?.flows, { ...vans(scope), overdue: overdue(scope) }),
     findings: found.map(findingJson),
     links: linkStates(found, whole?.flows).map(({ link, perS: per_s, findings: codes, ...rest }) => {
       return { link, ...rest, per_s, hour: whole && hour.of(link), findings: [...codes] }

@@ -140,7 +140,8 @@ function stateText(facts: StateFacts, show: ShowInstant): Text {
   const { fix, id, name = id, route } = device
   const isVain = condition === 'silent' && (firstBroken === 'understood' || firstBroken === 'identified')
   const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[condition]
-  const but = firstBroken === undefined || firstBroken === link ? [] : [say(BUT[firstBroken])]
+  const isCut = firstBroken === 'connected' && device.stopped
+  const but = firstBroken === undefined || firstBroken === link ? [] : [say(isCut ? CUT_OFF : BUT[firstBroken])]
   const isHere = PLACED.has(condition)
   const state = say(text, name)
   const ignition = condition === 'moving' ? [] : ignitionTexts(device, show)
@@ -197,6 +198,7 @@ const STATES: Readonly<Record<DeviceCondition, { readonly text: Template; readon
   never: { text: '{} was never heard', link: 'connected' },
   unknown: { text: '{} is not configured', link: 'identified' },
 }
+const CUT_OFF: Template = 'but nothing comes from it any more'
 const BUT: Readonly<Record<Link, Template>> = {
   connected: 'but nothing can come from it now',
   understood: 'but what it sends is not understood',

@@ -56,7 +56,9 @@ function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
   if (sender && route && (condition === 'never' || condition === 'silent'))
     return [troubleWith('wrong_port', sender.sinceAt, senderText(sender), portAdvice(sender))]
   if (condition === 'silent')
-    return route ? [troubleWith('silent', heardAt, say('last heard {} ago', durationText(now - heardAt)))] : []
+    return route && device.stopped !== 'company'
+      ? [troubleWith('silent', heardAt, say('last heard {} ago', durationText(now - heardAt)))]
+      : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route') {
     const fate = say(unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered')
     return [troubleWith('no_route', unplaced.at, joined([fate, ...endedTexts(device)], '; '))]

@@ -1,5 +1,5 @@
 import type { Observation } from '../observe/observations.ts'
-import { counted, distinct, joined, say, type Text, wholeSentence } from '../texts/text.ts'
+import { distinct, joined, say, type Text } from '../texts/text.ts'
 import {
   ALWAYS_NAMED,
   BREAKS_NO_LINK,
@@ -10,10 +10,11 @@ import {
   type Link,
   SAID_BY_EACH,
   SENT_IN_VAIN,
-  type Severity,
 } from './codes.ts'
 import type { DeviceGroup, Facts, Finding, Found } from './facts.ts'
+import { type Flow, inOrder } from './order.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
+import { trafficTroubles } from './traffic.ts'
 import { upstreamTroubles } from './upstream.ts'
 
 /** Pure: what is wrong by these facts, errors first. What is found of one subject more than once is one finding. */
@@ -24,7 +25,7 @@ export function diagnose(facts: Facts): Finding[] {
   const findings = merged(found, facts.now).map((each) => {
     return findingOf(each, facts.now, facts.nameOf?.(each.subject?.device ?? ''))
   })
-  return findings.toSorted((one, other) => ORDER[one.severity] - ORDER[other.severity] || one.sinceAt - other.sinceAt)
+  return inOrder(findings)
 }
 
 function allTroubles(facts: Facts): Found[] {
@@ -32,6 +33,7 @@ function allTroubles(facts: Facts): Found[] {
     ...observedTroubles(facts.observations),
     ...systemTroubles(facts),
     ...upstreamTroubles(facts),
+    ...trafficTroubles(facts),
     ...groupTroubles(facts),
   ]
   const hasCause = found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))
@@ -101,10 +103,10 @@ const CAUSES_OF_BACKLOG = new Set<FindingCode>([
   'upstream_down',
   'not_the_api',
   'upstream_hanging',
+  'lane_hanging',
   'upstream_slow',
   'upstream_limited',
 ])
-const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 const MAX_EVIDENCE = 5
 /** A single damaged frame is normal, and one without an id; this many are reported. */
 const NORMAL_ONCE: ReadonlySet<FindingCode> = new Set(['checksum_errors', 'no_id'])
@@ -184,12 +186,6 @@ const FEW = 5
 /** As many people do not press a button within a day: a wire is wrong, or a decoder is. */
 const HUNDRED = 100
 
-/** How much passes a link: in all, and a second. */
-export interface Flow {
-  readonly count: number
-  readonly perS: number
-}
-
 /** One of the seven links of the whole system. */
 export interface LinkState extends Partial<Flow> {
   readonly link: Link
@@ -208,26 +204,4 @@ export function linkStates(findings: readonly Finding[], flows?: Readonly<Record
     const state = isBroken ? 'broken' : isBlind ? 'unknown' : isIdle ? 'idle' : 'ok'
     return { link, state, ...flows?.[link], findings: [...new Set(own.map(({ code }) => code))] }
   })
-}
-
-/** The state of everything in one sentence: what is worst, and how much else is wrong. */
-export function verdict(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): Text {
-  const serious = findings.filter(({ severity }) => severity !== 'info')
-  const [worst] = serious
-  if (!worst) return wholeSentence(flows ? say('all well: {}', flowText(flows)) : say('all well'))
-  const errors = serious.filter(({ severity }) => severity === 'error').length
-  const others = serious.length - 1
-  const more = others > 0 ? [counted(others, '{} more finding', '{} more findings')] : []
-  const texts = joined([worst.message, ...more], '; ')
-  if (errors > 0) return wholeSentence(texts)
-  return wholeSentence(
-    serious.length === 1
-      ? say('well, with {} warning: {}', 1, texts)
-      : say('well, with {} warnings: {}', serious.length, texts),
-  )
-}
-
-function flowText({ connected, accepted }: Readonly<Record<Link, Flow>>): Text {
-  const devices = counted(connected.count, '{} device', '{} devices')
-  return say('{} connected, {} positions/s delivered', devices, accepted.perS)
 }

@@ -33,6 +33,7 @@ export interface Facts {
   readonly lanes?: readonly RefusedLanes[]
   readonly backlog?: WaitingFixes
   readonly devices?: readonly DeviceGroup[]
+  readonly traffic?: readonly StoppedTraffic[]
   readonly roster?: RosterFacts
   readonly alerts?: readonly FailedReceiver[]
   /** Received fixes minus those that are accounted for, as counted last while no fix moved. */
@@ -213,6 +214,8 @@ export interface DeviceFacts {
   readonly isUnplaced?: boolean
   /** Whether fixes of it are held as those of a device that is not configured. */
   readonly isHeldUnknown?: boolean
+  /** If it fell silent together with others and was not heard since: whether all these are of its company. */
+  readonly stopped?: StoppedWith
   /** For a device that is not configured: the entry in which its id may be mistyped; that device was never heard. */
   readonly meant?: MeantEntry
   /**
@@ -269,6 +272,45 @@ export interface LostSender {
   readonly protocol?: string
   /** What it seems to speak, and the port for that; undefined: no listener is for it. */
   readonly speaks?: { readonly protocol: string; readonly port?: number }
+}
+
+/** A configured van that should be heard: it has a route now, is not parked, and does not send elsewhere. */
+export interface TrafficVan {
+  readonly id: string
+  readonly company: string
+  readonly heardAt: number
+  /** The usual time between two of its messages, ms; 0: not known. */
+  readonly usualMs: number
+  /** Whether it stood when it was heard last, and did not say that its ignition was on: then it may have been switched off. */
+  readonly hasStood: boolean
+  /** The id of the gateway that heard it last, whose clock may differ from ours. */
+  readonly gateway: string
+  traits(): readonly Trait[]
+}
+
+/** With whom a van fell silent: with vans of its company alone, or of several. */
+export type StoppedWith = 'company' | 'companies'
+
+/** What vans may have in common. */
+export interface Trait {
+  readonly kind: 'port' | 'protocol' | 'gateway' | 'company' | 'model' | 'network'
+  readonly value: string
+}
+
+/** Vans that fell silent together, of all that share something (if they do). Instants in ms UTC: when they were heard last. */
+export interface StoppedTraffic {
+  readonly vans: number
+  /** Of how many. */
+  readonly of: number
+  readonly still: number
+  readonly fromAt: number
+  readonly untilAt: number
+  /** Their company, if all of them are of one. */
+  readonly company?: string
+  /** What they share. `others`: how many vans (of the company, if there is one) do not; `othersSilent`: how many of these fell silent then. */
+  readonly shared?: Trait & { readonly others: number; readonly othersSilent: number; readonly also: readonly Trait[] }
+  /** The ids of the first. */
+  readonly named: readonly string[]
 }
 
 /** Devices with the same trouble: of one company, or of one route. The first of them are named. */

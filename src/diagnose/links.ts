@@ -51,6 +51,7 @@ function causeOf(link: Link, { device, explained, findings }: Looked, isBroken =
       of === link &&
       !BREAKS_NO_LINK.has(code) &&
       !NOT_OF_PUSHES.has(code) &&
+      (code !== 'traffic_stopped' || device.stopped !== undefined) &&
       (!OF_LANES.has(code) || (isOwnLane(subject, explained) && isOwnTrouble(code, explained))) &&
       (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
       subject.device === undefined &&
@@ -101,6 +102,8 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const evidence = [say('heard {} ago: {} over {} from {}', ago, protocol, transport, remote)]
     if (connectedAt !== undefined) evidence.push(say('connected since {}', show(instant(connectedAt))))
     if (findings.some(({ code }) => code === 'no_gateway')) return { ...broken(evidence), lastGoodAt: heardAt }
+    if (device.stopped)
+      return { ...broken([...evidence, say('it fell silent together with others')], heardAt), lastGoodAt: heardAt }
     const isSilent = conditionOf(device, now) === 'silent'
     const vain = isSilent ? own.find(({ code }) => SENT_IN_VAIN.has(code)) : undefined
     if (vain)

@@ -65,9 +65,14 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
   return [{ code: 'upstream_slow', count: waiting, message, evidence: [requests] }]
 }
 
-/** Whether these are most of the lanes that were pushed meanwhile. A single one says nothing about the API if there are others. */
+/**
+ * Whether these are most lanes: nearly all of those that were answered since, or half of all that are known. A single one says nothing
+ * about the API if there are others.
+ */
 function areMost({ count, known, others }: WaitingLanes): boolean {
-  return count > others && (count > 1 || known <= 1)
+  if (count <= 1) return count === 1 && known <= 1
+  const areNearlyAll = count >= FEW && others * EXCEPTIONS <= count
+  return areNearlyAll || (count > others && count * 2 > known)
 }
 
 /** Lanes that get no answer while others do. */
@@ -94,7 +99,7 @@ function hangingLanes({ answers, state }: UpstreamFacts): Found[] {
               new Date(since).toISOString(),
               counted(waiting, '{} position waits', '{} positions wait'),
             ),
-            say('other lanes answered since: {}', others),
+            say('other lanes answered since: at least {}', others),
           ],
         }
       })
@@ -292,6 +297,8 @@ const ACTIONS = new Map<string, Template>([
 const STATED_MS = 2000
 /** If a position was refused within this time, its cause still holds. */
 const REFUSED_MS = 10_000
+/** One of so many is an exception. */
+const EXCEPTIONS = 10
 const NO_ERROR: UpstreamError = { at: 0, code: 'http', operation: '' }
 /** Answers other than 5xx that are about the API. */
 const MAY_PASS = new Set([408, 425, 429])

@@ -169,7 +169,7 @@ class HeardDevice {
    * `isProved`: whether its sender has proved to be the device.
    */
   spoke(session: Conversation, protocol?: string, isProved = session.isProved, arrivedAt = session.now): void {
-    const { now: at, transport, remote, isRelayed } = session
+    const { now: at, port, transport, remote, isRelayed } = session
     // The newest connection counts only where it proves as much as an open one.
     if (this.#provedAt > 0 && !isProved) return
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
@@ -194,7 +194,7 @@ class HeardDevice {
     if (isProved && connectedAt !== undefined) this.#provedAt = connectedAt
     if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
       contact.at = at
-    else this.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#shard.gateway }
+    else this.contact = { at, protocol, transport, remote, port, connectedAt, isRelayed, gateway: this.#shard.gateway }
     this.changed()
   }
 

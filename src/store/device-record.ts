@@ -15,6 +15,8 @@ export interface Contact {
   protocol?: string
   transport: Transport
   remote: string
+  /** The port that it came to; absent over MQTT. */
+  port?: number
   /** When its open connection began; absent without a connection. */
   connectedAt?: number
   /** Whether a relay sent it, which alone has a connection. */

@@ -267,7 +267,10 @@ describe('by these facts', () => {
         subject: { company_id: '7', courier_id: '5', route_id: '1005' },
         sinceAt: NOW - 20 * S,
         message: 'the tracking API does not answer courier 5 on route 1005, and answers others',
-        evidence: ['no answer since 2026-11-20T07:59:40.000Z: 12 positions wait', 'other lanes answered since: 20'],
+        evidence: [
+          'no answer since 2026-11-20T07:59:40.000Z: 12 positions wait',
+          'other lanes answered since: at least 20',
+        ],
       },
     ],
     [
@@ -279,6 +282,28 @@ describe('by these facts', () => {
         count: 6,
         message: expect.stringContaining('does not answer 6 lanes of company 7'),
       },
+    ],
+    [
+      'upstream_hanging',
+      'many lanes get no answer, and hardly any other did since',
+      {
+        upstream: {
+          ...UPSTREAM,
+          answers: answered({ unanswered: { count: 30, others: 3, known: 204, named: [HANGING] } }),
+        },
+      },
+      { subject: {} },
+    ],
+    [
+      'lane_hanging',
+      'many lanes get no answer, and some others did, which send seldom',
+      {
+        upstream: {
+          ...UPSTREAM,
+          answers: answered({ unanswered: { count: 6, others: 3, known: 20, named: [HANGING] } }),
+        },
+      },
+      { subject: { company_id: '7', courier_id: '5', route_id: '1005' } },
     ],
     [
       'upstream_hanging',
@@ -352,6 +377,17 @@ describe('by these facts', () => {
         upstream: {
           ...hanging(1, 0),
           answers: answered({ unanswered: { count: 1, known: 3, named: [{ ...HANGING, others: 0 }] } }),
+        },
+      },
+    ],
+    [
+      'two lanes that get no answer while the others, which send seldom, had nothing to send',
+      {
+        upstream: {
+          ...UPSTREAM,
+          answers: answered({
+            unanswered: { count: 2, others: 0, known: 9, named: [{ ...HANGING, others: 0 }] },
+          }),
         },
       },
     ],

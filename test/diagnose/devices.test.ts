@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
-import { diagnose, linkStates, verdict } from '../../src/diagnose/diagnose.ts'
+import { diagnose, linkStates } from '../../src/diagnose/diagnose.ts'
 import type { DeviceFacts, SaidFacts } from '../../src/diagnose/facts.ts'
+import { verdict } from '../../src/diagnose/order.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8)
@@ -375,8 +376,13 @@ describe('by the facts of its devices', () => {
     ])
   })
 
+  it('a van that fell silent with others of its company has no finding of its own; its company is told of one that did with those of others', () => {
+    expect(found({ ...SILENT, stopped: 'company' })).toEqual([])
+    expect(found({ ...SILENT, stopped: 'companies' })).toMatchObject([{ code: 'silent' }])
+  })
+
   it('10,000 silent vans are one finding for each company, which names the first of them', () => {
-    const [first, second, ...others] = found(
+    const [second, first, ...others] = found(
       ...Array.from({ length: 10_000 }, (_, n) => ({ ...SILENT, company: n === 0 ? '8' : '7' })),
     )
     expect(others).toEqual([])

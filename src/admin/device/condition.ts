@@ -1,7 +1,8 @@
 import { shared, yieldToEventLoop } from '../../async.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
-import type { DeviceFacts } from '../../diagnose/facts.ts'
+import type { DeviceFacts, StoppedTraffic, TrafficVan } from '../../diagnose/facts.ts'
 import { leastSilenceMs } from '../../diagnose/parked.ts'
+import { isMissing, TrafficWatch } from '../../diagnose/traffic.ts'
 import { sameId, slipBetween } from '../../domain/ids.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -11,6 +12,7 @@ import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
 import { behindBy } from './learnt.ts'
 import { saidFacts } from './said-facts.ts'
+import { type KnownTraffic, trafficVan } from './traffic.ts'
 
 /** What the diagnosis knows of a device at `now`, ms UTC. */
 export function factsOf(
@@ -42,6 +44,7 @@ export function factsOf(
     fix: fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed },
     unplaced: unplaced && { reason: unplaced.reason, at: unplaced.at, isHeld: unplaced.held === true },
     isUnplaced: isLatest === true,
+    stopped: device.stopped,
     isHeldUnknown: index.heldOf(device).some(({ lists }) => lists.reason === 'unknown'),
     sender: entry && index.senderOf(device, now),
     behind: behindBy(learnt, entry),
@@ -95,6 +98,12 @@ interface SurveySources extends StateSources {
   readonly directory: () => Roster
 }
 
+interface ConditionSources extends SurveySources {
+  /** Whether something that is known explains that vans are not heard. `now`: ms UTC. */
+  readonly isExplained: (now: number) => boolean
+  readonly knownTraffic: () => KnownTraffic
+}
+
 /** What a device does at `now`, ms UTC, and the facts that say so. */
 export function surveyDevice(device: IndexedDevice, sources: SurveySources, now: number) {
   const facts = factsOf(device, { index: sources.index, roster: sources.directory(), now })
@@ -104,7 +113,11 @@ export function surveyDevice(device: IndexedDevice, sources: SurveySources, now:
 
 /** What all devices do. */
 export class ConditionCollector {
-  readonly #sources: SurveySources
+  readonly #sources: ConditionSources
+  readonly #traffic = new TrafficWatch()
+  readonly #startedAt = performance.now()
+  #clock = { now: Date.now(), at: performance.now() }
+  #overdue: ReadonlyMap<string, number> = new Map()
   #survey = new DeviceSurvey(0)
   #states: Record<DeviceState, number> = { online: 0, offline: 0, never: 0 }
   /** Resolves to how long it took, ms. */
@@ -113,7 +126,7 @@ export class ConditionCollector {
     () => this.#count(),
   )
 
-  constructor(sources: SurveySources) {
+  constructor(sources: ConditionSources) {
     this.#sources = sources
   }
 
@@ -131,6 +144,11 @@ export class ConditionCollector {
     return counts
   }
 
+  /** How many moving vans have not been heard for a minute and for longer than usual, and are not silent yet. */
+  overdue(scope: Scope): number {
+    return [...this.#overdue].reduce((sum, [company, count]) => sum + (scope.sees(company) ? count : 0), 0)
+  }
+
   /**
    * How many configured devices are in each state: up to date, or a second old if there are very many. Rejects if Redis
    * does not answer.
@@ -146,18 +164,30 @@ export class ConditionCollector {
     return this.#survey.groups()
   }
 
+  /** Vans that fell silent together. */
+  traffic(): StoppedTraffic[] {
+    return this.#traffic.stops()
+  }
+
   async #count(): Promise<number> {
-    const { index, directory } = this.#sources
+    const { index, directory, isExplained, knownTraffic } = this.#sources
     const now = Date.now()
+    const known = knownTraffic()
+    const vans: TrafficVan[] = []
+    const overdue = new Map<string, number>()
     const survey = new DeviceSurvey(now)
     const states = { online: 0, offline: 0, never: 0 }
     let unknown = 0
     let busyMs = 0
     let began = performance.now()
     for (const device of index.inOrder) {
+      device.stopped = this.#traffic.stoppedWith(device.id)
       const facts = factsOf(device, { index, roster: directory(), now })
       const isNamed = facts.isHeldUnknown && !device.entry && ++unknown <= MOST_NAMED
       const condition = survey.add(isNamed ? { ...facts, meant: meantBy(device, index) } : facts)
+      const van = trafficVan(device, facts, known)
+      if (van) vans.push(van)
+      if (van && isOverdue(van, condition, now)) overdue.set(van.company, (overdue.get(van.company) ?? 0) + 1)
       const state = stateOf(device, this.#sources, now)
       device.surveyed = surveyedAs(condition, state, mappingOf(device.entry, facts.route))
       if (device.entry && state) states[state]++
@@ -170,8 +200,30 @@ export class ConditionCollector {
     }
     this.#survey = survey
     this.#states = states
+    const isWarm = performance.now() - this.#startedAt > WARM_MS
+    // What was heard lately is not known while Redis is away, or after this process has slept.
+    if (!index.isCurrent) return busyMs
+    this.#overdue = isWarm ? overdue : new Map()
+    this.#traffic.look(vans, { now, isExplained: this.#hasJumped(now) || isExplained(now) })
     return busyMs
   }
+
+  /** Whether the clock was set, or the machine was suspended. */
+  #hasJumped(now: number): boolean {
+    const before = this.#clock
+    this.#clock = { now, at: performance.now() }
+    return Math.abs(now - before.now - (this.#clock.at - before.at)) > JUMP_MS
+  }
+}
+
+function isOverdue(van: TrafficVan, condition: DeviceCondition, now: number): boolean {
+  return (
+    IS_SENDING.has(condition) &&
+    van.usualMs > 0 &&
+    !van.hasStood &&
+    now - van.heardAt > OVERDUE_MS &&
+    isMissing(van, now)
+  )
 }
 
 /** Devices that do the same share one object, to save memory. */
@@ -189,5 +241,10 @@ function surveyedAs(
 }
 
 const SHARE = 20
+const IS_SENDING = new Set<DeviceCondition>(['moving', 'standing'])
+const JUMP_MS = 5000
+/** After a start, vans connect again. */
+const WARM_MS = 90_000
+const OVERDUE_MS = 60_000
 /** If more devices than this are not configured, none of them is named singly. */
 const MOST_NAMED = 6

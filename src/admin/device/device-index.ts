@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../async.ts'
 import type { DeviceCondition } from '../../diagnose/devices.ts'
-import type { LostSender } from '../../diagnose/facts.ts'
+import type { LostSender, StoppedWith } from '../../diagnose/facts.ts'
 import { sameId } from '../../domain/ids.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
@@ -37,6 +37,8 @@ export interface IndexedDevice {
   readonly place: ListPlace
   /** What it did when all devices were looked at last; undefined: something has changed since. */
   surveyed?: SurveyedDevice
+  /** If it fell silent together with others and was not heard since: with whom. */
+  stopped?: StoppedWith
   /** What it did when that was last told to who follows changes. */
   told?: SurveyedDevice
 }
@@ -80,6 +82,7 @@ export class DeviceIndex {
   #rosterDue: Set<string> | 'all' = 'all'
   #live: ReadonlySet<string> = new Set()
   #looking: Promise<void> | undefined
+  #lookedAt = -Infinity
   #order: readonly IndexedDevice[] = []
   #isOrderDue = false
   /** Devices that have changed since the follower last asked; undefined: there is no follower. */
@@ -106,6 +109,12 @@ export class DeviceIndex {
   /** The device with this id, leading zeros or not. */
   find(id: string): IndexedDevice | undefined {
     return this.#devices.get(sameId(id))
+  }
+
+  /** Whether all that was written until a few seconds ago is known. */
+  get isCurrent(): boolean {
+    const isRead = this.#shards.values().every(({ due }) => due.size === 0)
+    return isRead && performance.now() - this.#lookedAt < CURRENT_MS
   }
 
   /** Notes from now on which devices change. */
@@ -171,6 +180,7 @@ export class DeviceIndex {
     const looks = [this.#lookAround(), ...Array.from(this.#shards, ([shard, reading]) => this.#read(shard, reading))]
     await Promise.allSettled(looks)
     await Promise.all(looks)
+    this.#lookedAt = performance.now()
   }
 
   /** What is not in the records: which gateways live, whose fixes are held, whose id came to a wrong port. */
@@ -295,5 +305,6 @@ const NOWHERE: ListPlace = [Infinity, '']
 /** A device that was heard a moment ago is understood. */
 const ANOTHER_MS = 60_000
 const SLICE = 500
+const CURRENT_MS = 5000
 /** The most changed devices of a shard that are read in one look. The next look reads the others. */
 const MOST_READ = 5000

@@ -11,6 +11,8 @@ export interface Learnt {
   readonly heardSince: number
   /** The usual time between two messages; 0: not known yet. */
   readonly usualMs: number
+  /** The longest time between two messages of late, none over two minutes: it falls by half in ten minutes in which the device sends. */
+  readonly paceMs: number
   /** The last times between two of its messages, without those in which it slept. */
   readonly gaps: readonly number[]
   /** How long it usually sleeps while its ignition is off; undefined: it never has, as far as that is known. */
@@ -31,7 +33,7 @@ interface Sleep {
   readonly ms: number
 }
 
-export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, gaps: [], sleeps: [], newAt: 0, newest: 0 }
+export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, paceMs: 0, gaps: [], sleeps: [], newAt: 0, newest: 0 }
 
 /** What is known of a device when something new is heard. */
 interface HeardBefore {
@@ -49,15 +51,22 @@ export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Lea
   const gaps = gap > 0 && gap < LONGEST_MS && !hasSlept ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
   const sleeps = hasSlept && gap < LONGEST_MS ? withSleep(learnt.sleeps, gap, heard.at) : learnt.sleeps
   const usualMs = gaps.length < FEWEST ? Math.max(heard.usualMs ?? 0, secondOf(gaps)) : secondOf(gaps)
+  const paceMs = paceAfter(gap, learnt.paceMs)
   return {
     ...fixLearnt(before, heard),
     late: lateLearnt(before, heard),
     heardSince,
     usualMs,
+    paceMs,
     gaps,
     sleepMs: usualSleep(sleeps, heard.sleepMs),
     sleeps,
   }
+}
+
+/** A device that was away sends what it has kept in a burst, which must not count as its usual interval. */
+function paceAfter(gap: number, paceMs: number): number {
+  return gap > LONGEST_PACE_MS ? paceMs : Math.max(gap, paceMs * 2 ** (-gap / HALF_PACE_MS))
 }
 
 function wasParked({ entry, heard, learnt }: HeardBefore): boolean {
@@ -150,6 +159,8 @@ function metresBetween(from: Somewhere, to: Somewhere): number {
 }
 
 const GAPS = 8
+const LONGEST_PACE_MS = 120_000
+const HALF_PACE_MS = 600_000
 const SLEEPS = 8
 /** With fewer days, what was known before counts as the least. */
 const FEWEST_SLEEPS = 3

@@ -76,7 +76,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
-  const sharing = signOn(redis, named, gatewayFigures)
+  const sharing = signOn(redis, named, async () => ({ ...(await gatewayFigures()), gateway }))
   reportApplied(live, replica, gateway)
   const senders = openSenderLimits(config, {
     redis,

@@ -230,9 +230,41 @@ const FINDINGS = {
   'the tracking API refuses single positions of courier {} on route {}: they are parked, the others are delivered':
     'die Tracking-API lehnt einzelne Positionen von Kurier {1} auf Route {2} ab: sie sind geparkt, die übrigen werden zugestellt',
   'no answer since {}: {}': 'keine Antwort seit {1}: {2}',
-  'other lanes answered since: {}': 'seither beantwortete andere Spuren: {1}',
+  'other lanes answered since: at least {}': 'seither beantwortete andere Spuren: mindestens {1}',
   'its lane has got no answer since {}': 'seine Spur hat seit {1} keine Antwort bekommen',
   '{}: the service does not answer its lane since {}': '{1}: der Dienst beantwortet seine Spur seit {2} nicht',
+  '{} of {} vans {} fell silent within {} s': '{1} von {2} Fahrzeugen {3} verstummten innerhalb von {4} s',
+  '{} of {} vans fell silent within {} s': '{1} von {2} Fahrzeugen verstummten innerhalb von {3} s',
+  'at port': 'an Port',
+  'that speak': 'mit dem Protokoll',
+  'at the gateway': 'am Gateway',
+  'of company': 'der Firma',
+  'of the model': 'des Modells',
+  'from the network': 'aus dem Netz',
+  'heard last between {} and {}': 'zuletzt gehört zwischen {1} und {2}',
+  'of {} other vans {} fell silent then': 'von {1} anderen Fahrzeugen verstummten dabei {2}',
+  'nothing that is known of them sets them apart from the others':
+    'nichts, was von ihnen bekannt ist, unterscheidet sie von den anderen',
+  '{} van is silent still': '{1} Fahrzeug ist noch stumm',
+  '{} vans are silent still': '{1} Fahrzeuge sind noch stumm',
+  'check the way to this port: the firewall, the port forwarding, a load balancer in front of it':
+    'den Weg zu diesem Port prüfen: Firewall, Portweiterleitung, ein Load Balancer davor',
+  'check the way to the port of this protocol, and what was changed in all these trackers':
+    'den Weg zum Port dieses Protokolls prüfen, und was an allen diesen Geräten geändert wurde',
+  'check this machine and its network; ending the gateway lets its trackers connect elsewhere':
+    'diesen Rechner und sein Netz prüfen; wird das Gateway beendet, verbinden sich seine Geräte anderswo',
+  'ask the company what it has changed: the SIM contract, the APN, or the address in its trackers':
+    'die Firma fragen, was sie geändert hat: den SIM-Vertrag, den APN oder die Adresse in ihren Geräten',
+  'ask the maker of the trackers, and whoever sends them settings or new firmware':
+    'den Hersteller der Geräte fragen, und wer ihnen Einstellungen oder neue Firmware schickt',
+  'ask the operator of this network, and check that no firewall blocks it':
+    'den Betreiber dieses Netzes fragen und prüfen, dass keine Firewall es sperrt',
+  'it fell silent together with others': 'es verstummte zugleich mit anderen',
+  'but nothing comes from it any more': 'aber es kommt nichts mehr von ihm',
+  'this fits them alone, too: {}': 'auch das trifft nur auf sie zu: {1}',
+  '{} van that should send is not heard': '{1} Fahrzeug, das senden sollte, ist nicht zu hören',
+  '{} vans that should send are not heard': '{1} Fahrzeuge, die senden sollten, sind nicht zu hören',
+  'nothing is delivered: {}': 'nichts wird zugestellt: {1}',
   'many vans fell silent together': 'viele Fahrzeuge sind zugleich verstummt',
   'check what is between the trackers and this server: its address and port forwarding, the firewall, the mobile network':
     'prüfen, was zwischen den Geräten und diesem Server liegt: seine Adresse und Portweiterleitung, die Firewall, das Mobilfunknetz',

@@ -249,7 +249,7 @@ parked: { max_positions: 0 }
       'https://me:secret@tiles.example/map.pmtiles',
       's3://tiles.example/map.pmtiles',
       'map.mbtiles',
-    ].map((tiles) => [`tiles that the map cannot show: ${tiles}`, `page: { tiles: "${tiles}" }`, NO_TILES] as const),
+    ].map((tiles) => [`tiles that the map cannot show: ${tiles}`, `page: { tiles: "${tiles}" }`, NO_TILES]),
     [
       'an unknown role',
       'admin: { tokens: [{ token: token-one, role: write }] }',

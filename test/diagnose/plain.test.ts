@@ -14,7 +14,7 @@ const UP: UpstreamFacts = {
   inFlight: 0,
   oldestMs: 0,
   slowestMs: 0,
-  refused: { positions: 0 },
+  refused: [],
   tokensRefused: [],
 }
 const DOWN: UpstreamFacts = { ...UP, state: 'down', since: NOW - 60_000 }

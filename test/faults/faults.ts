@@ -8,7 +8,7 @@ import { ok, type Respond, status } from '../rig/api.ts'
 import { COMPANY, startProduct } from '../rig/product.ts'
 import { signal, untilSo } from '../support/processes.ts'
 import { gt06, gt06Unnamed, h02, nowS, osmand, wialon } from './senders.ts'
-import { FLEET, GUARDED, OWN, type Site, STRANGER, settings, UNROUTED, WAVES } from './site.ts'
+import { FLEET, GUARDED, LARGE_FLEET, OWN, type Site, STRANGER, settings, UNROUTED, WAVES } from './site.ts'
 
 /** Something that breaks, and the finding that names it. */
 export interface Fault {
@@ -20,22 +20,39 @@ export interface Fault {
   readonly endsS?: number
   /** The device whose `waybridge why` names it; without it the finding concerns no van. */
   readonly van?: string
+  /** Vans none of whose links may be broken meanwhile. */
+  readonly well?: readonly string[]
+  /** For how many seconds it goes on once it is named. */
+  readonly lastsS?: number
   /**
-   * Where it is injected if not at the first site: on a small disk of its own; where all that take minutes run together; after
-   * these, where a listener for all protocols is; where no other van falls silent.
+   * Where it is injected if not at the first site: on a small disk of its own; at a large fleet; where all that take minutes run
+   * together; after these, where a listener for all protocols is; where no other van falls silent.
    */
-  readonly at?: 'disk' | 'long' | 'auto' | 'waves'
+  readonly at?: 'disk' | 'fleet' | 'long' | 'auto' | 'waves'
   /** What is wrong about what was told of it, once it is over; undefined: nothing. */
   readonly told?: (site: Site) => string | undefined
   /** What must be so before it can be injected, in a sentence, and whether it is. */
   readonly needs?: readonly [sentence: string, isSo: () => boolean]
-  /** What its findings say, and what no finding says meanwhile. */
+  /** What its findings say, and what no finding says until it is over. */
   readonly says?: RegExp
   readonly never?: RegExp
   /** Whether `npm test` injects it; `npm run faults` injects all. */
   readonly isQuick?: true
   /** Breaks it; returns how it is mended. */
   readonly begin: (site: Site) => Promise<() => unknown>
+}
+
+const ABOUT_THE_API: readonly FindingCode[] = [
+  'upstream_hanging',
+  'upstream_slow',
+  'upstream_down',
+  'upstream_limited',
+  'backlog',
+]
+
+/** Findings with one of these codes. */
+function findings(...codes: readonly FindingCode[]): RegExp {
+  return new RegExp(`"code":"(${codes.join('|')})"`)
 }
 
 /** In this order: what takes long to recover comes late. */
@@ -434,6 +451,45 @@ export const FAULTS: readonly Fault[] = [
     at: 'disk',
     van: FLEET[0],
     begin: filling(1),
+  },
+  {
+    what: 'the API does not answer one courier of 20, for longer than push.timeout, and takes all others',
+    code: 'lane_hanging',
+    van: LARGE_FLEET[4],
+    dueS: 15,
+    lastsS: 75,
+    at: 'fleet',
+    never: findings(...ABOUT_THE_API, 'positions_refused', 'lane_refused'),
+    well: [LARGE_FLEET[0], LARGE_FLEET[11], LARGE_FLEET[19]],
+    begin: answering((request, response) => {
+      if (request.courier !== '5') ok(request, response)
+    }),
+  },
+  {
+    what: '19 of 20 vans fall silent together',
+    code: 'traffic_stopped',
+    van: LARGE_FLEET[0],
+    dueS: 50,
+    lastsS: 20,
+    endsS: 5,
+    at: 'fleet',
+    never: findings(...ABOUT_THE_API, 'lane_hanging', 'silent', 'no_gateway', 'unknown_device'),
+    well: [LARGE_FLEET[19]],
+    async begin({ halt, startedAt }) {
+      // Before, it is not known how often the vans send.
+      await pause(Math.max(0, 90_000 - (performance.now() - startedAt)))
+      return halt()
+    },
+  },
+  {
+    what: 'the gateway is frozen for half a minute: its vans fall silent, and are back',
+    code: 'no_gateway',
+    van: LARGE_FLEET[0],
+    dueS: 10,
+    lastsS: 20,
+    at: 'fleet',
+    never: findings(...ABOUT_THE_API, 'lane_hanging', 'silent', 'traffic_stopped'),
+    begin: freezing('gateway', 1),
   },
   {
     what: 'nothing is heard of a device on its route',

@@ -2,7 +2,7 @@ import { AUTO_LISTENER } from '../rig/product.ts'
 import { commandOptions } from '../support/command-options.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { type Measured, measure, problemOf, rowOf, TABLE_HEAD } from './measure.ts'
-import { type Site, startSite, startSiteOnDisk } from './site.ts'
+import { LARGE_FLEET, type Site, startSite, startSiteOnDisk } from './site.ts'
 
 /**
  * Injects each fault into a running product, measures how long its finding takes and prints a table: `[--only code,code]`.
@@ -17,9 +17,11 @@ if (unknown.length > 0) {
 }
 const rows: string[] = []
 const problems: string[] = []
+let falsehoods = 0
 
 const first = faultsAt(undefined)
 const onDisk = faultsAt('disk')
+const fleet = faultsAt('fleet')
 const long = faultsAt('long')
 const auto = faultsAt('auto')
 const waves = faultsAt('waves')
@@ -30,12 +32,13 @@ if (onDisk.length > 0) {
 }
 if (first.length > 0) await injectAll(await startSite(), first)
 if (waves.length > 0) await injectAll(await startSite(), waves)
+if (fleet.length > 0) await injectAll(await startSite({ vans: LARGE_FLEET.length }), fleet)
 // At a site where no other device has fallen silent.
 if (long.length + auto.length > 0) await injectAll(await startSite({ listeners: AUTO_LISTENER }), [...long, ...auto])
 
 console.log([...TABLE_HEAD, ...rows].join('\n'))
 for (const problem of problems) console.log(`PROBLEM ${problem}`)
-console.log(`faults=${rows.length} problems=${problems.length}`)
+console.log(`faults=${rows.length} false_sentences=${falsehoods} problems=${problems.length}`)
 process.exitCode = problems.length === 0 ? 0 : 1
 
 function faultsAt(place: Fault['at']): Fault[] {
@@ -61,6 +64,7 @@ async function injectAll(site: Site, some: readonly Fault[]): Promise<void> {
 function report(one: Measured): void {
   const row = rowOf(one)
   rows.push(row)
+  falsehoods += one.falsehoods.length
   const problem = problemOf(one)
   if (problem) problems.push(problem)
   console.log(row, one.status?.findings.map(({ message }) => message) ?? [])

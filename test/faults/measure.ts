@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { CODES } from '../../src/diagnose/codes.ts'
 import { untilSo } from '../support/processes.ts'
 import type { Fault } from './faults.ts'
 import type { Site } from './site.ts'
@@ -11,6 +13,8 @@ export interface Measured {
   readonly status?: Awaited<ReturnType<typeof statusOf>>
   /** What was wrong about what was told of it. */
   readonly wrong?: string
+  /** What was said meanwhile, and is not so. */
+  readonly falsehoods: readonly string[]
   /** Where it was looked for. */
   readonly surfaces: readonly Surface[]
 }
@@ -18,7 +22,7 @@ export interface Measured {
 /** Breaks, waits for the finding on every surface, mends, and waits for its end on all. */
 export async function measure(site: Site, fault: Fault): Promise<Measured> {
   const surfaces = surfacesOf(site, fault)
-  const { dueS = 0, endsS = 0 } = fault
+  const { dueS = 0, endsS = 0, lastsS = 0 } = fault
   const until = (isShown: boolean, patienceS: number) => async (surface: Surface) => {
     const began = performance.now()
     const isSo = async () => (await SHOWS[surface](site, fault)) === isShown
@@ -27,15 +31,23 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
   }
   // What a fault before has left.
   await Promise.all(surfaces.map(until(false, PATIENCE_S)))
+  await untilSo(async () => !(await statusOf(site)).findings.some((finding) => saysFalsely(fault, finding)), {
+    withinMs: PATIENCE_S * 1000,
+  })
+  const listening = new Falsehoods(site, fault)
   const mend = await fault.begin(site)
   const found = await Promise.all(surfaces.map(until(true, dueS + PATIENCE_S)))
+  listening.isNamed = found.every((seconds) => seconds !== undefined)
+  await pause(lastsS * 1000)
   const status = await statusOf(site).catch(() => undefined)
+  listening.isNamed = false
   const mendedAt = performance.now()
   await mend()
   const mendingS = (performance.now() - mendedAt) / 1000
   const ended = await Promise.all(surfaces.map(until(false, endsS + PATIENCE_S)))
   return {
     fault,
+    falsehoods: await listening.end(),
     surfaces,
     foundS: Object.fromEntries(surfaces.map((surface, index) => [surface, found[index]])),
     endedS: ended.every((seconds) => seconds !== undefined) ? mendingS + Math.max(...ended) : undefined,
@@ -44,31 +56,99 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
   }
 }
 
+/** Listens each second to what is said of a fault, until it is over. */
+class Falsehoods {
+  /** Whether its finding holds, and is known. */
+  isNamed = false
+  readonly #site: Site
+  readonly #fault: Fault
+  readonly #found = new Set<string>()
+  readonly #listening: Promise<void>
+  #isOver = false
+
+  constructor(site: Site, fault: Fault) {
+    this.#site = site
+    this.#fault = fault
+    this.#listening = this.#listen()
+  }
+
+  /** Resolves to what was heard. */
+  async end(): Promise<string[]> {
+    this.#isOver = true
+    await this.#listening
+    return [...this.#found]
+  }
+
+  async #listen(): Promise<void> {
+    while (!this.#isOver) {
+      // While nothing answers, nothing false is said.
+      await this.#hear().catch(() => {})
+      await pause(1000)
+    }
+  }
+
+  async #hear(): Promise<void> {
+    const { product } = this.#site
+    const { code, well = [] } = this.#fault
+    const wasNamed = this.isNamed
+    const { findings, verdict } = await product.admin<Status>('/admin/status')
+    for (const finding of findings)
+      if (saysFalsely(this.#fault, finding)) this.#found.add(`${finding.code}: ${finding.message}`)
+    const isError = CODES[code].severity === 'error'
+    if (wasNamed && this.isNamed && (isError ? /^(all )?well/i : /^all well/i).test(verdict)) this.#found.add(verdict)
+    for (const van of well) {
+      const { links } = await product.admin<Chain>(`/admin/devices/${van}/chain`)
+      for (const { evidence, link, state } of links)
+        if (state === 'broken') this.#found.add(`${van}, ${link}: ${evidence.join('; ')}`)
+    }
+  }
+}
+
+function saysFalsely({ never }: Fault, finding: unknown): boolean {
+  return never?.test(JSON.stringify(finding)) ?? false
+}
+
+interface Status {
+  readonly verdict: string
+  readonly findings: readonly { readonly code: string; readonly message: string }[]
+}
+
+interface Chain {
+  readonly links: readonly { readonly link: string; readonly state: string; readonly evidence: readonly string[] }[]
+}
+
 /** What does not hold of what we promise; undefined: all does. */
-export function problemOf({ fault, foundS, endedS, status, surfaces, wrong }: Measured): string | undefined {
-  const { code, dueS = 0, endsS = 0, never, says, what } = fault
+export function problemOf({ falsehoods, fault, foundS, endedS, status, surfaces, wrong }: Measured): string | undefined {
+  const { code, dueS = 0, endsS = 0, says, what } = fault
   const said = status?.findings ?? []
-  const falsely = never && said.find((finding) => never.test(JSON.stringify(finding)))
-  if (falsely) return `${what}: says falsely ${JSON.stringify(falsely)}`
   if (says && !said.some((finding) => says.test(JSON.stringify(finding))))
     return `${what}: does not say ${says}: ${JSON.stringify(said)}`
   const late = surfaces.find((surface) => (foundS[surface] ?? Infinity) > dueS + WITHIN_S)
   if (late) return `${what}: in ${late} after ${foundS[late] ?? 'too many'} s`
   if (endedS === undefined || endedS > endsS + WITHIN_S) return `${what}: ended after ${endedS ?? 'too many'} s`
   if (wrong !== undefined) return `${what}: ${wrong}`
+  if (falsehoods.length > 0) return `${what}: it was said falsely: ${falsehoods.join(' | ')}`
   const isError = status?.findings.some((finding) => finding.code === code && finding.severity === 'error')
   if (isError && status?.exitCode !== 1) return `${what}: waybridge status ended with ${status?.exitCode}`
   return undefined
 }
 
-const COLUMNS = ['Fault', 'Finding', 'Due after, s', ...SURFACES, 'Due to end after, s', 'Ended everywhere after, s']
+const COLUMNS = [
+  'Fault',
+  'Finding',
+  'Due after, s',
+  ...SURFACES,
+  'Due to end after, s',
+  'Ended everywhere after, s',
+  'Said falsely',
+]
 /** The head of the table. */
 export const TABLE_HEAD = [`| ${COLUMNS.join(' | ')} |`, `|${COLUMNS.map(() => '---').join('|')}|`]
 
 /** Its row. */
-export function rowOf({ fault: { what, code, dueS = 0, endsS = 0 }, foundS, endedS }: Measured): string {
+export function rowOf({ falsehoods, fault: { what, code, dueS = 0, endsS = 0 }, foundS, endedS }: Measured): string {
   const found = SURFACES.map((surface) => shown(foundS[surface]))
-  return `| ${[what, `\`${code}\``, dueS, ...found, endsS, shown(endedS)].join(' | ')} |`
+  return `| ${[what, `\`${code}\``, dueS, ...found, endsS, shown(endedS), falsehoods.length].join(' | ')} |`
 }
 
 function shown(seconds: number | undefined): string {

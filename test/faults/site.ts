@@ -24,6 +24,10 @@ export interface Site {
   readonly webhook: Awaited<ReturnType<typeof webhookReceiver>>
   /** The view Now in a browser; undefined if there is none. */
   readonly page: Page | undefined
+  /** By `performance.now()`. */
+  readonly startedAt: number
+  /** Ends all vans but the last at once; returns how they go on. */
+  halt(): () => void
   /** Runs one command on its Redis. */
   command(...words: string[]): Promise<unknown>
   close(): Promise<void>
@@ -51,6 +55,8 @@ export const UNROUTED = '356307042441981'
 const SPEECHES = ['teltonika', 'gt06'].flatMap((name) => speeches.find(({ protocol }) => protocol === name) ?? [])
 /** The first vans that drive. */
 export const FLEET = createFleet(4, SPEECHES).map(({ id }) => id)
+/** The vans of the site that has more. */
+export const LARGE_FLEET = createFleet(20, SPEECHES).map(({ id }) => id)
 
 /**
  * A site whose product is on a small disk of its own, with its private Redis; undefined if this process may not mount one.
@@ -105,7 +111,10 @@ mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.
   const own = hasOwnRedis ? common : common.replace(/^redis: .*\n/m, '')
   const product = await startProduct(files, listeners + own + told + yaml)
   const end = new AbortController()
-  const driving = drive(product, vans, end.signal)
+  const startedAt = performance.now()
+  let most = new AbortController()
+  const go = () => drive(product, vans.slice(0, -1), AbortSignal.any([end.signal, most.signal]))
+  const driving = [drive(product, vans.slice(-1), end.signal), go()]
   const connection = await connected(redis.url)
   const page = await openPage(product)
   return {
@@ -115,10 +124,18 @@ mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.
     certificates,
     webhook,
     page,
+    startedAt,
+    halt() {
+      most.abort()
+      return () => {
+        most = new AbortController()
+        driving.push(go())
+      }
+    },
     command: (name, ...words) => connection.call(name, ...words),
     async close() {
       end.abort()
-      await Promise.all([driving, page?.context().browser()?.close()])
+      await Promise.all([...driving, page?.context().browser()?.close()])
       connection.disconnect()
       await product.end()
       webhook.close()

@@ -46,6 +46,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { rejected: [] }])
   }
 
+  const NOON = `${FUTURE}T12:00:00Z`
   /** `Van 1 1001` for each line that decides at a time. */
   async function routesAt(at: string): Promise<string[]> {
     const answer = await ask(`/admin/routes?at=${encodeURIComponent(at)}`)
@@ -61,7 +62,6 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       ),
     )
     const FILE = HEADER + [line(1, 1001, FUTURE), line(2, 2002, FUTURE), line(5, 1005, FUTURE)].join('\n')
-    const NOON = `${FUTURE}T12:00:00Z`
 
     it('says van by van what it would change, names who loses its route, and asks before it does it', async () => {
       const { page, faults, close } = await open('/roster')

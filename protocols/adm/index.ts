@@ -85,7 +85,8 @@ function report(r: ByteReader): Fix {
   const satellites = r.u8() & 0x0f
   const valid = (status & NO_FIX) === 0
   const time = r.u32le() * 1000
-  const volts = () => (r.left < 2 ? undefined : r.u16le() / 1000)
-  const told = said({ external_voltage: volts(), battery_voltage: volts() })
+  const told = said({ external_voltage: volts(r), battery_voltage: volts(r) })
   return { time, latitude, longitude, valid, heading: course, speed, altitude, hdop, satellites, said: told }
 }
+
+const volts = (r: ByteReader): number | undefined => (r.left < 2 ? undefined : r.u16le() / 1000)

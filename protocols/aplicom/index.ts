@@ -86,12 +86,13 @@ function snapshot(r: ByteReader, mask: number): Message {
   }
   const valid = (r.u8() & 0x80) !== 0
   const time = r.skip(4).u32() * 1000
-  const fix: Fix = { time, latitude: r.i32() / 1e6, longitude: r.i32() / 1e6, valid, satellites: r.u8() }
-  if (mask & HAS_MOTION) {
-    fix.speed = kmh(r.u8())
-    fix.heading = heading(r.skip(1).u8() * 2)
-  }
-  return { fixes: [{ ...fix, ...besideOf(r, mask) }] }
+  const latitude = r.i32() / 1e6
+  const longitude = r.i32() / 1e6
+  const satellites = r.u8()
+  const speed = mask & HAS_MOTION ? kmh(r.u8()) : undefined
+  const course = mask & HAS_MOTION ? heading(r.skip(1).u8() * 2) : undefined
+  const { altitude, said: told } = besideOf(r, mask)
+  return { fixes: [{ time, latitude, longitude, valid, satellites, speed, heading: course, altitude, said: told }] }
 }
 
 /** What follows the motion, up to the altitude; nothing if the frame ends before, or one of the two fields of pulses is missing. */

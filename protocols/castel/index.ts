@@ -176,18 +176,19 @@ function older(type: number, r: ByteReader): Message {
 
 /** The state of the vehicle, then a count and as many positions, and of an alarm its list; `none`: what it is without one. */
 function withState(r: ByteReader, none: string): Message {
-  const beside = state(r)
-  const { fixes, ...others } = positions(r, none)
-  const told = said({ ...beside, alarms: none === 'alarm' ? alarms(r) : [] })
-  return fixes ? { fixes: fixes.map((fix) => ({ ...fix, said: told })) } : { ...others, said: told }
+  const { ignition } = state(r)
+  const message = positions(r, none)
+  const told = said({ ignition, alarms: none === 'alarm' ? alarms(r) : undefined })
+  for (const fix of message.fixes ?? []) fix.said = told
+  return message.fixes ? message : { ...message, said: told }
 }
 
 /** What the state of the vehicle says: its ignition. */
-function state(r: ByteReader): Said | undefined {
+function state(r: ByteReader): Said {
   if (r.left < STATE) throw new DecodeError('truncated')
   const flags = r.skip(24).u8()
   r.skip(STATE - 25)
-  return said({ ignition: (flags & IGNITION) !== 0 })
+  return { ignition: (flags & IGNITION) !== 0 }
 }
 
 /** A list of alarms, behind the positions: those that begin. */
@@ -263,6 +264,7 @@ function fixOf(r: ByteReader): Fix | undefined {
     speed,
     heading: course,
     satellites: flags >> 4,
+    said: undefined,
   }
 }
 

@@ -98,7 +98,7 @@ function records(r: ByteReader): Message {
   while (r.left > 2) {
     const length = r.u16le()
     if (length < 2) throw new DecodeError('malformed', `a record of ${length} bytes`)
-    entries.push(new ByteReader(r.slice(length - 2)))
+    entries.push(r.part(length - 2))
   }
   const { good, unreadable } = eachReadable(entries, recordFix)
   const fixes = good.filter((fix) => fix !== undefined)
@@ -112,12 +112,13 @@ function recordFix(r: ByteReader): Fix | undefined {
   while (r.left >= 2) {
     const id = r.u8()
     const length = r.u8()
-    const value = new ByteReader(r.slice(length === LONG_VALUE ? r.u16le() : length))
+    const value = r.part(length === LONG_VALUE ? r.u16le() : length)
     if (id === POSITION) fix = position(value)
     if (id === DIGITAL && value.left >= DIGITAL_LENGTH) readDigital(value, beside)
     if (id === ANALOGUE) readAnalogue(value, beside)
   }
-  return fix && { ...fix, said: said(beside) }
+  if (fix) fix.said = said(beside)
+  return fix
 }
 
 function readDigital(r: ByteReader, beside: Said): void {
@@ -144,7 +145,7 @@ function position(r: ByteReader): Fix {
   const course = heading(r.skip(1).u8() * 2)
   const accuracy = known(r.skip(1).u8())
   const valid = (r.u8() & HAS_FIX) !== 0
-  return { time, latitude, longitude, valid, altitude, speed, heading: course, accuracy }
+  return { time, latitude, longitude, valid, altitude, speed, heading: course, accuracy, said: undefined }
 }
 
 function compactRecords(r: ByteReader): Message {

@@ -94,6 +94,8 @@ function positionOf(r: ByteReader): Message {
     speed: kmh(r.u16()),
     heading: heading(r.u16()),
     altitude: r.i16(),
+    hdop: undefined,
+    said: undefined,
   }
   for (const { tag, value } of tlv(r.skip(2), LAYOUT)) {
     if (tag === SIGNAL && value.left > 1) fix.hdop = dop(value.skip(1).u8())

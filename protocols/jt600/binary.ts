@@ -44,21 +44,22 @@ function records(r: ByteReader, isFirstVersion: boolean): Message {
 function record(r: ByteReader, isFirstVersion: boolean): Fix {
   const fix = packedFix(r)
   if (!isFirstVersion) return fix
-  const satellites = r.u8()
-  const charge = batteryOf(r.u8())
-  return { ...fix, satellites, altitude: r.skip(1).u16(), said: said(charge) }
+  fix.satellites = r.u8()
+  fix.said = said(batteryOf(r.u8()))
+  fix.altitude = r.skip(1).u16()
+  return fix
 }
 
 function padlock(r: ByteReader, version: number, serial: number): Message {
   const fix = packedFix(r)
-  const satellites = r.skip(4).u8()
+  fix.satellites = r.skip(4).u8()
   const status = r.skip(4).u16()
   // The last byte is the serial number.
   const charge = r.left > 1 ? batteryOf(r.u8()) : {}
-  const says = said({ ...charge, alarms: alarmsIn(status, ALARMS) })
+  fix.said = said({ ...charge, alarms: alarmsIn(status, ALARMS) })
   const answer = version >= NAMED_ANSWERS ? `(P69,0,${serial})` : '(P35)'
   const reply = status & WANTS_ANSWER ? Buffer.from(answer) : undefined
-  return { fixes: [{ ...fix, satellites, said: says }], reply }
+  return { fixes: [fix], reply }
 }
 
 /** Bits of the status of padlocks: the rope is cut, it shakes, the battery is low, the back cap is open. */

@@ -34,7 +34,8 @@ function location(r: ByteReader, { timeZone }: Settings, alarms: number): Fix | 
   const valid = (status & FIXED) !== 0
   if (!valid && !DATE.test(r.ahead().hex(6))) return undefined
   const time = bcdYmd(r) - (timeZone === undefined ? GMT_8 : 0)
-  return { time, latitude, longitude, valid, altitude, speed, heading: direction, ...besides(r, alarms, status) }
+  const { satellites, said } = besides(r, alarms, status)
+  return { time, latitude, longitude, valid, altitude, speed, heading: direction, satellites, said }
 }
 
 /**

@@ -59,7 +59,7 @@ function decode(frame: Buffer, session: Session): Message {
   const device = r.skip(2).hex(4)
   const reply = ANSWERED.has(type) ? answer(frame, type) : undefined
   if (POSITIONS.has(type) || (type !== LOGIN && POSITION.test(frame.toString('hex', 9, 28))))
-    return enveloped({ device, reply }, () => ({ fixes: [{ ...position(r), said: saidOf(r, type) }] }))
+    return enveloped({ device, reply }, () => ({ fixes: [position(r, type)] }))
   return { device, none: type === LOGIN ? 'login' : undefined, reply }
 }
 
@@ -74,13 +74,14 @@ function answer(frame: Buffer, type: number): Buffer {
   return w.xor().u8(0x0d).toBuffer()
 }
 
-function position(r: ByteReader): Fix {
+function position(r: ByteReader, type: number): Fix {
   const time = bcdYmd(r)
   const latitude = angle(r)
   const longitude = angle(r)
   const speed = kmh(r.bcdByte() * 100 + r.bcdByte())
   const course = heading(r.bcdByte() * 100 + r.bcdByte())
-  return { time, latitude, longitude, valid: (r.u8() & HAS_FIX) !== 0, speed, heading: course }
+  const valid = (r.u8() & HAS_FIX) !== 0
+  return { time, latitude, longitude, valid, speed, heading: course, said: saidOf(r, type) }
 }
 
 function saidOf(r: ByteReader, type: number): Said | undefined {

@@ -70,7 +70,8 @@ export function eachReadable<Entry, Result>(
   const good: Result[] = []
   const unreadable: number[] = []
   let first: DecodeError | undefined
-  for (const [index, entry] of entries.entries()) {
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index]
     if (unreadable.length >= MAX_REFUSALS) {
       unreadable.push(index)
       continue

@@ -71,6 +71,10 @@ export function packedFix(r: ByteReader): Fix {
     valid: (flags & 1) !== 0,
     speed: knots(r.u8()),
     heading: heading(r.u8() * 2),
+    // What may stand behind it: to add members to an object later is slow.
+    altitude: undefined,
+    satellites: undefined,
+    said: undefined,
   }
 }
 

@@ -62,7 +62,12 @@ export function alarmsOf(...found: readonly (Alarm | undefined | false | 0)[]): 
 
 /** The alarms of bits, from bit 0 on: `alarmsIn(flags, ['sos', undefined, 'low_battery'])`. */
 export function alarmsIn(bits: number, names: readonly (Alarm | undefined)[]): readonly Alarm[] {
-  return alarmsOf(...names.map((name, bit) => (bits & (1 << bit)) !== 0 && name))
+  const alarms: Alarm[] = []
+  for (let bit = 0; bit < names.length; bit++) {
+    const alarm = names[bit]
+    if ((bits & (1 << bit)) !== 0 && alarm !== undefined && !alarms.includes(alarm)) alarms.push(alarm)
+  }
+  return alarms
 }
 
 const NO_DRIVER = /^0*$/

@@ -77,10 +77,15 @@ export function textProtocol(description: TextDescription): TextProtocol {
   const ends = new Uint8Array(256)
   for (const byte of Buffer.from(`\r\n\0${description.ends ?? ''}`)) ends[byte] = 1
   const decode: TextProtocol['decode'] = (bytes, session) => {
-    const trimmed = trim(bytes, ends)
-    const whole = trimmed.toString('latin1')
-    check?.(trimmed, whole, session)
-    const text = withoutNul(before ? before(whole, session, trimmed) : whole)
+    const end = endOf(bytes, ends)
+    const start = startOf(bytes, end)
+    let text = bytes.toString('latin1', start, end)
+    if (check || before) {
+      const trimmed = bytes.subarray(start, end)
+      check?.(trimmed, text, session)
+      if (before) text = before(text, session, trimmed)
+    }
+    text = withoutNul(text)
     for (const line of candidates[text.charCodeAt(0)] ?? []) {
       const message = line.read(text, session)
       if (message) return message
@@ -108,13 +113,18 @@ export function beginningsOf({ decode }: Protocol): ReadonlySet<number> | undefi
 /** By their decoders: a protocol that has its own reads more than lines. */
 const beginnings = new WeakMap<NonNullable<Protocol['decode']>, ReadonlySet<number>>()
 
-/** The bytes without those at their end for which `ends` has a 1, and without line ends at their beginning. */
-function trim(bytes: Buffer, ends: Uint8Array): Buffer {
-  let start = 0
+/** Where the bytes at the end begin for which `ends` has a 1. */
+function endOf(bytes: Buffer, ends: Uint8Array): number {
   let end = bytes.length
   while (end > 0 && ends[bytes[end - 1]] === 1) end--
+  return end
+}
+
+/** Where the line ends at the beginning end. */
+function startOf(bytes: Buffer, end: number): number {
+  let start = 0
   while (start < end && (bytes[start] === LF || bytes[start] === CR)) start++
-  return bytes.subarray(start, end)
+  return start
 }
 
 /** The text without NUL, which fills up fields of fixed width. */
@@ -206,13 +216,14 @@ class Line {
   }
 
   #message(draft: Draft, session: Session, fixes: Fix[]): Message {
+    const { device, secret } = draft
     const { none, unknown } = this.#line
-    const envelope = this.#envelope(draft, session)
-    if (fixes.length > 0) return { ...envelope, fixes }
+    const reply = bytesOf(this.#answer?.(draft, session))
+    if (fixes.length > 0) return { device, secret, fixes, reply }
     const { said } = draft
-    if (unknown) return { ...envelope, fixes: unknown === 'position' ? [] : undefined, said }
+    if (unknown) return { device, secret, fixes: unknown === 'position' ? [] : undefined, said, reply }
     const why = draft.none ?? (draft.hasNoClock ? 'no date' : (none ?? 'no place'))
-    return { ...envelope, none: why, said, refusal: bytesOf(this.#refusal?.(draft, session)) }
+    return { device, secret, none: why, said, reply, refusal: bytesOf(this.#refusal?.(draft, session)) }
   }
 }
 

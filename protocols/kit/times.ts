@@ -34,7 +34,11 @@ export function isBcdYmd(bytes: Buffer, at: number): boolean {
 
 /** Whether six bytes are a time of the calendar from 2010 on, day, month, year, hour, minute, second: for places that are looked for. */
 export function isBytesDmy(bytes: Buffer, at: number): boolean {
-  return DAY_FIRST.every(([least, most], i) => bytes[at + i] >= least && bytes[at + i] <= most)
+  for (let i = 0; i < DAY_FIRST.length; i++) {
+    const [least, most] = DAY_FIRST[i]
+    if (!(bytes[at + i] >= least && bytes[at + i] <= most)) return false
+  }
+  return true
 }
 
 const DAY_FIRST = [

@@ -49,16 +49,18 @@ export default textProtocol({
 })
 
 /** The fields behind a position, in their order: odometer, cell, signal, status, inputs, outputs, voltages, four of no interest, and the driver's card. */
+const BESIDES =
+  /^(?:[^,]*,){3}([^,]*)(?:,([^,]*)(?:,[^,]*(?:,([^,|]*)(?:\|([^,|]*)[^,]*)?(?:(?:,[^,]*){4},([^,]*))?)?)?)?/
+
 function readBesides(text: string, draft: Draft): void {
-  const [, , , status = '', inputs = '', , voltages = '', , , , , card = ''] = text.split(',', 12)
-  const [external = '', battery = ''] = voltages.split('|', 2)
+  const [, status = '', inputs = '', external = '', battery = '', card = ''] = BESIDES.exec(text) ?? []
   draft.says({
     ignition: inputs === '' ? undefined : (Number.parseInt(inputs, 16) & ACC) !== 0,
     moving: status === '' ? undefined : (Number.parseInt(status, 16) & STOPPED) === 0,
     external_voltage: Number.parseInt(external, 16) / 100,
     battery_voltage: Number.parseInt(battery, 16) / 100,
+    driver: card === '' ? undefined : card,
   })
-  if (card !== '') draft.says({ driver: card })
 }
 
 /** Takes the checksum off. */

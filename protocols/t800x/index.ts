@@ -162,19 +162,12 @@ function position(packet: Buffer, layout: Layout, isAlarm: boolean): Message {
   const alarm = content.at(layout.alarm).u8()
   const says = saidIn(packet.subarray(HEAD), layout, isAlarm ? alarm : 0)
   const place = (flags & FIX) === 0 ? undefined : placeOf(content.at(layout.position))
+  if (!place) return { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }
   const speed = layout.speed === undefined ? undefined : decimals(packet, HEAD + layout.speed, 2)
-  return place
-    ? {
-        fixes: [
-          {
-            ...place,
-            speed: speed === undefined ? place.speed : kmh(speed / 10),
-            satellites: flags & SATELLITES,
-            said: says,
-          },
-        ],
-      }
-    : { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }
+  if (speed !== undefined) place.speed = kmh(speed / 10)
+  place.satellites = flags & SATELLITES
+  place.said = says
+  return { fixes: [place] }
 }
 
 function saidIn(content: Buffer, layout: Layout, alarm: number): Said | undefined {
@@ -201,8 +194,14 @@ function saidIn(content: Buffer, layout: Layout, alarm: number): Said | undefine
 
 /** The number that some bytes of packed decimals are; undefined if they are none, or behind the end. */
 function decimals(bytes: Buffer, at: number, width: number): number | undefined {
-  const digits = bytes.toString('hex', at, at + width)
-  return digits.length === 2 * width && DIGITS.test(digits) ? Number(digits) : undefined
+  if (at + width > bytes.length) return undefined
+  let value = 0
+  for (let i = at; i < at + width; i++) {
+    const [tens, ones] = [bytes[i] >> 4, bytes[i] & 15]
+    if (tens > 9 || ones > 9) return undefined
+    value = value * 100 + tens * 10 + ones
+  }
+  return value
 }
 
 const DIGITS = /^\d+$/
@@ -279,6 +278,8 @@ function placeOf(r: ByteReader): Fix | undefined {
     altitude: Number.isFinite(altitude) ? altitude : undefined,
     speed: speedOf(speed),
     heading: heading(course),
+    satellites: undefined,
+    said: undefined,
   }
 }
 

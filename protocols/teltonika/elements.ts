@@ -17,6 +17,10 @@ interface Group {
   readonly idWidth: 1 | 2
 }
 
+/** 1 of the ids that `withElement` knows: most elements are others. */
+export const SPEAKING = new Uint8Array(256)
+for (const id of [66, 67, 113, 116, 236, 239, 240, 246, 247, 249, 252]) SPEAKING[id] = 1
+
 /** What an element that is a number says, with what those before it said. Most say nothing, so nothing is made before one does. */
 export function withElement(id: number, value: number, said: Said | undefined): Said | undefined {
   switch (id) {
@@ -61,13 +65,10 @@ export function withShort({ bytes, at, n, idWidth }: Group): Said | undefined {
   let said: Said | undefined
   for (let value = at + idWidth; n > 0; n--, value += step) {
     const id = idWidth === 1 ? bytes[value - 1] : (bytes[value - 2] << 8) | bytes[value - 1]
-    if (id >= LEAST_SHORT) said = withElement(id, bytes[value], said)
+    if (SPEAKING[id] === 1) said = withElement(id, bytes[value], said)
   }
   return said
 }
-
-/** The least id of those of 1 byte. */
-const LEAST_SHORT = 113
 
 /** The same of elements of 8 bytes: those of drivers. */
 export function withDrivers({ bytes, at, n, idWidth }: Group, said: Said | undefined): Said | undefined {

@@ -39,7 +39,7 @@ import {
   said,
   verify,
 } from '../kit/index.ts'
-import { withDrivers, withElement, withShort } from './elements.ts'
+import { SPEAKING, withDrivers, withElement, withShort } from './elements.ts'
 import { gh3000Record } from './gh3000.ts'
 import { readDocument, readRequest, readsGnssSpeed } from './json.ts'
 
@@ -227,8 +227,8 @@ function record(r: ByteReader, layout: Layout, { bytes, hasLong, hasGnssSpeed }:
   const altitude = r.i16()
   const angle = heading(r.uint(2))
   const satellites = r.uint(1)
-  const speed = kmh(r.uint(2))
-  const fix: Fix = { time, latitude, longitude, valid: satellites > 0, altitude, speed, heading: angle, satellites }
+  let speed = kmh(r.uint(2))
+  let hdop: number | undefined
   // Of the IO elements, two of those with 2-byte values belong to the fix.
   r.take(layout.event + count)
   let n = r.uint(count)
@@ -236,9 +236,9 @@ function record(r: ByteReader, layout: Layout, { bytes, hasLong, hasGnssSpeed }:
   for (n = r.uint(count); n > 0; n--) {
     const element = r.uint(id)
     const value = r.u16()
-    if (element === HDOP && value > 0) fix.hdop = value / 10
-    else if (hasGnssSpeed && element === GNSS_SPEED) fix.speed = kmh(value)
-    else says = withElement(element, value, says)
+    if (element === HDOP && value > 0) hdop = value / 10
+    else if (hasGnssSpeed && element === GNSS_SPEED) speed = kmh(value)
+    else if (SPEAKING[element] === 1) says = withElement(element, value, says)
   }
   r.take(r.uint(count) * (id + 4))
   n = r.uint(count)
@@ -248,6 +248,6 @@ function record(r: ByteReader, layout: Layout, { bytes, hasLong, hasGnssSpeed }:
     r.take(2)
     r.take(r.uint(2))
   }
-  fix.said = says
-  return fix
+  const valid = satellites > 0
+  return { time, latitude, longitude, valid, altitude, speed, heading: angle, satellites, hdop, said: says }
 }

@@ -40,6 +40,7 @@ const HEAD = /^\*([A-Z]{2}\d\d)(\d)(\d+),([A-Z]{2})/
 const POSITION = /^(\d{6})(\d{8})(\d{9})([0-9A-Fa-f])(\d\d)(\d\d)(\d{6})/
 /** The device's clock was never set. */
 const NO_DATE = /^\d{23}[0-9A-Fa-f]\d{4}0000/
+const HASH = 0x23
 const NO_FIX = 1
 const NORTH = 2
 const EAST = 4
@@ -47,7 +48,7 @@ const EAST = 4
 const TYPES = new Set(['AA', 'AB', 'AD', 'AH', 'BA', 'YA'])
 
 function decode(frame: Buffer): Message {
-  const text = frame.toString('latin1').replace(/#$/, '')
+  const text = frame.toString('latin1', 0, frame.at(-1) === HASH ? frame.length - 1 : frame.length)
   const head = HEAD.exec(text.slice(0, 64))
   if (!head) throw new DecodeError(frame.length < 12 ? 'truncated' : 'unsupported')
   const [, maker, answered, device, type] = head
@@ -56,7 +57,7 @@ function decode(frame: Buffer): Message {
   const place = fields.get('A')
   const says = saidIn(fields)
   if (place !== undefined && !NO_DATE.test(place))
-    return enveloped({ device, reply }, () => ({ fixes: [{ ...fixOf(place, fields), said: says }] }))
+    return enveloped({ device, reply }, () => ({ fixes: [fixOf(place, fields, says)] }))
   return { device, none: place === undefined ? whyNone(type, fields) : 'no fix', said: says, reply }
 }
 
@@ -99,7 +100,7 @@ function fieldsOf(text: string): Map<string, string> {
   return fields
 }
 
-function fixOf(place: string, fields: ReadonlyMap<string, string>): Fix {
+function fixOf(place: string, fields: ReadonlyMap<string, string>, says: Said | undefined): Fix {
   const found = POSITION.exec(place)
   if (!found) throw new DecodeError('malformed', `the position "${place.slice(0, 40)}"`)
   const [, time, y, x, hex, speed, course, date] = found
@@ -117,6 +118,7 @@ function fixOf(place: string, fields: ReadonlyMap<string, string>): Fix {
     speed: knots(exactSpeed === undefined ? Number(speed) * 2 : exactSpeed / 10),
     heading: heading(Number(course) * 10),
     satellites: digits(fields.get('R')?.slice(2), /^\d\d/) ?? digits(fields.get('O'), /^\d\d/),
+    said: says,
   }
 }
 

@@ -156,5 +156,6 @@ function fixOf(textOf: (name: string) => string | undefined, { now }: Session): 
     speed: known(speed === undefined ? speedKmh && kmh(speedKmh) : knots(speed)),
     heading: heading(valueOf('HEAD')),
     satellites: known(valueOf('SATU')),
+    said: undefined,
   }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../async.ts'
+import { trackingTls } from '../config/certificate.ts'
 import type { Company, Config } from '../config/schema.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'
 import { type Lane, lanesOf } from '../roster/device-entry.ts'
@@ -43,7 +44,8 @@ export function apiOperations({ companies, directory, api }: ApiSources): Operat
 /** Where the tracking API of a configuration is; `baseUrl` also that of the embedded service. */
 export function apiOf({ tracking, push }: Pick<Config, 'tracking' | 'push'>, baseUrl: string): ApiSources['api'] {
   const { base_url, push_url: pushUrl } = tracking
-  return { baseUrl, pushUrl, isEmbedded: base_url === null, timeoutMs: Math.min(push.timeout, MAX_STEP_MS) }
+  const timeoutMs = Math.min(push.timeout, MAX_STEP_MS)
+  return { baseUrl, pushUrl, isEmbedded: base_url === null, timeoutMs, tls: trackingTls(tracking) }
 }
 
 /** Whether no step of a test has failed. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { createSecureContext, getCACertificates, type SecureContextOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { observations } from '../observe/observations.ts'
 import { say } from '../texts/text.ts'
@@ -60,8 +60,35 @@ export function readClientTls({
   return { minVersion: 'TLSv1.2', ...own?.context, ca: authority?.text }
 }
 
+/** Reads the files of `tracking.tls`; undefined where none is named. Its authority is trusted beside those of the system. */
+function readTrackingTls({
+  ca,
+  cert,
+  key,
+}: Config['tracking']['tls']): SecureContextOptions | CertificateMistake | undefined {
+  if (ca === null && cert === null && key === null) return undefined
+  if ((cert === null) !== (key === null))
+    return cert === null ? { key: 'key', message: 'needs cert' } : { key: 'cert', message: 'needs key' }
+  const read = readClientTls({ ca: ca ?? undefined, cert: cert ?? undefined, key: key ?? undefined })
+  return 'message' in read || read.ca === undefined
+    ? read
+    : { ...read, ca: [...getCACertificates(), read.ca as string] }
+}
+
+/** The TLS of connections to the tracking API. @throws ConfigError where its files cannot be used */
+export function trackingTls({ tls }: Config['tracking']): SecureContextOptions | undefined {
+  const read = readTrackingTls(tls)
+  if (read && 'message' in read) throw inGateway(`tracking.tls.${read.key}: ${read.message}`)
+  return read
+}
+
 /** Why TLS files that the configuration names cannot be used, each with the path of its key. */
-export function certificateMistakes({ admin, listeners, mqtt }: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
+export function certificateMistakes({
+  admin,
+  listeners,
+  mqtt,
+  tracking,
+}: Pick<Config, 'admin' | 'listeners' | 'mqtt' | 'tracking'>) {
   const served = [
     ...listeners.map(({ tls }, index) => ({ path: ['listeners', index, 'tls'], tls })),
     { path: ['mqtt', 'broker', 'tls'], tls: mqtt.broker?.tls },
@@ -71,6 +98,7 @@ export function certificateMistakes({ admin, listeners, mqtt }: Pick<Config, 'ad
   const all = [
     ...served.map(({ path, tls }) => ({ path, found: tls && readCertificate(tls) })),
     ...presented.map(({ path, tls }) => ({ path, found: tls && readClientTls(tls) })),
+    { path: ['tracking', 'tls'], found: readTrackingTls(tracking.tls) },
   ]
   return all.flatMap(({ path, found }) =>
     found && 'message' in found ? [{ path: [...path, found.key], message: found.message }] : [],

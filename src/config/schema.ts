@@ -6,6 +6,7 @@ import { bridges } from './bridge.ts'
 import {
   address,
   fields,
+  filePath,
   flag,
   headerToken,
   httpUrl,
@@ -67,6 +68,13 @@ export function configSchema(protocols: Protocols, dir = '') {
       push_url: orNull(httpUrl).describe('URL that positions are pushed to; null: `base_url`.'),
       listen: section(address('127.0.0.1', 8090)).describe('Address of the embedded tracking service.'),
       return_prefix: setting(pathPrefix, '', 'Path of the return operation, such as `/api/v1`.'),
+      tls: section({
+        ca: orNull(filePath(dir)).describe(
+          'File with the authority of its certificate, PEM, beyond those that the system trusts.',
+        ),
+        cert: orNull(filePath(dir)).describe('File with a client certificate, PEM, where the API wants one.'),
+        key: orNull(filePath(dir)).describe('File with its private key, PEM.'),
+      }),
     }),
     companies: list(company).describe(
       'The companies whose couriers are tracked; none, with the embedded tracking service on this machine: company 1, to try things out.',

@@ -1,4 +1,4 @@
-import { counted, english, say, type Text } from '../texts/text.ts'
+import { counted, english, say, type Template, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
 import type { Facts, Found, ProcessFacts } from './facts.ts'
 
@@ -13,7 +13,12 @@ export function redisTroubles({ redis = {}, now }: Facts): Found[] {
   const { disk = [], downSince, missing = [], reason, restartsAt = [], unlimited = [], unsafe = [] } = redis
   const found: Found[] = []
   if (downSince !== undefined)
-    found.push({ code: 'redis_down', sinceAt: downSince, evidence: reason === undefined ? [] : [reason] })
+    found.push({
+      code: 'redis_down',
+      sinceAt: downSince,
+      evidence: [...(reason === undefined ? [] : [reason]), ...disk],
+      ...diskTrouble(reason, disk),
+    })
   if (missing.length > 0) found.push({ code: 'replicas_missing', evidence: missing })
   if (unsafe.length > 0) found.push({ code: 'redis_unsafe', evidence: unsafe })
   if (unlimited.length > 0) found.push({ code: 'redis_unlimited', evidence: unlimited })
@@ -22,6 +27,17 @@ export function redisTroubles({ redis = {}, now }: Facts): Found[] {
   if (lately.length >= RESTARTS && now - lately[lately.length - 1] <= HEALTHY_MS)
     found.push(restarting('Redis', lately))
   return found
+}
+
+/** What keeps Redis from its work, where it says so or its disk is full. */
+function diskTrouble(reason: Text | undefined, disk: readonly Text[]): Partial<Found> {
+  const says = reason === undefined ? '' : english(reason)
+  const isRefused = /MISCONF|No space left/.test(says)
+  if (!isRefused && disk.length === 0) return {}
+  const message = isRefused
+    ? say('Redis cannot write to its disk: nothing is stored and nothing acknowledged')
+    : say('Redis does not answer, and its disk is full or nearly: nothing is stored and nothing acknowledged')
+  return { message, action: say(DISK_ACTION) }
 }
 
 function processTroubles({ processes, now, watchedSince = now }: Facts): Found[] {
@@ -140,6 +156,8 @@ function lastSign(process: ProcessFacts): Text {
 /** A process is reported as stuck after this time without a sign of life; it gives one each second. */
 const STUCK_MS = 10_000
 const RESTARTS = 3
+const DISK_ACTION: Template =
+  'free space on the disk that Redis writes to, or enlarge it; see the log of Redis; trackers keep what is not acknowledged'
 const RESTARTS_WITHIN_MS = 300_000
 /** A process that ended repeatedly counts as well again after it has run this long. */
 const HEALTHY_MS = 10_000

@@ -236,6 +236,7 @@ function causeOf({ acceptedAt = 0, acceptedBefore = 0, since, status }: RefusedL
 function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): Found {
   const [{ company }] = answers
   const lanes = answers.flatMap((answer) => answer.lanes)
+  const isOfPositions = code === 'lane_refused' && !answers.some(({ status }) => OF_LANE.has(status))
   const number = counted(lanes.length, '{} lane', '{} lanes')
   const statuses = answers.map(({ status }) => status).join(', ')
   const said = answers.flatMap(({ message, status }) => (message === '' ? [] : `${status || ''} ${message}`.trim()))
@@ -251,6 +252,7 @@ function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): F
           ? say('company {} has no apikey: {} parked', company, number)
           : say('the tracking API refuses the apikey of company {} ({}): {} parked', company, statuses, number),
     evidence: [...said, ...lanes.slice(0, LANES_NAMED).map(laneText)],
+    ...(isOfPositions && { action: say(OF_POSITIONS) }),
   }
 }
 
@@ -287,12 +289,25 @@ const WORDS = new Map<string, Template>([
   ['dns', 'cannot be found: its host name does not exist'],
   ['unreachable', 'cannot be reached'],
   ['tls', 'has a certificate that is not accepted'],
+  ['authority', 'has a certificate of an authority that is not trusted'],
+  ['needs_tls', 'speaks HTTPS, and is asked without'],
+  ['no_tls', 'does not speak HTTPS at that port'],
 ])
 const ACTIONS = new Map<string, Template>([
   ['dns', 'correct tracking.base_url (or push_url), or the DNS of this machine'],
   ['unreachable', 'check the network and the firewall between this machine and the API'],
   ['tls', 'renew the certificate of the API, or correct tracking.base_url'],
+  [
+    'authority',
+    'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API send its whole chain, or correct tracking.base_url',
+  ],
+  ['needs_tls', 'write https:// in tracking.base_url (or push_url)'],
+  ['no_tls', 'correct tracking.base_url (or push_url): its port, or http:// in place of https://'],
 ])
+/** Answers that are about the courier, the route or the company. */
+const OF_LANE = new Set([403, 404, 410])
+const OF_POSITIONS: Template =
+  'correct what its answer names: it does not say that the courier or the route is wrong; then retry: waybridge parked retry'
 /** A worker notes the state right after the error, and its figures once a second. */
 const STATED_MS = 2000
 /** If a position was refused within this time, its cause still holds. */

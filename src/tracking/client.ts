@@ -1,8 +1,10 @@
+import type { SecureContextOptions } from 'node:tls'
 import { Pool } from 'undici'
 import { printableUrl } from '../masking.ts'
 import { type ApiAnswer, answerOf, isForeign } from './answer.ts'
 import { type ExchangeLimits, exchange, type Failure, isSuccess, type Reply } from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
+import { secureProbe } from './secure-probe.ts'
 
 export interface TrackingClientOptions {
   /** The base URL. Its path precedes that of every operation. */
@@ -13,6 +15,8 @@ export interface TrackingClientOptions {
   readonly returnPrefix?: string
   /** For a whole request, waiting for a free connection included. */
   readonly timeoutMs: number
+  /** Of https: hosts; undefined: as the system has it. */
+  readonly tls?: SecureContextOptions
   /** Most connections to each host; as many again to the first, for operations that must not be repeated. */
   readonly connections: number
 }
@@ -52,6 +56,7 @@ export function createTrackingClient(options: TrackingClientOptions) {
   const freshPool = createPool(base.origin, options, true)
   const pushPool = pushBase.origin === base.origin ? basePool : createPool(pushBase.origin, options)
   const { timeoutMs, returnPrefix = '' } = options
+  const isSecure = secureProbe()
 
   async function push({ courier, route, apikey, body }: PushRequest): Promise<ApiAnswer> {
     const key = encodeURIComponent(apikey.toWellFormed())
@@ -61,7 +66,9 @@ export function createTrackingClient(options: TrackingClientOptions) {
       { method: 'POST', path, headers: JSON_HEADERS, body },
       { timeoutMs, maxBytes: MAX_ANSWER_BYTES, isEnough: isForeign },
     )
-    return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
+    if (!('fault' in reply)) return answerOf(reply, apikey)
+    const isCut = reply.fault === 'reset' || reply.fault === 'malformed'
+    return { fault: isCut && (await isSecure(pushBase.url)) ? 'needs_tls' : reply.fault }
   }
 
   /** The answer as it came, also a redirect; its body is not decoded. If cut, it is `too_large` or `long_error`. */
@@ -107,16 +114,17 @@ export function mayRepeat(operation: OperationName): boolean {
 function hostOf(text: string) {
   const url = URL.parse(text)
   if (!url) throw new Error(`${printableUrl(text)} is not a URL`)
-  return { href: url.href, origin: url.origin, path: url.pathname.replace(/\/+$/, '') }
+  return { href: url.href, origin: url.origin, url, path: url.pathname.replace(/\/+$/, '') }
 }
 
 /**
  * No pipelining: it may reorder, and one slow answer would delay others. undici's own time-outs only measure idle time.
  * @param fresh each request gets a new connection, so that it cannot meet one that the server is just closing
  */
-function createPool(origin: string, { connections, timeoutMs }: TrackingClientOptions, fresh = false): Pool {
+function createPool(origin: string, { connections, timeoutMs, tls }: TrackingClientOptions, fresh = false): Pool {
   return new Pool(origin, {
     connections,
+    ...(tls && { connect: tls }),
     // undici: 0 closes a connection after its request. One that was opened for a request given up meanwhile is idle.
     ...(fresh ? { pipelining: 0, keepAliveTimeout: 1 } : { pipelining: 1 }),
     allowH2: false,

@@ -3,9 +3,18 @@ import { type Dispatcher, errors } from 'undici'
 /**
  * Why there is no answer. `reset`: the connection ended before the whole answer arrived, or was aborted. `timeout`: the
  * host can be reached, but did not answer in time. `long_error`: the body of an answer other than 2xx is too large.
- * `no_room`: there is no memory for the answer. `given_up`: the caller no longer waits for the answer.
+ * `needs_tls`: the host speaks TLS at a port that is asked without. `no_tls`: the other way round. `authority`: its certificate is of an
+ * authority that is not trusted. `no_room`: there is no memory for the answer. `given_up`: the caller no longer waits for the answer.
  */
-export type Fault = keyof typeof CAUSES | 'timeout' | 'too_large' | 'long_error' | 'no_room' | 'given_up' | 'failed'
+export type Fault =
+  | keyof typeof CAUSES
+  | 'needs_tls'
+  | 'timeout'
+  | 'too_large'
+  | 'long_error'
+  | 'no_room'
+  | 'given_up'
+  | 'failed'
 
 export interface Failure {
   readonly fault: Fault
@@ -148,7 +157,9 @@ const CAUSES = {
   reset: /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
   dns: /^(?:ENOTFOUND|EAI_AGAIN)$/,
   unreachable: /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/,
-  tls: /^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+  authority: /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+  no_tls: /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL)$/,
+  tls: /^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO$)/,
   malformed: /^UND_ERR_HEADERS_OVERFLOW$/,
   closed: /^UND_ERR_(?:DESTROYED|CLOSED)$/,
 }

@@ -228,6 +228,41 @@ describe('by these facts', () => {
       { message: 'the tracking API refuses 2 lanes of company 7 (404)' },
     ],
     [
+      'lane_refused',
+      'all positions of lanes are refused, of which nobody says that courier or route are wrong',
+      refused(422),
+      {
+        action: expect.stringMatching(/^correct what its answer names: it does not say/),
+        evidence: expect.arrayContaining(['422 no']),
+      },
+    ],
+    [
+      'lane_refused',
+      'lanes are refused as lanes, and as positions',
+      { lanes: [...refused(404).lanes, ...refused(422).lanes] },
+      { action: expect.stringMatching(/^correct the courier or the route/) },
+    ],
+    [
+      'upstream_down',
+      'its certificate is of an authority of its own',
+      failing('authority'),
+      {
+        message: 'the tracking API has a certificate of an authority that is not trusted: 40 positions wait',
+        action: expect.stringContaining('tracking.tls.ca'),
+      },
+    ],
+    ['upstream_down', 'it speaks HTTPS alone', failing('needs_tls'), { action: expect.stringContaining('https://') }],
+    ['upstream_down', 'it does not speak HTTPS', failing('no_tls'), { action: expect.stringContaining('http://') }],
+    [
+      'redis_down',
+      'Redis says that its disk is full',
+      { redis: { downSince: NOW, reason: 'MISCONF Errors writing to the AOF file: No space left on device' } },
+      {
+        message: expect.stringMatching(/^Redis cannot write to its disk/),
+        action: expect.stringMatching(/^free space/),
+      },
+    ],
+    [
       'positions_refused',
       'single positions are refused',
       {
@@ -426,6 +461,20 @@ describe('by these facts', () => {
       linkStates(diagnose({ ...WELL, ...facts })).map(({ link, state }) => [link, state]),
     )
     expect(placed).toBe('ok')
+  })
+
+  it('Redis that has ended beside a full disk is said to be that, one that has not is not', () => {
+    const [down] = found({
+      redis: { downSince: NOW, reason: 'there is no connection', disk: ['/data: 0 MiB are left'] },
+    })
+    expect(down).toMatchObject({
+      code: 'redis_down',
+      message: expect.stringMatching(/^Redis does not answer, and its disk is full or nearly/),
+      evidence: ['there is no connection', '/data: 0 MiB are left'],
+      action: expect.stringMatching(/^free space/),
+    })
+    const [other] = found({ redis: { downSince: NOW, reason: 'there is no connection' } })
+    expect(`${other.message} ${other.action}`).not.toMatch(/^Redis cannot write|disk is full or nearly/)
   })
 
   it('a backlog needs no finding where no worker gives a sign of life, or one is stuck', () => {

@@ -1,9 +1,40 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import https from 'node:https'
 import net, { type Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { getCACertificates } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTrackingClient } from '../../src/tracking/client.ts'
+import { CertificateMaker } from '../support/certificates.ts'
 import { client, httpServer, listen, OK, PUSH, rawServer, stopLimits } from '../support/tracking/http-servers.ts'
+
+describe('a fault of TLS', () => {
+  let certificates: CertificateMaker
+  beforeAll(async () => void (certificates = await CertificateMaker.create()))
+  afterAll(() => certificates.remove())
+
+  async function secureServer(): Promise<{ readonly url: string; readonly ca: string }> {
+    const { key, cert } = await certificates.server('api')
+    const url = await listen(https.createServer({ key, cert }, (_request, response) => response.end('{}')))
+    return { url: url.replace('http://127.0.0.1', 'https://localhost'), ca: cert }
+  }
+
+  it('is authority where it is not trusted, and none with its authority beside those of the system', async () => {
+    const { url, ca } = await secureServer()
+    expect(await client(url).push(PUSH)).toEqual({ fault: 'authority' })
+    expect(await client(url, { tls: { ca: [...getCACertificates(), ca] } }).push(PUSH)).toMatchObject({ status: 200 })
+  })
+
+  it('is needs_tls where a host with TLS is asked without, and not where it has none', async () => {
+    const { url } = await secureServer()
+    expect(await client(url.replace('https:', 'http:')).push(PUSH)).toEqual({ fault: 'needs_tls' })
+  })
+
+  it('is no_tls where a host without TLS is asked with it', async () => {
+    const url = await httpServer((_request, response) => response.end('{}'))
+    expect(await client(url.replace('http:', 'https:')).push(PUSH)).toEqual({ fault: 'no_tls' })
+  })
+})
 
 describe('a fault', () => {
   it.each(['127.0.0.1', 'localhost'])('gives the fault refused when nothing listens on %s', async (host) => {

@@ -2,6 +2,7 @@ import { loadProtocols } from '../../../protocols/index.ts'
 import { adminTokens, apiOf, type FindSpoken, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
 import { inTurns } from '../../async.ts'
+import { trackingTls } from '../../config/certificate.ts'
 import { AUTO } from '../../config/listener.ts'
 import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
@@ -25,6 +26,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     returnPrefix: config.tracking.return_prefix,
     timeoutMs: config.push.timeout,
     connections: CONNECTIONS,
+    tls: trackingTls(config.tracking),
   })
   const tokens = await followedTokens(live)
   let alerts: ReturnType<typeof startAlerts> | undefined

@@ -1,3 +1,4 @@
+import { trackingTls } from '../../config/certificate.ts'
 import type { Config } from '../../config/schema.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
@@ -17,6 +18,7 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     pushUrl: config.tracking.push_url,
     timeoutMs: config.push.timeout,
     connections: config.push.concurrency,
+    tls: trackingTls(config.tracking),
   })
   const pushing = startPushing({
     redis,

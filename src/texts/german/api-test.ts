@@ -36,8 +36,8 @@ export const API_TEST = {
   'the certificate of {} is not accepted ({})': 'das Zertifikat von {1} wird nicht anerkannt ({2})',
   'an authority without a name': 'einer Stelle ohne Namen',
   'renew the certificate of the API': 'das Zertifikat der API erneuern',
-  'have the API use a certificate of an authority that this machine trusts, or add its authority: NODE_EXTRA_CA_CERTS=FILE':
-    'die API ein Zertifikat einer Stelle verwenden lassen, der dieser Rechner vertraut, oder ihre Stelle hinzufügen: NODE_EXTRA_CA_CERTS=DATEI',
+  'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API use a certificate of one that this machine trusts':
+    'ist es eine eigene Stelle, ihr Zertifikat in tracking.tls.ca (gateway.yaml) nennen; sonst die API ein Zertifikat einer verwenden lassen, der dieser Rechner vertraut',
   'the apikey': 'der apikey',
   'apikey {} of {}': 'apikey {1} von {2}',
   '{} is accepted ({})': '{1} wird anerkannt ({2})',

@@ -393,6 +393,22 @@ const EVIDENCE = {
   'cannot be found: its host name does not exist': 'ist nicht zu finden: ihren Hostnamen gibt es nicht',
   'cannot be reached': 'ist nicht zu erreichen',
   'has a certificate that is not accepted': 'hat ein Zertifikat, das nicht anerkannt wird',
+  'has a certificate of an authority that is not trusted': 'hat ein Zertifikat einer Stelle, der nicht vertraut wird',
+  'speaks HTTPS, and is asked without': 'spricht HTTPS und wird ohne gefragt',
+  'does not speak HTTPS at that port': 'spricht an diesem Port kein HTTPS',
+  'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API send its whole chain, or correct tracking.base_url':
+    'ist es eine eigene Stelle, ihr Zertifikat in tracking.tls.ca (gateway.yaml) nennen; sonst die API ihre ganze Kette senden lassen oder tracking.base_url berichtigen',
+  'write https:// in tracking.base_url (or push_url)': 'in tracking.base_url (oder push_url) https:// schreiben',
+  'correct tracking.base_url (or push_url): its port, or http:// in place of https://':
+    'tracking.base_url (oder push_url) berichtigen: den Port, oder http:// statt https://',
+  'correct what its answer names: it does not say that the courier or the route is wrong; then retry: waybridge parked retry':
+    'berichtigen, was ihre Antwort nennt: sie sagt nicht, dass Fahrer oder Tour falsch sind; dann erneut versuchen: waybridge parked retry',
+  'Redis cannot write to its disk: nothing is stored and nothing acknowledged':
+    'Redis kann nicht auf seine Platte schreiben: nichts wird gespeichert und nichts bestätigt',
+  'Redis does not answer, and its disk is full or nearly: nothing is stored and nothing acknowledged':
+    'Redis antwortet nicht, und seine Platte ist voll oder fast: nichts wird gespeichert und nichts bestätigt',
+  'free space on the disk that Redis writes to, or enlarge it; see the log of Redis; trackers keep what is not acknowledged':
+    'Platz auf der Platte schaffen, auf die Redis schreibt, oder sie vergrößern; das Protokoll von Redis ansehen; die Geräte behalten, was nicht bestätigt ist',
   '{} position waits': '{1} Position wartet',
   '{} positions wait': '{1} Positionen warten',
   '{}: {} requests in flight': '{1}: {2} laufende Anfragen',

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
-import { type PeerCertificate, connect as secure, type TLSSocket } from 'node:tls'
+import { type PeerCertificate, connect as secure, type SecureContextOptions, type TLSSocket } from 'node:tls'
 import { say, type Text } from '../../texts/text.ts'
 import { failed, ok, type TestStep, warning } from './step.ts'
 
@@ -11,6 +11,8 @@ export interface TestedHost {
   readonly setting?: string
   /** For each step. */
   readonly timeoutMs: number
+  /** What TLS needs beyond what the system trusts. */
+  readonly tls?: SecureContextOptions
 }
 
 /** Tests how a host of the API is reached: DNS, connection, certificate. Ends with the first step that fails. */
@@ -59,7 +61,7 @@ function unconnected({ url, setting, timeoutMs }: TestedHost, reason: string): T
   return failed('connection', say('{} refuses connections', place), action)
 }
 
-async function testTls({ url, setting = LISTEN, timeoutMs }: TestedHost, connected: Socket): Promise<TestStep> {
+async function testTls({ url, setting = LISTEN, timeoutMs, tls }: TestedHost, connected: Socket): Promise<TestStep> {
   const host = bare(url)
   if (url.protocol === 'http:') {
     if (/^(?:::ffff:)?127\.|^::1$/.test(connected.remoteAddress ?? '')) return ok('tls', say('no TLS, on this machine'))
@@ -67,7 +69,14 @@ async function testTls({ url, setting = LISTEN, timeoutMs }: TestedHost, connect
   }
   const servername = isIP(host) === 0 ? host : ''
   // Not accepted at once: then the certificate could not be shown.
-  const socket = secure({ socket: connected, host, servername, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  const socket = secure({
+    ...tls,
+    socket: connected,
+    host,
+    servername,
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+  })
   const reason = await readiness(socket, 'secureConnect', timeoutMs)
   if (reason === undefined) return certificateStep(socket, { host, setting })
   const why = reason === LATE ? say('no answer within {} s', timeoutMs / 1000) : reason
@@ -174,7 +183,7 @@ const CHECK_DNS = say('check the DNS of this machine')
 const CHECK_NETWORK = say('check the network and the firewall between this machine and the API')
 const RENEW = say('renew the certificate of the API')
 const TRUST = say(
-  'have the API use a certificate of an authority that this machine trusts, or add its authority: NODE_EXTRA_CA_CERTS=FILE',
+  'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API use a certificate of one that this machine trusts',
 )
 const SOON_MS = 14 * 86_400_000
 const MOST_NAMES = 200

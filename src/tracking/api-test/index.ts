@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls'
 import pLimit from 'p-limit'
 import { createTrackingClient, type TrackingClient } from '../client.ts'
 import type { AskedCompany } from './answers.ts'
@@ -16,6 +17,8 @@ export interface ApiTestOptions {
   /** Whether the embedded tracking service is at `baseUrl`. */
   readonly isEmbedded: boolean
   readonly timeoutMs: number
+  /** What TLS needs beyond what the system trusts. */
+  readonly tls?: SecureContextOptions
   readonly companies: readonly TestedCompany[]
 }
 
@@ -37,17 +40,17 @@ export interface CompanyTest {
  * interval. Nothing is stored at the API but the position of a company with `isPushed`.
  */
 export async function testApis(options: ApiTestOptions): Promise<CompanyTest[]> {
-  const { baseUrl, pushUrl, isEmbedded, timeoutMs, companies } = options
+  const { baseUrl, pushUrl, isEmbedded, timeoutMs, tls, companies } = options
   const base = new URL(baseUrl)
   const push = new URL(pushUrl ?? base)
   const isOne = push.origin === base.origin
   const setting = isEmbedded ? undefined : 'tracking.base_url'
   const [toBase, toPush = toBase] = await Promise.all([
-    testConnection({ url: base, setting, timeoutMs }),
-    ...(isOne ? [] : [testConnection({ url: push, setting: 'tracking.push_url', timeoutMs })]),
+    testConnection({ url: base, setting, timeoutMs, tls }),
+    ...(isOne ? [] : [testConnection({ url: push, setting: 'tracking.push_url', timeoutMs, tls })]),
   ])
   const reached = { base: isReached(toBase), push: isReached(toPush) }
-  const client = createTrackingClient({ baseUrl: base.href, pushUrl: push.href, timeoutMs, connections: AT_ONCE })
+  const client = createTrackingClient({ baseUrl: base.href, pushUrl: push.href, timeoutMs, tls, connections: AT_ONCE })
   try {
     return await pLimit(AT_ONCE).map(companies, async (company) => ({
       company_id: company.company_id,

@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { connect } from 'node:tls'
+
+/**
+ * Returns what tells whether a host that cuts connections without TLS speaks TLS at that port: asked at most once in half a minute.
+ * An https: URL is never asked about.
+ */
+export function secureProbe(): (url: URL) => Promise<boolean> {
+  let askedAt = -Infinity
+  let answer = Promise.resolve(false)
+  return (url) => {
+    if (url.protocol !== 'http:') return Promise.resolve(false)
+    if (performance.now() - askedAt < AGAIN_MS) return answer
+    askedAt = performance.now()
+    answer = speaksTls(url)
+    return answer
+  }
+}
+
+async function speaksTls({ hostname, port }: URL): Promise<boolean> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  // Nothing is sent to it, so its certificate does not matter.
+  const socket = connect({ host, port: Number(port) || 80, rejectUnauthorized: false })
+  socket.on('error', () => {})
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(ANSWER_MS) })
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+const AGAIN_MS = 30_000
+const ANSWER_MS = 2000

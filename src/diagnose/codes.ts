@@ -429,6 +429,12 @@ export const CODES = {
     message: '{} is not told of findings',
     action: 'correct the receiver or its URL in gateway.yaml (alerts), then test it: waybridge alerts test',
   },
+  plain_to_tls: {
+    severity: 'warning',
+    link: 'connected',
+    message: 'what comes to {} does not speak TLS: nothing of it is taken',
+    action: 'if it is a tracker, switch on its TLS, or set a port without TLS in it',
+  },
   no_id: {
     severity: 'warning',
     link: 'identified',

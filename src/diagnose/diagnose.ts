@@ -108,8 +108,8 @@ const CAUSES_OF_BACKLOG = new Set<FindingCode>([
   'upstream_limited',
 ])
 const MAX_EVIDENCE = 5
-/** A single damaged frame is normal, and one without an id; this many are reported. */
-const NORMAL_ONCE: ReadonlySet<FindingCode> = new Set(['checksum_errors', 'no_id'])
+/** A single damaged frame is normal, one without an id, and a sender without TLS; this many are reported. */
+const NORMAL_ONCE: ReadonlySet<FindingCode> = new Set(['checksum_errors', 'no_id', 'plain_to_tls'])
 const REPEATED = 3
 
 /** A finding for each of a few devices with the same trouble; one for all of them where they are more. */

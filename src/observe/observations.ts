@@ -41,6 +41,7 @@ const HOLDS_MS = {
   bridge_down: 8000,
   checksum_errors: MINUTE_MS,
   no_id: MINUTE_MS,
+  plain_to_tls: MINUTE_MS,
   push_full: 10_000,
 } satisfies Record<string, number>
 export type ObservationCode = keyof typeof HOLDS_MS

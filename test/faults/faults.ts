@@ -258,6 +258,23 @@ export const FAULTS: readonly Fault[] = [
     ),
   },
   {
+    what: 'the API refuses all positions of a courier (422); retried by hand once it takes them',
+    code: 'lane_refused',
+    van: FLEET[1],
+    dueS: 10,
+    says: /it does not say that the courier or the route is wrong/,
+    never: /correct the courier or the route/,
+    async begin(site) {
+      const mend = await answering((request, response) =>
+        (request.courier === '2' ? refusing(422) : ok)(request, response),
+      )(site)
+      return async () => {
+        mend()
+        await site.product.admin('/admin/parked/retry?courier_id=2', { method: 'POST' })
+      }
+    },
+  },
+  {
     what: 'positions come without the login that names their device',
     code: 'no_id',
     dueS: 3,

@@ -133,6 +133,8 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
     'Mindestens drei Datenpakete eines Geräts, oder eines Protokolls, solange kein Gerät genannt war, hatten binnen einer Minute nacheinander eine falsche Prüfsumme. Sie werden nicht bestätigt, also sendet das Gerät sie noch einmal. *Warnung*, Glied *verstanden*. Bemerkt vom Gateway bei jedem solchen Datenpaket. Er endet, wenn eine Minute lang keins kam, oder mit einem guten Datenpaket des Geräts.',
   no_id:
     'Mindestens drei Datenpakete mit Positionen, jedes binnen einer Minute nach dem vorigen, nannten kein Gerät, und auch ihre Verbindung oder ihr Absender hatte vorher keins genannt: sie werden nicht angenommen. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway bei jedem solchen Datenpaket. Er endet, wenn eine Minute lang keins kam.',
+  plain_to_tls:
+    'Mindestens drei Verbindungen zu einem Port mit TLS, jede binnen einer Minute nach der vorigen, begannen ohne TLS. *Warnung*, Glied *verbunden*. Bemerkt vom Gateway bei jeder solchen Verbindung. Er endet, wenn eine Minute lang keine kam.',
   roster_rejected:
     'Die letzte Fassung einer Datei, oder die letzte Eingabe für eine Firma, hat Zeilen, die ausgelassen werden: ein unbekanntes Gerät, eine Zeit, die keine ist. Die anderen gelten. Der Beleg nennt die ersten davon und warum. *Warnung*, Glied *zugeordnet*. Aus dem, was von jedem aufgehoben wird, der den Tourenplan schreibt (Ansicht Tourenplan, `GET /admin/roster`); gelesen alle fünf Sekunden; `why` hat ihn für ein Fahrzeug, dessen Zeile unter den ersten ist. Er endet, wenn er einen Plan ohne solche Zeilen geschrieben hat oder die Eingabe zurückgenommen ist.',
   roster_stale:

@@ -24,6 +24,10 @@ const FINDINGS = {
     'es kommen Positionen in {1}, die kein Gerät nennen: sie werden nicht angenommen',
   'set the id (the IMEI) in the tracker that the evidence names, or have it log in first':
     'im Gerät, das der Beleg nennt, die Kennung (die IMEI) setzen, oder es sich zuerst anmelden lassen',
+  'what comes to {} does not speak TLS: nothing of it is taken':
+    'was an {1} kommt, spricht kein TLS: nichts davon wird angenommen',
+  'if it is a tracker, switch on its TLS, or set a port without TLS in it':
+    'ist es ein Gerät, sein TLS einschalten oder einen Port ohne TLS in ihm setzen',
   '{} over {} from {}': '{1} über {2} von {3}',
   'add the devices that are yours to devices.yaml, or set hold.unknown: false':
     'eigene Geräte in devices.yaml eintragen oder hold.unknown: false setzen',

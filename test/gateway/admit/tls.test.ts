@@ -297,6 +297,25 @@ describe('MQTT over TLS', () => {
 const observed = (code: string) =>
   inEnglish(observations.current()).find((each) => each.code === code && each.subject.listener === 'tcp/renewed')
 
+it.for([
+  ['text', '*HQ,356307042441013,V1#'],
+  ['a binary login', Buffer.from('000f333536333037303432343431303133', 'hex')],
+  ['another binary login', Buffer.from('78780d01035630704244101300018cdd0d0a', 'hex')],
+  ['a request', 'GET / HTTP/1.1\r\n\r\n'],
+] as const)('a sender of %s to a port with TLS is noted, and one that breaks off is not', async ([name, bytes]) => {
+  const listener = `tcp/plain ${name}`
+  const noted = () => observations.current().filter(({ subject }) => subject.listener === listener)
+  const { port } = await open(listenTcp({ ...AT, name: listener, tls: tlsWith(server) }, gateway()))
+  const leaving = await dial(port)
+  leaving.socket.write(Buffer.from('1603010200010001fc0303', 'hex'))
+  leaving.socket.end()
+  await until(() => expect(leaving.over).toBe(true))
+  expect(noted()).toEqual([])
+  const plain = await dial(port)
+  plain.socket.write(bytes)
+  await until(() => expect(noted()).toMatchObject([{ code: 'plain_to_tls', evidence: ['127.0.0.1'] }]))
+})
+
 describe('the certificate of a listener', () => {
   it('is replaced when its files change; files that do not fit leave the earlier one in effect', async () => {
     const issued = await certificates.server('renewed', { days: 200 })

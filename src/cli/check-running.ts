@@ -8,13 +8,15 @@ import { readPorts } from '../process/listener-ports.ts'
 import { findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
 
-type Finding = StatusAnswer['findings'][number]
-
 /**
  * The findings of the `start` that runs on a folder about its files: which are refused, and which settings need a restart. None
  * if none runs, or if its admin port does not answer.
  */
-export async function findingsOfFiles(dir: string, { data_dir }: Config, files: Files): Promise<Finding[]> {
+export async function findingsOfFiles(
+  dir: string,
+  { data_dir }: Config,
+  files: Files,
+): Promise<StatusAnswer['findings']> {
   try {
     if (!(await readPorts(data_dir))?.admin) return []
     await untilSeen(files)

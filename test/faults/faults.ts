@@ -261,7 +261,7 @@ export const FAULTS: readonly Fault[] = [
     what: 'the API refuses all positions of a courier (422); retried by hand once it takes them',
     code: 'lane_refused',
     van: FLEET[1],
-    dueS: 10,
+    dueS: 60,
     says: /it does not say that the courier or the route is wrong/,
     never: /correct the courier or the route/,
     async begin(site) {

@@ -58,7 +58,7 @@ function refuseArchive(bytes: Buffer): void {
   if (unpacked > MAX_UNPACKED)
     throw new SpreadsheetError(
       say(
-        'the spreadsheet would have {} MiB unpacked: at most {} are read; save the roster alone, as CSV',
+        'the spreadsheet would have {} MiB unpacked: at most {} are read; save the sheet alone, as CSV',
         Math.ceil(unpacked / MIB),
         MAX_UNPACKED / MIB,
       ),
@@ -87,7 +87,7 @@ function zipEntries(bytes: Buffer): ZipEntry[] {
   if (end < 0 || end + 22 > bytes.length) throw unreadable(say('its end is missing'))
   const count = bytes.readUInt16LE(end + 10)
   if (count > MAX_ENTRIES)
-    throw new SpreadsheetError(say('the spreadsheet consists of {} files, which no roster does: save it as CSV', count))
+    throw new SpreadsheetError(say('the spreadsheet consists of {} files, which is too many: save the sheet as CSV', count))
   const entries: ZipEntry[] = []
   let at = bytes.readUInt32LE(end + 16)
   let left = MAX_UNPACKED
@@ -146,6 +146,6 @@ const MAX_ENTRIES = 1000
 const MAX_HEAP_MIB = 512
 const MAX_MS = 20_000
 const TOO_WIDE = say(
-  'the spreadsheet takes too much memory to read, since a cell far out is not empty: save the roster as CSV',
+  'the spreadsheet takes too much memory to read, since a cell far out is not empty: save the sheet as CSV',
 )
-const TOO_LONG = say('the spreadsheet takes longer than {} s to read: save the roster as CSV', MAX_MS / 1000)
+const TOO_LONG = say('the spreadsheet takes longer than {} s to read: save the sheet as CSV', MAX_MS / 1000)

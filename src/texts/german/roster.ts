@@ -90,19 +90,19 @@ const SPREADSHEETS = {
   'the spreadsheet has macros: save it as .xlsx, which has none':
     'die Tabelle hat Makros: sie als .xlsx speichern, das keine hat',
   'a ZIP archive, and not an .xlsx spreadsheet': 'ein ZIP-Archiv und keine .xlsx-Tabelle',
-  'the spreadsheet would have {} MiB unpacked: at most {} are read; save the roster alone, as CSV':
-    'die Tabelle hätte entpackt {1} MiB: höchstens {2} werden gelesen; den Plan allein als CSV speichern',
-  'the spreadsheet consists of {} files, which no roster does: save it as CSV':
-    'die Tabelle besteht aus {1} Dateien, was kein Plan tut: sie als CSV speichern',
+  'the spreadsheet would have {} MiB unpacked: at most {} are read; save the sheet alone, as CSV':
+    'die Tabelle hätte entpackt {1} MiB: höchstens {2} werden gelesen; das Blatt allein als CSV speichern',
+  'the spreadsheet consists of {} files, which is too many: save the sheet as CSV':
+    'die Tabelle besteht aus {1} Dateien, das sind zu viele: das Blatt als CSV speichern',
   'the spreadsheet cannot be read': 'die Tabelle kann nicht gelesen werden',
   'the spreadsheet cannot be read: {}': 'die Tabelle kann nicht gelesen werden: {1}',
   'its end is missing': 'ihr Ende fehlt',
   'its directory is damaged': 'ihr Verzeichnis ist beschädigt',
   'a file in it has another size than its directory says': 'eine Datei darin ist anders groß, als ihr Verzeichnis sagt',
-  'the spreadsheet takes too much memory to read, since a cell far out is not empty: save the roster as CSV':
-    'die Tabelle braucht zum Lesen zu viel Speicher, da eine Zelle weit außen nicht leer ist: den Plan als CSV speichern',
-  'the spreadsheet takes longer than {} s to read: save the roster as CSV':
-    'das Lesen der Tabelle dauert länger als {1} s: den Plan als CSV speichern',
+  'the spreadsheet takes too much memory to read, since a cell far out is not empty: save the sheet as CSV':
+    'die Tabelle braucht zum Lesen zu viel Speicher, da eine Zelle weit außen nicht leer ist: das Blatt als CSV speichern',
+  'the spreadsheet takes longer than {} s to read: save the sheet as CSV':
+    'das Lesen der Tabelle dauert länger als {1} s: das Blatt als CSV speichern',
 }
 
 /** What is in effect, and perhaps not meant. */

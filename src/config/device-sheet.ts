@@ -10,7 +10,7 @@ export const SHEET_FIELDS = ['device', 'name', 'courier_id', 'route_id', 'time_z
 export type SheetField = (typeof SHEET_FIELDS)[number]
 
 /** One column of a list of vans. `note`: why it is read so, or left aside. */
-export interface SheetColumn {
+interface SheetColumn {
   readonly name: string
   readonly read_as: SheetField | null
   readonly note?: Text

@@ -31,7 +31,7 @@ const WRITTEN: Readonly<Record<number, string>> = {
 }
 
 /** The list of a German fleet of 300 vans: lines of a title, plates, drivers, SIM cards, comments, five broken IMEIs. */
-export function fleetRows(): string[][] {
+function fleetRows(): string[][] {
   const vans = Array.from({ length: 300 }, (_, at) => at + 1)
   return [
     ['Fuhrpark Müller Logistik GmbH'],

@@ -27,7 +27,7 @@ export interface Arrived {
 }
 
 /** A line that is left out until somebody says which id is meant. */
-export interface DoubtfulLine {
+interface DoubtfulLine {
   readonly row: SheetRow
   /** The id that is taken if the line is accepted as it is. */
   readonly id?: string
@@ -36,14 +36,14 @@ export interface DoubtfulLine {
 }
 
 /** A device that may be meant: one that has arrived, or one of the company. */
-export interface Suggestion {
+interface Suggestion {
   readonly id: string
   readonly name?: string
   readonly arrivedAt?: number
 }
 
 /** A line that is taken. `before`: the entry as it is. */
-export interface TakenLine {
+interface TakenLine {
   readonly row: SheetRow
   readonly before?: DeviceEntry
   readonly device: Device

@@ -37,7 +37,6 @@ const VanChangeJson = z.object({
 export type VanChangeJson = z.infer<typeof VanChangeJson>
 
 const EntryCells = z.object({ ...each(z.string().optional(), 'name', 'courier_id', 'route_id', 'time_zone', 'model') })
-export type EntryCells = z.infer<typeof EntryCells>
 
 /** A device's entry before and after a change: what of it differs; without `before` it is added, without `after` removed. */
 export const DeviceChangeJson = z.object({

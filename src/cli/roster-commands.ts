@@ -55,7 +55,6 @@ export function rosterCommands(waybridge: Command, asking: AskingCommand): void 
 
 /** `waybridge devices check|put FILE`: below the command that lists the devices. */
 export function importCommands(devices: Command, asking: AskingCommand): void {
-  const collect = (value: string, before: readonly string[] = []) => [...before, value]
   for (const act of ['check', 'put'] as const) {
     const command = asking(`${act} <file>`, DEVICES[act], devices)
       .option('--company <id>', 'the company of these vans; default: the only one')
@@ -71,6 +70,11 @@ export function importCommands(devices: Command, asking: AskingCommand): void {
       exit(await (await import('./device-import.ts')).importCommand(act, file, command.optsWithGlobals())),
     )
   }
+}
+
+/** All values of an option that may be given several times. */
+function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value]
 }
 
 const TIMES = 'now, RFC 3339, local such as "2026-11-20 06:00", or a day'

@@ -37,7 +37,7 @@ async function put(
     ...(accept && { accept: JSON.stringify(accept) }),
   })
   const headers = { authorization: `Bearer ${token}`, 'content-type': type }
-  const answer = await admin.ask(`/admin/devices?${query}`, { method: 'PUT', headers, body: list })
+  const answer = await admin.ask(`/admin/devices?${query.toString()}`, { method: 'PUT', headers, body: list })
   return { ...answer, json: answer.json as Tried }
 }
 
@@ -54,14 +54,22 @@ async function undo(
 
 async function entry(id: string): Promise<Record<string, unknown> | undefined> {
   const { status, json } = await admin.ask(`/admin/devices/${id}`)
-  return status === 404 || (json as { configured: boolean }).configured === false
-    ? undefined
-    : (json as Record<string, unknown>)
+  return status === 200 && (json as { configured: boolean }).configured ? (json as Record<string, unknown>) : undefined
 }
 
 async function arrive(device: string): Promise<void> {
   const arrival = { at: Date.now(), address: '10.0.0.1:5', transport: 'tcp', port: 5027, evidence: [], device }
   await admin.redis.hset(keys.arrivedDevices, device, JSON.stringify(arrival))
+}
+
+async function message(answer: Promise<{ status: number; json: Tried }>): Promise<string> {
+  const { status, json } = await answer
+  return `${status} ${json.message}`
+}
+
+/** What does not change by itself. */
+function said(of: Record<string, unknown> | undefined): object {
+  return { ...of, events: undefined, lane: undefined }
 }
 
 const IMEI = imeiOf(1)
@@ -172,10 +180,6 @@ describe('PUT /admin/devices', () => {
 
   it('refuses what it cannot know', async () => {
     const list = `IMEI\n${IMEI}\n`
-    const message = async (answer: Promise<{ status: number; json: Tried }>) => {
-      const { status, json } = await answer
-      return `${status} ${json.message}`
-    }
     expect(await message(put(list, { company: 99 }))).toBe('404 there is no company 99 in gateway.yaml')
     expect(await message(put(''))).toBe('422 the list is empty')
     expect(await message(put(list, { accept: { 9: IMEI } }))).toBe('422 accept: line 9 has no id of a device')
@@ -382,7 +386,6 @@ describe('a list that is taken back', () => {
     expect(await undo(json.put)).toMatchObject({ status: 200, json: { changed: 2, removed: 1, devices: 3 } })
     expect(await entry(IMEI)).toBeUndefined()
     const after = await Promise.all([VAN_12, VAN_14].map(entry))
-    const said = (each: Record<string, unknown> | undefined) => ({ ...each, events: undefined, lane: undefined })
     expect(after.map(said)).toEqual(before.map(said))
     expect((await undo(json.put)).status).toBe(409)
   })

@@ -13,6 +13,8 @@ async function devices(files: Readonly<Record<string, string | Buffer>>, ...args
 
 const nameOf = async (id: string) => ((await admin.ask(`/admin/devices/${id}`)).json as { name?: string }).name
 
+const column = (text: string) => ['--column', text]
+
 const LIST = `Plate,IMEI,Comment\nB-WB 1,${imeiOf(1)},new\nB-WB 14,356307042441014,\nB-WB 3,3.54194E+14,\n,,no van\n`
 const COLUMNS = 'vans.csv: read are "plate" as name, "imei" as device\nvans.csv: "comment": comment: not kept\n'
 
@@ -72,7 +74,6 @@ describe('devices put', () => {
 
   it('reads a column as it is told', async () => {
     const files = { 'vans.csv': 'Wer;Was;Tour\nB-WB 1;tracker-1;1009\n' }
-    const column = (text: string) => ['--column', text]
     expect((await devices(files, 'put', 'vans.csv')).errors).toMatch(/422: no column is recognised as the ids/)
     const all = [...column('name=Wer'), ...column('device=Was'), ...column('none=Tour')]
     expect((await devices(files, 'put', 'vans.csv', ...all)).code).toBe(0)

@@ -52,9 +52,12 @@ function fleetRows(): string[][] {
 
 /** As a German spreadsheet saves it as CSV: semicolons, CRLF, Windows-1252. */
 export function fleetCsv(): Buffer {
-  const cell = (text: string) => (/[;"]/.test(text) ? `"${text}"` : text)
-  const lines = fleetRows().map((row) => Array.from({ length: 7 }, (_, at) => cell(row[at] ?? '')).join(';'))
+  const lines = fleetRows().map((row) => Array.from({ length: 7 }, (_, at) => quoted(row[at] ?? '')).join(';'))
   return Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
+}
+
+function quoted(text: string): string {
+  return text.includes(';') ? `"${text}"` : text
 }
 
 /** As .xlsx, where IMEIs of 15 digits are numbers. */

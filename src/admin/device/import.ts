@@ -8,7 +8,7 @@ import {
   SHEET_FIELDS,
 } from '../../config/device-sheet.ts'
 import { ApiRefusal, parse } from '../../http/refusal.ts'
-import { keptPut } from '../../roster/puts.ts'
+import { keptPut, type RosterRemark } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { sameId } from '../../domain/ids.ts'
 import { surveyArrivals } from '../../store/arrivals.ts'
@@ -148,8 +148,6 @@ function putJson(plan: ImportPlan, { columns, rejected: unread }: DeviceSheet, i
   const [rejected, warnings] = [plan.rejected, plan.warnings].map((remarks) =>
     remarks.map(({ row, message }) => ({ line: row.line, device: row.given, message })),
   )
-  const inOrder = (lines: readonly { readonly line: number; readonly device?: string; readonly message: Text }[]) =>
-    lines.toSorted((one, other) => one.line - other.line)
   return {
     added,
     changed: changing.length - added,
@@ -173,6 +171,10 @@ function putJson(plan: ImportPlan, { columns, rejected: unread }: DeviceSheet, i
       })),
     }),
   }
+}
+
+function inOrder(lines: readonly RosterRemark[]): RosterRemark[] {
+  return lines.toSorted((one, other) => one.line - other.line)
 }
 
 /** An object in a parameter, as JSON. */

@@ -128,15 +128,18 @@ export function entryChange(
   before: Device | undefined,
   after: Device | undefined,
 ): Pick<DeviceChangeJson, 'device' | 'name' | 'before' | 'after'> {
-  const cells = (of: Device, other: Device | undefined) =>
-    Object.fromEntries(ENTRY_KEYS.flatMap((key) => (of[key] === other?.[key] ? [] : [[key, of[key]]])))
   const { id: device = '', name } = after ?? before ?? {}
   return {
     device,
     name,
-    ...(before && { before: cells(before, after) }),
-    ...(after && { after: cells(after, before) }),
+    ...(before && { before: cellsBeside(before, after) }),
+    ...(after && { after: cellsBeside(after, before) }),
   }
+}
+
+/** What an entry has otherwise than another one. */
+function cellsBeside(of: Device, other: Device | undefined) {
+  return Object.fromEntries(ENTRY_KEYS.flatMap((key) => (of[key] === other?.[key] ? [] : [[key, of[key]]])))
 }
 
 const ENTRY_KEYS = ['name', 'courier_id', 'route_id', 'time_zone', 'model'] as const

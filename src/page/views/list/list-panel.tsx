@@ -216,8 +216,7 @@ async function send(
   { company, columns, accepted }: Decided,
   how: Record<string, boolean>,
 ): Promise<Tried<DevicesPutJson>> {
-  const json = (value: object) => (Object.keys(value).length > 0 ? JSON.stringify(value) : undefined)
-  const query = { company_id: company, columns: json(columns), accept: json(accepted), ...how }
+  const query = { company_id: company, columns: jsonOf(columns), accept: jsonOf(accepted), ...how }
   try {
     return await api.putDevices(query, bodyOf(file))
   } catch (error) {
@@ -226,4 +225,8 @@ async function send(
     if (body?.columns) return body
     throw error
   }
+}
+
+function jsonOf(value: object): string | undefined {
+  return Object.keys(value).length > 0 ? JSON.stringify(value) : undefined
 }

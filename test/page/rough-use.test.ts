@@ -8,16 +8,18 @@ const GUEST = 'guest-token-31fe77'
 const ADMIN = (guest = '') =>
   `admin: { port: 0, tokens: [{ name: ops, token: ${OPERATOR} }, { name: guest, token: ${GUEST}${guest} }] }`
 
-/** A server of images that counts what it is asked for. */
+/** A server of images that counts what it is asked for, and may be away. */
 async function imageServer() {
   const asked: string[] = []
+  const state = { isAway: false }
   const server = createServer((request, response) => {
+    if (state.isAway) return void request.socket.destroy()
     asked.push(request.url ?? '')
     response.writeHead(200, { 'content-type': 'image/png' }).end(PIXEL)
   })
   const url = `http://127.0.0.1:${await listening(server)}`
   afterAll(() => server.close())
-  return { url, asked }
+  return { url, asked, state }
 }
 
 describe.skipIf(!findChromium())('a page that is used roughly', async () => {
@@ -44,6 +46,23 @@ describe.skipIf(!findChromium())('a page that is used roughly', async () => {
     const refused = (url: string) => faults.some((fault) => fault.includes('Content Security') && fault.includes(url))
     for (const url of [other.url, tiles.url]) await expect.poll(() => refused(`${url}/stolen`)).toBe(true)
     expect([other.asked, tiles.asked.filter((url) => url.includes('stolen'))]).toEqual([[], []])
+    await close()
+  })
+
+  it('shows the built-in map while the tile server is away, and says so once', async () => {
+    tiles.state.isAway = true
+    const { page, close } = await open('/vans?show=map')
+    const note = page.locator('.map-note')
+    await note.waitFor()
+    expect(await note.textContent()).toBe(
+      `No map tiles come from ${new URL(tiles.url).host}. This is the built-in map.`,
+    )
+    await page.locator('.leaflet-tile-pane > canvas').waitFor()
+    await page.locator('.leaflet-control-zoom-in').click()
+    await expect.poll(() => note.count()).toBe(1)
+    tiles.state.isAway = false
+    await page.locator('.leaflet-control-zoom-in').click()
+    await expect.poll(() => note.count()).toBe(0)
     await close()
   })
 

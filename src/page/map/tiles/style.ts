@@ -10,8 +10,8 @@ type Colour = keyof ReturnType<typeof colours>
 
 /** Areas, in the order in which they are drawn. */
 export const AREAS = {
-  green: 'green',
   urban: 'urban',
+  green: 'green',
   water: 'water',
   building: 'building',
 } as const satisfies Record<string, Colour>

@@ -185,7 +185,10 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
   const asked: string[] = []
   const state = { isAway: false, all: tiles('water', 'Watertown') }
   const server = createServer((request, response) => {
-    if (state.isAway) return void request.socket.destroy()
+    if (state.isAway) {
+      request.socket.destroy()
+      return
+    }
     asked.push(request.url ?? '')
     const bytes = state.all.get(/^\/(.*)\.pbf$/.exec(request.url ?? '')?.[1] ?? '')
     response.writeHead(bytes ? 200 : 404, { 'access-control-allow-origin': '*' }).end(bytes)

@@ -13,7 +13,10 @@ async function imageServer() {
   const asked: string[] = []
   const state = { isAway: false }
   const server = createServer((request, response) => {
-    if (state.isAway) return void request.socket.destroy()
+    if (state.isAway) {
+      request.socket.destroy()
+      return
+    }
     asked.push(request.url ?? '')
     response.writeHead(200, { 'content-type': 'image/png' }).end(PIXEL)
   })

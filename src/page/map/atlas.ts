@@ -71,7 +71,7 @@ export class Atlas {
     return found
   }
 
-  #part<File, Part>(name: string, unpack: (file: File) => Part): Part | undefined {
+  #part<Part>(name: string, unpack: (file: never) => Part): Part | undefined {
     const known = parts.get(name)
     if (known) return known as Part
     const loading = loads.get(name) ?? load(name, unpack)
@@ -85,11 +85,11 @@ const parts = new Map<string, unknown>()
 const loads = new Map<string, Set<() => void>>()
 
 /** Loads a part. What cannot be loaded is asked for again by the next map that is drawn. */
-function load<File>(name: string, unpack: (file: File) => unknown): Set<() => void> {
+function load(name: string, unpack: (file: never) => unknown): Set<() => void> {
   const waiting = new Set<() => void>()
   const done = async () => {
     try {
-      parts.set(name, unpack(await readAsset<File>(`${name}.json`)))
+      parts.set(name, unpack(await readAsset<never>(`${name}.json`)))
     } catch {
       waiting.clear()
     }

@@ -40,10 +40,7 @@ export class VectorLayer extends GridLayer {
     const ratio = devicePixelRatio || 1
     canvas.width = SIZE * ratio
     canvas.height = SIZE * ratio
-    this.#draw(canvas, coords).then(
-      () => done(undefined, canvas),
-      (error: Error) => done(error, canvas),
-    )
+    void this.#fill(canvas, coords, done)
     return canvas
   }
 
@@ -69,6 +66,15 @@ export class VectorLayer extends GridLayer {
       if (writer.isFull) return
       writer.writeAlong({ ...street, size: 11 }, street.angle, street.length * world)
     }
+  }
+
+  async #fill(canvas: HTMLCanvasElement, coords: Coords, done: DoneCallback): Promise<void> {
+    try {
+      await this.#draw(canvas, coords)
+    } catch (error) {
+      return done(error as Error, canvas)
+    }
+    done(undefined, canvas)
   }
 
   async #draw(canvas: HTMLCanvasElement, coords: Coords): Promise<void> {

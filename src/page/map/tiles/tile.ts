@@ -57,8 +57,8 @@ function addShape(paths: Map<Drawn, Path2D>, drawn: Drawn, feature: VectorTileFe
 }
 
 function isPicture(bytes: Uint8Array): boolean {
-  const begins = (at: number, text: string) => [...text].every((letter, i) => bytes[at + i] === letter.charCodeAt(0))
-  return begins(0, '\x89PNG') || begins(0, '\xff\xd8\xff') || begins(8, 'WEBP') || begins(4, 'ftypavif')
+  const begin = String.fromCharCode(...bytes.subarray(0, 12))
+  return /^(?:\x89PNG|\xff\xd8\xff|.{4}ftypavif|.{8}WEBP)/s.test(begin)
 }
 
 /** The side of a tile in the coordinates of its paths. */

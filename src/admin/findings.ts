@@ -4,6 +4,7 @@ import { diagnose, idOf } from '../diagnose/diagnose.ts'
 import { ALL, concernOf } from '../diagnose/order.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
+import { plainly } from '../diagnose/plain.ts'
 import { parse } from '../http/refusal.ts'
 import type { Logger } from '../observe/log.ts'
 import { keys, type Redis } from '../store/index.ts'
@@ -158,6 +159,7 @@ const FindingsQuery = PageQuery.extend({
 export function findingJson({ sinceAt, endedAt, ...finding }: Finding & { endedAt?: number }): WithTexts<FindingJson> {
   return {
     ...finding,
+    plain: { message: plainly(finding.message), action: plainly(finding.action) },
     subject: { ...finding.subject },
     evidence: [...finding.evidence],
     since_at: instant(sinceAt) ?? '',

@@ -33,6 +33,7 @@ import { type RelaySources, relayOperations, tokenRefusals } from './relay/opera
 import { rosterResultOperations, rosterSource, undoOperation } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
+import { tokenOperation } from './token.ts'
 import { type StatusSources, statusJson, statusOperations } from './status.ts'
 
 export { adminTokens, portAddress, type Tokens } from './access.ts'
@@ -137,6 +138,7 @@ export async function openAdmin(options: AdminOptions) {
     ...misunderstoodOperations(options),
     ...arrivalOperations(options),
     ...auditOperations(redis),
+    tokenOperation(),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]
   const access = accessBy(options.tokens)

@@ -2,6 +2,7 @@ import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
 import { linkStates } from '../diagnose/diagnose.ts'
 import { type Flow, verdict } from '../diagnose/order.ts'
+import { plainly } from '../diagnose/plain.ts'
 import {
   BEHIND_MS,
   countHeldFixes,
@@ -63,8 +64,14 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}
   const found = scope.findings(findings.current)
   const whole = scope.isAll && taken ? wholeSystem(sources, taken, api) : undefined
+  const counts = { ...vans(scope), overdue: overdue(scope) }
   return {
-    verdict: verdict(found, whole?.flows, { ...vans(scope), overdue: overdue(scope) }),
+    verdict: verdict(found, whole?.flows, counts),
+    plain_verdict: verdict(
+      found.map((finding) => ({ ...finding, message: plainly(finding.message) })),
+      whole?.flows,
+      counts,
+    ),
     findings: found.map(findingJson),
     links: linkStates(found, whole?.flows).map(({ link, perS: per_s, findings: codes, ...rest }) => {
       return { link, ...rest, per_s, hour: whole && hour.of(link), findings: [...codes] }

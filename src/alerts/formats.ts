@@ -3,6 +3,7 @@ import type { IncidentNews } from '../admin/incident-book.ts'
 import type { Config } from '../config/schema.ts'
 import type { Severity } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
+import { plainly } from '../diagnose/plain.ts'
 import { toJson } from '../texts/language.ts'
 import { english, type Text } from '../texts/text.ts'
 import { VERSION } from '../version.ts'
@@ -120,7 +121,7 @@ export function linksOf({ code }: Finding, page: string): { page: string; paragr
 
 /** `Begins, error: the tracking API is down` */
 function titleOf({ change, finding: { message, severity } }: AlertMessage): string {
-  return `${HEADS[change]}, ${severity}: ${plain(message)}`
+  return `${HEADS[change]}, ${severity}: ${plain(plainly(message))}`
 }
 
 /** What is to be done, what shows it, and since when. */
@@ -128,10 +129,17 @@ function detailsOf({ change, endedAt, finding }: AlertMessage): string[] {
   const { action, evidence, sinceAt } = finding
   const until = endedAt === undefined ? '' : `, ended ${new Date(endedAt).toISOString()}`
   return [
-    ...(change === 'ends' ? [] : [`To do: ${plain(action)}`]),
+    ...(change === 'ends' ? [] : [`To do: ${plain(plainly(action))}`]),
+    ...forOperator({ change, finding }),
     ...evidence.map((each) => `• ${plain(each)}`),
     `Since ${new Date(sinceAt).toISOString()}${until}`,
   ]
+}
+
+/** The exact words, where a dispatcher is told others. */
+export function forOperator({ change, finding }: Pick<AlertMessage, 'change' | 'finding'>): string[] {
+  const exact = change === 'ends' ? [finding.message] : [finding.message, finding.action]
+  return exact.every((text) => plain(text) === plain(plainly(text))) ? [] : [`For IT: ${exact.map(plain).join('; ')}`]
 }
 
 function slackBody(title: string, details: readonly string[], link: string): string {

@@ -3,9 +3,10 @@ import { createTransport } from 'nodemailer'
 import { request } from 'undici'
 import type { Config } from '../config/schema.ts'
 import { SEVERITY_ORDER } from '../diagnose/codes.ts'
+import { plainly } from '../diagnose/plain.ts'
 import { masked } from '../masking.ts'
 import { say, type Text } from '../texts/text.ts'
-import { type AlertMessage, FORMATS, linksOf, plain } from './formats.ts'
+import { type AlertMessage, FORMATS, forOperator, linksOf, plain } from './formats.ts'
 import { type AlertTransport, NotDelivered } from './outbox.ts'
 
 type Webhook = Pick<Config['alerts']['webhooks'][number], 'url' | 'secret' | 'format'>
@@ -124,7 +125,7 @@ function alertMail(messages: readonly AlertMessage[], page: string): { subject: 
   const ordered = messages.toSorted((one, other) => rankOf(one) - rankOf(other))
   const [{ change, finding }] = ordered
   const more = messages.length > 1 ? ` (and ${messages.length - 1} more)` : ''
-  const subject = `waybridge: ${finding.severity} ${change}: ${plain(finding.message)}`
+  const subject = `waybridge: ${finding.severity} ${change}: ${plain(plainly(finding.message))}`
   const left = ordered.length - LISTED
   const rest = left > 0 ? [`and ${left} more: ${page}/`] : []
   return {
@@ -138,10 +139,11 @@ function paragraphOf({ change, finding, endedAt }: AlertMessage, page: string): 
   const since = `since ${new Date(sinceAt).toISOString()}`
   const until = endedAt === undefined ? '' : `, ended ${new Date(endedAt).toISOString()}`
   const lines = [
-    `${change.toUpperCase()}  ${severity} ${code}: ${plain(message)}`,
+    `${change.toUpperCase()}  ${severity} ${code}: ${plain(plainly(message))}`,
     `  ${since}${until}`,
+    ...(change === 'ends' ? [] : [`  To do: ${plain(plainly(action))}`]),
+    ...forOperator({ change, finding }).map((line) => `  ${line}`),
     ...evidence.map((each) => `  - ${plain(each)}`),
-    ...(change === 'ends' ? [] : [`  To do: ${plain(action)}`]),
     `  ${linksOf(finding, page).page}`,
   ]
   return lines.join('\n')

@@ -45,7 +45,7 @@ const ABOUT: Readonly<Partial<Record<Template, Template>>> = {
   [CODES.held_full.message]: 'so many positions are held back that the oldest are given up',
   [CODES.held_too_long.message]: 'positions were held back for too long, and are given up',
   [CODES.marks_full.message]: 'positions may be sent twice',
-  [CODES.sos.message]: 'SOS: the button was pressed',
+  [CODES.sos.message]: 'SOS, the button was pressed',
   [CODES.power_cut.message]: 'the tracker says that its power was cut',
   [CODES.battery_low.message]: 'the battery of the tracker is low',
   [CODES.jammed.message]: 'the tracker says that its signals are jammed',

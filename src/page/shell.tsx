@@ -1,17 +1,17 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useClock } from './data/clock.ts'
 import { useLive } from './data/hooks.ts'
 import type { LiveState } from './data/live-feed.ts'
+import { useMayNot } from './data/may-change.ts'
 import { count, time } from './format.ts'
 import { Loading } from './parts/basics.tsx'
 import { Icon } from './parts/icon.tsx'
+import { Palette, useSlash, VIEWS } from './parts/palette.tsx'
 import { href, type PageAddress } from './router.ts'
 import { words } from './words/index.ts'
 
-type Tab = keyof Omit<typeof words.nav, 'label'>
-
-const TABS: readonly Tab[] = ['now', 'vans', 'roster', 'arrivals', 'queues', 'activity']
+type Tab = (typeof VIEWS)[number]
 
 interface ShellProps {
   readonly place: PageAddress
@@ -23,6 +23,8 @@ interface ShellProps {
 export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
   const live = useLive()
   const main = useRef<HTMLElement>(null)
+  const [isSearching, setSearching] = useState(false)
+  useSlash(() => setSearching(true))
   const title = words.nav[place.view as Tab] ?? words.nav.now
   useEffect(() => {
     document.title = `${title} · waybridge`
@@ -38,8 +40,13 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
           <Mark />
           <span>waybridge</span>
         </a>
+        <button type="button" class="nav-link palette-open" onClick={() => setSearching(true)}>
+          <Icon name="search" size={18} />
+          <span class="nav-text">{words.palette.open}</span>
+          <kbd aria-hidden="true">/</kbd>
+        </button>
         <nav aria-label={words.nav.label}>
-          {TABS.map((tab) => (
+          {VIEWS.map((tab) => (
             <NavLink
               key={tab}
               tab={tab}
@@ -48,6 +55,7 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
             />
           ))}
         </nav>
+        <ReadOnly />
         <ClockSwitch />
         <div class="rail-foot">
           <Freshness live={live} />
@@ -71,8 +79,10 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
         )}
         {/* The status names the time zone of all times. */}
         {live.status || live.by === 'lost' ? children : <Loading lines={8} />}
+        <ReadOnly />
         <ClockSwitch />
       </main>
+      {isSearching && <Palette close={() => setSearching(false)} signOut={signOut} />}
     </div>
   )
 }
@@ -110,6 +120,18 @@ function ClockSwitch(): JSX.Element {
       <Icon name="swap" size={12} />
       <span class="sr-only">, {clock.change(other)}</span>
     </button>
+  )
+}
+
+/** Says that this token may change nothing. */
+function ReadOnly(): JSX.Element | null {
+  const mayNot = useMayNot()
+  if (mayNot === undefined) return null
+  return (
+    <p class="clock read-only" title={mayNot}>
+      <Icon name="lock" size={12} />
+      {words.readOnly}
+    </p>
   )
 }
 

@@ -46,6 +46,11 @@ const giveName = (id: string, company: number) =>
   all(`/admin/devices/${id}`, { method: 'PUT', body: { company_id: company, name: `${id} renamed` } })
 
 describe('a token for company 7', () => {
+  it('is told its own name, role and companies', async () => {
+    expect((await seven('/admin/token')).json).toEqual({ name: 'admin.tokens[0]', role: 'operate', companies: ['7'] })
+    expect((await all('/admin/token')).json).not.toHaveProperty('companies')
+  })
+
   it('sees the figures of its company in the status, and none of the whole system', async () => {
     const status = async (ask: typeof seven) => (await ask('/admin/status')).json as Record<string, unknown>
     await expect.poll(async () => (await status(seven)).held, soon).toEqual({ fixes: 2, devices: 1 })
@@ -57,6 +62,7 @@ describe('a token for company 7', () => {
       'held',
       'links',
       'parked',
+      'plain_verdict',
       'time_zone',
       'upstream',
       'vans',

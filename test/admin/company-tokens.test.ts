@@ -46,6 +46,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /admin/misunderstood': 200,
   'DELETE /admin/misunderstood': 200,
   'GET /admin/audit': 200,
+  'GET /admin/token': 200,
   'GET /admin/arrivals': 403,
   'GET /admin/enrolment': 403,
   'POST /admin/enrolment': 403,

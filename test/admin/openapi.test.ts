@@ -227,6 +227,7 @@ const REQUESTS: readonly (readonly [
   ['DELETE /admin/misunderstood', '?device=1'],
   ['GET /admin/arrivals'],
   ['GET /admin/audit', '?max_results=2'],
+  ['GET /admin/token'],
   ['GET /openapi.json'],
 ]
 

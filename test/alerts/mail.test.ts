@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { AlertMessage } from '../../src/alerts/formats.ts'
 import { Outbox } from '../../src/alerts/outbox.ts'
 import { mailTransport } from '../../src/alerts/transports.ts'
+import { diagnose } from '../../src/diagnose/diagnose.ts'
 import { fakeClock, finding, mailReceiver, news } from '../support/alerts.ts'
 
 const PAGE = 'https://gps.example'
@@ -54,4 +55,21 @@ it('a wrong password is one line in the log, without the password; the mail arri
   expect(log[0]).toMatch(/mail server 127\.0\.0\.1:\d+ is not told/)
   expect(log[0]).toContain('535 wrong password')
   expect(log.join('')).not.toMatch(/canary/)
+})
+
+it('a mail says what is wrong in plain words, and below that in those of an operator', async () => {
+  const { url, mails } = await mailReceiver('canary-password')
+  const { send } = outboxTo(url('canary-password'))
+  const refused = diagnose({
+    now: Date.UTC(2026, 10, 22),
+    observations: [],
+    lanes: [{ company: '8', status: 403, message: 'bad key', since: Date.UTC(2026, 10, 22), lanes: ['8/1/2'] }],
+  })
+  await send(news({ finding: refused[0] }))
+  const text = mails[0].replaceAll('=\n', '').replaceAll('=20', ' ')
+  expect(text).toContain('BEGINS  error apikey_refused: the tracking service refuses the password of company 8')
+  expect(text).toContain('  To do: tell who runs this server to set the right password')
+  expect(text).toContain(
+    '  For IT: the tracking API refuses the apikey of company 8 (403): 1 lane parked; set the apikey',
+  )
 })

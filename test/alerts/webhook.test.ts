@@ -36,6 +36,7 @@ it('a webhook gets the finding as the admin port shows it, with a signature and 
     change: 'begins',
     id: 'incident-1',
     ...finding(),
+    plain: { message: finding().message, action: finding().action },
     sinceAt: undefined,
     since_at: '2026-11-22T07:41:00.000Z',
     links: { page: `${PAGE}/#/findings/upstream_down`, paragraph: 'src/diagnose/README.md#upstream_down' },

@@ -24,6 +24,7 @@ const TROUBLED: StatusAnswer = {
     slowest_ms: 0,
   },
   verdict: 'The tracking API refuses connections: 1204 positions wait.',
+  plain_verdict: 'The tracking service refuses connections.',
   links: [],
   processes: [
     { role: 'gateway', pid: 4711, host: 'a', since_at: '2026-11-20T06:00:00.000Z', restarts: 0, last_seen_at: LATELY },
@@ -40,6 +41,7 @@ const TROUBLED: StatusAnswer = {
       evidence: ['pushPositions: refuses connections, last at 08:19:59'],
       message: 'the tracking API refuses connections: 1204 positions wait',
       action: 'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
+      plain: { message: 'the tracking service refuses connections', action: 'tell who runs the tracking service' },
     },
   ],
   vans: STATUS.vans,
@@ -133,6 +135,7 @@ function unknown(id: string): StatusAnswer['findings'][number] {
     evidence: ['its fixes are held'],
     message: `fixes are held of ${id}, which nobody has configured`,
     action: 'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered',
+    plain: { message: `${id}: sends positions`, action: 'name it under Arrivals' },
   }
 }
 

@@ -54,11 +54,11 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     const said = page.locator('.said-panel')
     await expect.poll(() => said.textContent()).toMatch(/Ignitionoff · since \d\d:\d\d/)
     expect(await said.textContent()).toMatch(/External power12\.41 V · 40 min ago.*Driver0001A2 · since/)
-    await expect.poll(() => page.locator('.van-sentence').textContent()).toMatch(/is parked .*ignition off since/)
+    await expect.poll(() => page.locator('.van-head').textContent()).toMatch(/is parked .*ignition off since/)
     await page.goto(page.url().replace(/#.*/, `#/vans/${ALARM}`))
     await expect.poll(() => said.textContent()).toMatch(/Alarm: SOS\d\d:\d\d/)
     expect(await said.textContent()).toMatch(/stands · since.*0\.2 V.*71%.*3\.9 V.*Chargingno.*Alarm: power cut/)
-    await page.locator('.chain-findings').getByText('SOS from Van 14').waitFor()
+    await page.locator('.chain-findings').getByText('SOS, the button was pressed').waitFor()
     for (const [viewport, colorScheme] of [
       [DESKTOP, 'light'],
       [PHONE, 'dark'],

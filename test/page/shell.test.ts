@@ -47,6 +47,8 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await finding.getByText('Die Anmeldung ist offen: nicht eingerichtete Geräte werden zugelassen.').waitFor()
     await finding.getByText('Nichts zu tun: sie schließt von selbst.').waitFor()
     await page.evaluate("location.hash = '#/vans/356307042441013'")
+    await page.getByText('Von seinem Tracker wurde noch nichts angenommen').first().waitFor()
+    await page.getByText('Einzelheiten für die IT').first().click()
     await page.getByText('Van 12 wurde nie gehört, auf Tour 1001 (Fahrer 42); nie gehört, Tour 1001 durch').waitFor()
     await close()
   })

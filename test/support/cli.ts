@@ -133,6 +133,7 @@ export const STATUS = {
   rates: { received_per_s: 12.3, delivered_per_s: 12 },
   upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z', token_refused: [], in_flight: 0, slowest_ms: 0 },
   verdict: 'All well: 3 devices connected, 12 positions/s delivered.',
+  plain_verdict: 'All well: 3 devices connected, 12 positions/s delivered.',
   links: [],
   processes: [],
   findings: [],

@@ -29,5 +29,7 @@ export const FindingJson = z.object({
   evidence: z.array(z.string()),
   message: z.string(),
   action: z.string(),
+  /** The same in the words of a dispatcher. */
+  plain: z.object({ message: z.string(), action: z.string() }),
 })
 export type FindingJson = z.infer<typeof FindingJson>

@@ -50,6 +50,8 @@ export const StatusJson = z.object({
     ...each(ofWhole(Count), 'in_flight', 'slowest_ms'),
   }),
   verdict: z.string(),
+  /** The same in the words of a dispatcher. */
+  plain_verdict: z.string(),
   /** Those that are configured and the token sees. */
   companies: z.array(z.object({ company_id: z.string(), name: z.string().optional() })),
   processes: ofWhole(z.array(ProcessJson)),

@@ -12,11 +12,13 @@ import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../a
 import type { PageJson } from '../../admin/schemas/parts.ts'
 import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
 import type { StatusJson } from '../../admin/schemas/status.ts'
+import type { TokenJson } from '../../admin/schemas/token.ts'
 import { type Call, call, pathTo, RequestError } from './client.ts'
 
 /** The operations of the admin port that the page uses. Each throws a RequestError where the answer is no 2xx. */
 export const api = {
   status: () => call<StatusJson>('/admin/status', { signal: AbortSignal.timeout(STATUS_MS) }),
+  token: () => call<TokenJson>('/admin/token'),
   findings: (query: Call['query'] = {}) => call<PageJson<FindingJson>>('/admin/findings', { query }),
 
   devices: (query: Call['query']) => call<PageJson<DeviceRowJson>>('/admin/devices', { query }),

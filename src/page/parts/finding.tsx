@@ -5,8 +5,9 @@ import { api } from '../data/api.ts'
 import { useNow } from '../data/hooks.ts'
 import { capital, count, duration, exact, fullTime, withTimes } from '../format.ts'
 import { href } from '../router.ts'
+import { ChangeButton } from './change-button.tsx'
 import { words } from '../words/index.ts'
-import { Empty, Foreign, messageOf } from './basics.tsx'
+import { CopyButton, Empty, Foreign, messageOf } from './basics.tsx'
 import { Icon } from './icon.tsx'
 import { toast } from './toast.tsx'
 
@@ -14,8 +15,8 @@ const MOST_SHOWN = 50
 const MOST_OPEN = 10
 
 /**
- * Findings as they come: worst first. Each says what is wrong, since when, why we think so, and what to do; those with the
- * same code and the same action are one entry, as in `waybridge status`.
+ * Findings as they come: worst first. Each says in plain words what is wrong, since when, and what to do; the words of an
+ * operator are one click behind. Those with the same code and the same action are one entry, as in `waybridge status`.
  */
 export function FindingList({
   findings,
@@ -57,7 +58,7 @@ interface FindingItemProps {
 
 function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Element {
   const now = useNow(5000)
-  const { severity, message, action, evidence, since_at, ended_at, count: times, code, link } = finding
+  const { severity, plain, evidence, since_at, ended_at, count: times } = finding
   const until = ended_at === undefined ? now : Date.parse(ended_at)
   return (
     <li class={`finding is-${severity} ${ended_at ? 'is-over' : ''}`}>
@@ -66,11 +67,39 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
       </span>
       <div class="finding-body">
         <p class="finding-message">
-          <Foreign text={sentence(message)} />
+          <Foreign text={sentence(plain.message)} />
         </p>
         <p class="finding-meta">
           <span title={fullTime(since_at)}>{words.for(duration(until - Date.parse(since_at)))}</span>
           {times > 1 && <span>{words.now.count(count(times))}</span>}
+        </p>
+        {others.length > 0 && <OtherFindings others={others} known={evidence} />}
+        {!ended_at && (
+          <p class="finding-action">
+            <span class="finding-todo">{words.now.todo}</span>
+            <span>{sentence(plain.action)}</span>
+          </p>
+        )}
+        <OperatorWords finding={finding} others={others} />
+      </div>
+      {!ended_at && <FindingAction finding={finding} isInVan={isQuiet} />}
+    </li>
+  )
+}
+
+/** What an operator needs: the exact words, the code and the evidence, folded, and as text to copy. */
+function OperatorWords({ finding, others }: Pick<FindingItemProps, 'finding' | 'others'>): JSX.Element {
+  const { message, action, evidence, code, ended_at, link, plain } = finding
+  return (
+    <div class="operator">
+      <details>
+        <summary>{words.operator.details}</summary>
+        {message !== plain.message && (
+          <p>
+            <Foreign text={sentence(message)} />
+          </p>
+        )}
+        <p class="finding-meta">
           <span>{words.link[link]}</span>
           <a class="mono" href={href('findings', { id: code })}>
             {code}
@@ -85,17 +114,22 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
             ))}
           </ul>
         )}
-        {others.length > 0 && <OtherFindings others={others} known={evidence} />}
-        {!ended_at && (
-          <p class="finding-action">
-            <span class="finding-todo">{words.now.todo}</span>
-            <span>{sentence(action)}</span>
-          </p>
-        )}
-      </div>
-      {!ended_at && <FindingAction finding={finding} isInVan={isQuiet} />}
-    </li>
+        {!ended_at && action !== plain.action && <p>{sentence(action)}</p>}
+      </details>
+      <CopyButton text={[finding, ...others].map(operatorText).join('\n\n')} label={words.operator.copy} />
+    </div>
   )
+}
+
+/** A finding as text for somebody who runs the server, with its times as they came. */
+export function operatorText({ code, severity, since_at, ended_at, message, evidence, action }: FindingJson): string {
+  const until = ended_at === undefined ? '' : `, ${words.operator.ended} ${ended_at}`
+  return [
+    `waybridge ${severity} ${code}: ${message}`,
+    `${words.since(since_at)}${until}`,
+    ...evidence.map((text) => `- ${text}`),
+    `→ ${action}`,
+  ].join('\n')
 }
 
 interface OtherFindingsProps {
@@ -111,7 +145,7 @@ function OtherFindings({ others, known }: OtherFindingsProps): JSX.Element {
       <summary>{words.now.others(exact(others.length))}</summary>
       <ul>
         {others.map((other) => {
-          const text = <Foreign text={sentence(other.message)} />
+          const text = <Foreign text={sentence(other.plain.message)} />
           const [view, , id] = targetOf(other.code, other.subject)
           const evidence = other.evidence.filter((line) => !known.includes(line))
           return (
@@ -149,9 +183,9 @@ function FindingAction({
       setBusy(false)
     }
     return (
-      <button type="button" class="button" disabled={isBusy} onClick={() => void retry()}>
+      <ChangeButton type="button" class="button" disabled={isBusy} onClick={() => void retry()}>
         {words.act.retryParked}
-      </button>
+      </ChangeButton>
     )
   }
   const [view, text, id] = targetOf(code, subject)

@@ -30,7 +30,7 @@ const PROBLEMS = {
   'positions were held back for too long, and are given up':
     'Positionen wurden zu lange zurückgehalten und werden verworfen',
   'positions may be sent twice': 'Positionen werden vielleicht doppelt gesendet',
-  'SOS: the button was pressed': 'SOS: der Knopf wurde gedrückt',
+  'SOS, the button was pressed': 'SOS, der Knopf wurde gedrückt',
   'the tracker says that its power was cut': 'der Tracker meldet, dass sein Strom getrennt wurde',
   'the battery of the tracker is low': 'der Akku des Trackers ist fast leer',
   'the tracker says that its signals are jammed': 'der Tracker meldet, dass seine Signale gestört werden',

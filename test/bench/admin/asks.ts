@@ -48,6 +48,7 @@ export function reads(): Record<string, readonly string[]> {
     listMisunderstood: ['/admin/misunderstood'],
     listArrivals: ['/admin/arrivals'],
     listAudit: ['/admin/audit', '/admin/audit?max_results=1000'],
+    getToken: ['/admin/token'],
     getNumber: [`${COMPANY}/numbers/8`],
     listNumbers: [`${COMPANY}/numbers`],
     courierPositions: ['/api/v2/companies/7/routes/1/courier-positions?from=0'],

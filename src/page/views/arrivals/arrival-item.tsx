@@ -6,6 +6,7 @@ import { CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import type { ArrivalSender } from './senders.ts'
 
@@ -73,9 +74,9 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
         )}
       </div>
       {isNew && (
-        <button type="button" class="button primary" onClick={() => name(device)}>
+        <ChangeButton type="button" class="button primary" onClick={() => name(device)}>
           {words.act.openArrivals}
-        </button>
+        </ChangeButton>
       )}
     </li>
   )

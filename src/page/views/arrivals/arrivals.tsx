@@ -5,6 +5,7 @@ import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents, useFleet } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
 import { Command, Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
 import { ArrivalItem } from './arrival-item.tsx'
@@ -55,9 +56,9 @@ export function Arrivals(): JSX.Element {
           {words.nav.arrivals} <span class="view-count num">{exact(senders.length)}</span>
         </h1>
         {marked.size > 0 && (
-          <button type="button" class="button primary" onClick={() => setNaming(MANY)}>
+          <ChangeButton type="button" class="button primary" onClick={() => setNaming(MANY)}>
             {words.arrivals.nameMany(exact(marked.size))}
-          </button>
+          </ChangeButton>
         )}
       </header>
       {error && !answer && <FailureNote error={error} again={again} />}

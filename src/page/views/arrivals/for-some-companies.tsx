@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { Empty } from '../../parts/basics.tsx'
 import { Field } from '../../parts/dialog.tsx'
 import { go, href } from '../../router.ts'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
 
@@ -24,9 +25,9 @@ export function ForSomeCompanies(): JSX.Element {
         <Empty icon="arrivals" title={words.arrivals.forAll} text={words.arrivals.forAllText}>
           <form class="stack" onSubmit={(event) => (event.preventDefault(), setNaming(id !== ''))}>
             <Field label={words.arrivals.id} value={typed} change={setTyped} required />
-            <button type="submit" class="button primary">
+            <ChangeButton type="submit" class="button primary">
               {words.act.openArrivals}
-            </button>
+            </ChangeButton>
           </form>
         </Empty>
       </section>

@@ -62,7 +62,7 @@ function Verdict({ status }: { status: StatusJson }): JSX.Element {
         <Icon name={state} size={20} />
       </span>
       <div>
-        <h1>{withTimes(status.verdict)}</h1>
+        <h1 title={withTimes(status.verdict)}>{withTimes(status.plain_verdict)}</h1>
         <p class="muted">
           {errors > 0 && <span class="tone-error">{words.now.errors(errors, exact(errors))}</span>}
           {errors > 0 && warnings > 0 && ' · '}

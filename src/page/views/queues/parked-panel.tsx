@@ -7,6 +7,7 @@ import { age, exact } from '../../format.ts'
 import { Empty, FailureNote, Foreign, messageOf, Panel, When } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 
 type Which = { readonly courier_id: string; readonly route_id: string } | { readonly all: true }
@@ -39,17 +40,17 @@ export function ParkedPanel(): JSX.Element {
   const fixes = isAll ? listed : Math.max(listed, status?.parked?.fixes ?? 0)
   const aside = lanes && lanes.length > 1 && (
     <span class="buttons">
-      <button type="button" class="button small" disabled={isBusy} onClick={() => retry({ all: true })}>
+      <ChangeButton type="button" class="button small" disabled={isBusy} onClick={() => retry({ all: true })}>
         {words.queues.retryAll}
-      </button>
-      <button
+      </ChangeButton>
+      <ChangeButton
         type="button"
         class="button small danger"
         disabled={isBusy}
         onClick={() => setDeleting({ which: { all: true }, fixes })}
       >
         {words.queues.deleteAll}
-      </button>
+      </ChangeButton>
     </span>
   )
   return (
@@ -137,12 +138,12 @@ function ParkedLane({ lane, isBusy, retry, remove }: ParkedLaneProps): JSX.Eleme
         ))}
       </div>
       <span class="buttons">
-        <button type="button" class="button" disabled={isBusy} onClick={retry}>
+        <ChangeButton type="button" class="button" disabled={isBusy} onClick={retry}>
           {words.retry}
-        </button>
-        <button type="button" class="button danger" disabled={isBusy} onClick={remove}>
+        </ChangeButton>
+        <ChangeButton type="button" class="button danger" disabled={isBusy} onClick={remove}>
           {words.queues.delete}
-        </button>
+        </ChangeButton>
       </span>
     </li>
   )

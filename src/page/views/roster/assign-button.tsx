@@ -6,6 +6,7 @@ import { nameOf } from '../../data/van.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { AssignDialog } from '../van/assign-dialog.tsx'
 
@@ -15,10 +16,10 @@ export function AssignButton({ van, changed }: { van: DeviceRowJson; changed: ()
   const open = () => void api.device(van.id).then(setDetail, (error) => toast(messageOf(error), 'failed'))
   return (
     <>
-      <button type="button" class="stay-none" aria-label={`${words.van.assign}: ${nameOf(van)}`} onClick={open}>
+      <ChangeButton type="button" class="stay-none" aria-label={`${words.van.assign}: ${nameOf(van)}`} onClick={open}>
         <Icon name="plus" size={12} />
         {words.van.assign}
-      </button>
+      </ChangeButton>
       {detail && (
         <AssignDialog
           detail={detail}

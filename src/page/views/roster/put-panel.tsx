@@ -11,6 +11,7 @@ import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { LossDialog } from './loss-dialog.tsx'
 import { PutAnswer } from './put-answer.tsx'
@@ -142,14 +143,14 @@ function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
         <span class="muted">
           {isNothing ? words.roster.nothingChanges : answer.rejected.length > 0 && words.roster.restTaken}
         </span>
-        <button
+        <ChangeButton
           type="button"
           class={`button ${isLoss ? 'danger' : 'primary'}`}
           disabled={isBusy || isNothing}
           onClick={() => (isLoss ? setAsking(true) : void apply({}))}
         >
           {isLoss ? words.roster.applyAsk : words.apply}
-        </button>
+        </ChangeButton>
       </footer>
       {isAsking && (
         <LossDialog

@@ -7,6 +7,7 @@ import { useRefresh } from '../../data/refresh.ts'
 import { age, exact, fullTime } from '../../format.ts'
 import { Empty, FailureNote, Foreign, Panel } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { RemarkList } from './remark-list.tsx'
 import { UndoDialog } from './undo-dialog.tsx'
@@ -75,10 +76,10 @@ function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => v
         <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
       </div>
       {undo && (
-        <button type="button" class="button" onClick={undo}>
+        <ChangeButton type="button" class="button" onClick={undo}>
           <Icon name="undo" size={14} />
           {words.roster.undo}
-        </button>
+        </ChangeButton>
       )}
     </li>
   )

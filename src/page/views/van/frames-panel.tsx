@@ -8,6 +8,7 @@ import { CopyButton, Empty, messageOf, Panel } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 
 /** The last frames of a van: their bytes, and what was read of them. They are kept only while somebody watches. */
@@ -28,14 +29,14 @@ export function FramesPanel({ id }: { id: string }): JSX.Element | null {
     again()
   }
   const button = (
-    <button
+    <ChangeButton
       type="button"
       class={`button ${until ? 'small quiet' : 'primary small'}`}
       disabled={isBusy}
       onClick={() => void watch()}
     >
       {until ? words.van.watchOn : words.van.watch}
-    </button>
+    </ChangeButton>
   )
   const hasText = answer.results.some(({ text }) => text !== undefined)
   const choices = [

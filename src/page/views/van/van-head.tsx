@@ -4,10 +4,11 @@ import type { ChainJson } from '../../../admin/schemas/chain.ts'
 import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
 import { nameOf, speedOf, whereIs } from '../../data/van.ts'
-import { age, speed, withTimes } from '../../format.ts'
+import { age, capital, speed, withTimes } from '../../format.ts'
 import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { AssignDialog } from './assign-dialog.tsx'
 import { EntryDialog } from './entry-dialog.tsx'
@@ -50,21 +51,21 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
         </span>
         <span class="van-actions">
           {detail.configured && (
-            <button type="button" class="button primary" onClick={() => setDialog('assign')}>
+            <ChangeButton type="button" class="button primary" onClick={() => setDialog('assign')}>
               {lane ? words.van.reassign : words.van.assign}
-            </button>
+            </ChangeButton>
           )}
-          <button
+          <ChangeButton
             type="button"
             class={`button ${detail.configured ? '' : 'primary'}`}
             onClick={() => setDialog('entry')}
           >
             {detail.configured ? words.van.edit : words.van.configure}
-          </button>
+          </ChangeButton>
           <CopyButton text={detail.id} label={words.van.copyId} />
         </span>
       </div>
-      {chain && <p class="van-sentence">{withTimes(chain.sentence)}</p>}
+      {chain && <VanSentence chain={chain} />}
       <ul class="van-figures">
         <Figure
           name={words.van.where}
@@ -79,6 +80,39 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
       {dialog === 'entry' && <EntryDialog detail={detail} close={close} />}
     </header>
   )
+}
+
+/** What is wrong with the van, or that its positions arrive, in plain words; the words of an operator are one click behind. */
+export function VanSentence({ chain }: { chain: ChainJson }): JSX.Element {
+  const plain = plainSentence(chain)
+  const sentence = withTimes(chain.sentence)
+  if (plain === undefined) return <p class="van-sentence">{sentence}</p>
+  return (
+    <>
+      <p class="van-sentence">
+        <Foreign text={plain} />
+      </p>
+      <div class="operator">
+        <details>
+          <summary>{words.operator.details}</summary>
+          <p>
+            <Foreign text={sentence} />
+          </p>
+        </details>
+        <CopyButton text={chain.sentence} label={words.operator.copy} />
+      </div>
+    </>
+  )
+}
+
+/** Undefined where only an operator's words say why nothing arrives. */
+function plainSentence({ broken, device, links }: ChainJson): string | undefined {
+  const { problem } = device
+  const finding = links.find(({ link }) => link === broken)?.finding?.plain
+  const isFirst = broken === null || problem?.link === broken || problem?.code === 'sos'
+  const cause = isFirst ? (problem ?? finding) : (finding ?? problem)
+  if (cause) return withTimes(`${capital(cause.message)}. ${capital(cause.action)}.`)
+  return links.every(({ state }) => state === 'ok') ? words.van.arrives : undefined
 }
 
 function Figure({ name, value }: { name: string; value: string }): JSX.Element {

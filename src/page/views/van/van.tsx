@@ -6,7 +6,6 @@ import { api, unlessMissing } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
-import { withTimes } from '../../format.ts'
 import { Empty, FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
@@ -17,7 +16,7 @@ import { FramesPanel } from './frames-panel.tsx'
 import { SaidPanel } from './said-panel.tsx'
 import { TrackPanel } from './track-panel.tsx'
 import { VanFacts } from './van-facts.tsx'
-import { VanHead } from './van-head.tsx'
+import { VanHead, VanSentence } from './van-head.tsx'
 
 /** All that is known of one van: where it is, why its positions arrive or do not, and what can be done. */
 export function VanView({ id }: { id: string }): JSX.Element {
@@ -75,7 +74,7 @@ function ChainAlone({ chain }: { chain: ChainJson }): JSX.Element {
             <Foreign text={nameOf(chain.device)} />
           </h1>
         </div>
-        <p class="van-sentence">{withTimes(chain.sentence)}</p>
+        <VanSentence chain={chain} />
       </header>
       <ChainPanel chain={chain} />
     </div>

@@ -4,6 +4,7 @@ import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { api } from '../../data/api.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { entryBody } from './entry-dialog.tsx'
 
@@ -26,8 +27,8 @@ export function ZoneButton({ detail, offset, changed }: ZoneButtonProps): JSX.El
     changed()
   }
   return (
-    <button type="button" class="button small" disabled={isBusy} onClick={() => void set()}>
+    <ChangeButton type="button" class="button small" disabled={isBusy} onClick={() => void set()}>
       {words.van.setZone(offset)}
-    </button>
+    </ChangeButton>
   )
 }

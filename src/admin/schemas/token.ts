@@ -1,0 +1,10 @@
+import * as z from 'zod'
+
+/** The token of a request: its name and what it may do, never the token. */
+export const TokenJson = z.object({
+  name: z.string(),
+  role: z.enum(['read', 'operate']),
+  /** Absent for a token for all companies. */
+  companies: z.array(z.string()).optional(),
+})
+export type TokenJson = z.infer<typeof TokenJson>

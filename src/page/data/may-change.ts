@@ -1,0 +1,31 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { TokenJson } from '../../admin/schemas/token.ts'
+import { words } from '../words/index.ts'
+import { api } from './api.ts'
+import { token } from './session.ts'
+
+let asked: { readonly token: string | undefined; readonly answer: Promise<TokenJson | undefined> } | undefined
+
+/** Why this token may not change anything; undefined: it may, or that is not known yet. */
+export function useMayNot(): string | undefined {
+  const [role, setRole] = useState<TokenJson['role']>()
+  useEffect(() => {
+    let isThere = true
+    void answered().then((answer) => isThere && setRole(answer?.role))
+    return () => void (isThere = false)
+  }, [])
+  return role === 'read' ? words.mayNot : undefined
+}
+
+/** Asks once for each token. If that fails, the admin port refuses what the token may not do. */
+function answered(): Promise<TokenJson | undefined> {
+  if (asked?.token !== token()) asked = undefined
+  asked ??= {
+    token: token(),
+    answer: api.token().catch(() => {
+      asked = undefined
+      return undefined
+    }),
+  }
+  return asked.answer
+}

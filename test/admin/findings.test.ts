@@ -49,6 +49,10 @@ it('the status, the metrics and the log show a finding while a process observes 
       evidence: ['about 120 min ahead'],
       message: 'the fixes of 1 are ahead of our clock and are held',
       action: expect.stringContaining('time_zone'),
+      plain: {
+        message: '1: the clock of the tracker is ahead: positions are held back',
+        action: expect.stringContaining('under Edit') as string,
+      },
     },
   ])
   await expect.poll(metrics, soon).toContain('waybridge_findings{code="clock_ahead",severity="warning"} 1')

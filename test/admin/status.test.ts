@@ -19,7 +19,7 @@ async function statusNow(): Promise<Status> {
 describe('GET /admin/status', () => {
   it('shows zeros where nothing was received', async () => {
     // Neither a gateway nor a worker runs here.
-    const { rates, upstream, links, processes, verdict, vans, findings: _, ...rest } = await statusNow()
+    const { rates, upstream, links, processes, verdict, plain_verdict, vans, findings: _, ...rest } = await statusNow()
     expect(Object.keys(vans)).toEqual([
       'moving',
       'standing',
@@ -57,6 +57,7 @@ describe('GET /admin/status', () => {
     })
     expect(links.map(({ link }) => link)).toEqual(LINKS)
     expect(verdict).toMatch(/^[A-Z].*\.$/)
+    expect(plain_verdict).toMatch(/^No tracker can send anything: a part of this server does not run/)
     await vi.waitFor(async () => {
       const [own] = (await statusNow()).processes
       expect(own).toMatchObject({ role: 'admin', pid: process.pid, restarts: 0 })

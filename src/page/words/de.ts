@@ -223,7 +223,7 @@ export const de: Words = {
     openArrivals: 'Benennen',
     openRoster: 'Tourenplan öffnen',
     openQueues: 'Rückstand zeigen',
-    retryParked: 'Geparkte erneut versuchen',
+    retryParked: 'Abgelehnte erneut versuchen',
     retried: (n: number, text: string) => `${text} ${one(n, 'Position wird', 'Positionen werden')} erneut versucht.`,
   },
   map: {

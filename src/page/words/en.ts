@@ -221,7 +221,7 @@ export const en = {
     openArrivals: 'Name it',
     openRoster: 'Open roster',
     openQueues: 'Show queues',
-    retryParked: 'Try parked positions again',
+    retryParked: 'Try refused positions again',
     retried: (n: number, text: string) => `${text} ${one(n, 'position is', 'positions are')} tried again.`,
   },
   map: {

@@ -171,16 +171,16 @@ function rankOf(name: string, wanted: string): number {
   return lower.includes(wanted) ? 3 : 4
 }
 
-type Van = ReturnType<typeof useFleet>['vans'][number]
+type ListedVan = ReturnType<typeof useFleet>['vans'][number]
 
-function vanHit(van: Van): Hit {
+function vanHit(van: ListedVan): Hit {
   const { id, lane, name, problem } = van
   const note = problem?.message ?? (lane ? words.vans.onRoute(lane.route_id, lane.courier_id) : words.vans.noRoute)
   const run = () => go(href('vans', { id }))
   return { key: `van ${id}`, icon: 'vans', text: nameOf(van), note: name === undefined ? note : `${note} · ${id}`, run }
 }
 
-function routeHits(vans: readonly Van[], wanted: string): Hit[] {
+function routeHits(vans: readonly ListedVan[], wanted: string): Hit[] {
   const onRoutes = vans.filter(({ lane }) => lane?.route_id.toLowerCase().includes(wanted))
   const routes = [...Map.groupBy(onRoutes, ({ lane }) => lane?.route_id ?? '')]
   return routes

@@ -16,7 +16,7 @@ const ALLOWED = new Set([
   'MIT OR Apache-2.0',
 ])
 /** What may be used beside, to build and test. */
-const ALLOWED_IN_DEVELOPMENT = new Set([...ALLOWED, 'MPL-2.0'])
+const ALLOWED_IN_DEVELOPMENT = new Set([...ALLOWED, '(MIT OR Apache-2.0)', 'MPL-2.0'])
 const ALLOWED_IN_TESTS = new Set([...ALLOWED, '(MIT OR CC0-1.0)', 'Python-2.0'])
 
 const packages = lockedPackages()

@@ -2,6 +2,7 @@ import type { Setup } from '../kit/index.ts'
 
 export default {
   manual: 'Plaspy, device guide: ATrack AL11 (github.com/plaspy-dev/docs)',
+  by: 'settings',
   steps: [
     'AT$FORM=1,@P,0,""',
     'AT$TRAC=1,60,,,,,2',

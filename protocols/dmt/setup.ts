@@ -2,6 +2,7 @@ import type { Setup } from '../kit/index.ts'
 
 export default {
   manual: 'Digital Matter: Connectors in OEM Server; Unlocked vs locked devices (support.digitalmatter.com)',
+  by: 'settings',
   steps: [
     'OEM Server, connector: assembly FlexiTcp\\DME.DeviceServer.Connector.FlexiTcp.dll, address {host}, port {port}',
     'Assign the connector to the devices',

@@ -186,6 +186,8 @@ export interface Escaping {
 export interface Setup {
   /** The vendor's document that says so. */
   readonly manual: string
+  /** How the steps are done; default: each is an SMS to the tracker. */
+  readonly by?: 'settings'
   /** In their order, with `{host}`, `{port}`, `{apn}`, `{user}` and `{password}` (of the APN) to fill in. */
   readonly steps: readonly string[]
   readonly note?: string

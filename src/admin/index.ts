@@ -34,6 +34,8 @@ import { rosterResultOperations, rosterSource, undoOperation } from './roster/re
 import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { tokenOperation } from './token.ts'
+import type { SetupJson } from './schemas/setups.ts'
+import { setupOperation } from './setups.ts'
 import { type StatusSources, statusJson, statusOperations } from './status.ts'
 
 export { adminTokens, portAddress, type Tokens } from './access.ts'
@@ -58,6 +60,8 @@ export interface AdminOptions
   readonly speaks?: FindSpoken
   /** The receivers of alerts; undefined until they are known. */
   readonly alerts?: () => AlertReceivers | undefined
+  /** What points trackers at this server. */
+  readonly setups: () => Promise<readonly SetupJson[]>
   /** What the page is told; without it there is no page. */
   readonly page?: PageSettings
 }
@@ -137,6 +141,7 @@ export async function openAdmin(options: AdminOptions) {
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),
     ...arrivalOperations(options),
+    setupOperation(options.setups),
     ...auditOperations(redis),
     tokenOperation(),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),

@@ -12,6 +12,7 @@ import { Activity } from './views/activity/activity.tsx'
 import { Arrivals } from './views/arrivals/arrivals.tsx'
 import { FindingView } from './views/finding/finding-view.tsx'
 import { Now } from './views/now/now.tsx'
+import { Point } from './views/point/point.tsx'
 import { Queues } from './views/queues/queues.tsx'
 import { Roster } from './views/roster/roster.tsx'
 import { VanView } from './views/van/van.tsx'
@@ -67,6 +68,8 @@ function View({ place }: { place: PageAddress }): JSX.Element {
       return place.id === undefined ? <Vans place={place} /> : <VanView id={place.id} />
     case 'arrivals':
       return <Arrivals />
+    case 'point':
+      return <Point place={place} />
     case 'queues':
       return <Queues place={place} />
     case 'roster':

@@ -48,6 +48,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /admin/audit': 200,
   'GET /admin/token': 200,
   'GET /admin/arrivals': 403,
+  'GET /admin/setups': 200,
   'GET /admin/enrolment': 403,
   'POST /admin/enrolment': 403,
   'DELETE /admin/enrolment': 403,

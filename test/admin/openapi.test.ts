@@ -226,6 +226,7 @@ const REQUESTS: readonly (readonly [
   ['GET /admin/misunderstood', '?device=1'],
   ['DELETE /admin/misunderstood', '?device=1'],
   ['GET /admin/arrivals'],
+  ['GET /admin/setups'],
   ['GET /admin/audit', '?max_results=2'],
   ['GET /admin/token'],
   ['GET /openapi.json'],

@@ -29,6 +29,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
   const fixture = pageFixture({ 'devices.yaml': JSON.stringify(DEVICES) }, YAML)
   /** Of a day that no other test changes. */
   const FUTURE = '2099-11-20'
+  const NOON = `${FUTURE}T12:00:00Z`
 
   // What is put for today is yesterday's after midnight.
   beforeEach(() => expect.poll(() => new Date().toISOString(), { timeout: 90_000 }).not.toContain('T23:59'))

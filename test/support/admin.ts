@@ -269,6 +269,7 @@ export async function openBare(
 ): Promise<Admin> {
   const directory = await createDirectory([], [])
   return openAdmin({
+    setups: async () => [],
     isVerified: false,
     redisDir: null,
     listen: { host: '127.0.0.1', port: 0 },

@@ -12,7 +12,7 @@ import { SHEET } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 import { each, pageSchema } from '../schemas/parts.ts'
-import { PutLinesJson, RosterPutJson, RouteJson } from '../schemas/roster.ts'
+import { RosterPutJson, RouteJson } from '../schemas/roster.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
 import { planRoster } from './plan.ts'
@@ -124,6 +124,14 @@ const PutQuery = z
 
 const BODY =
   'CSV in the form of routes.csv, a spreadsheet (.xlsx) with such a sheet, or a JSON array of objects with its columns.'
+/** A line as a put has it: the columns of routes.csv, or as `GET /admin/routes` answers it. */
+const PutLineJson = z.object({
+  device: z.string(),
+  route_id: Id,
+  ...each(z.string().optional(), 'courier_id', 'from', 'until', 'date', 'from_at', 'until_at'),
+})
+/** The lines of a put, or what `GET /admin/routes` answers. */
+const PutLinesJson = z.union([z.array(PutLineJson), z.object({ results: z.array(PutLineJson) })])
 
 /** A query parameter that has to be present exactly once; `meaning` says in the error what it is for. */
 export function onceText(meaning: string) {

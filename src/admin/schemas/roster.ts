@@ -1,19 +1,9 @@
 import * as z from 'zod'
-import { Id } from '../../tracking/schemas.ts'
 import { Count, each, Instant, StayJson } from './parts.ts'
 
 /** A line of the roster. */
 export const RouteJson = StayJson.extend({ device: z.string(), name: z.string().optional() })
 export type RouteJson = z.infer<typeof RouteJson>
-
-/** A line as a put has it: the columns of routes.csv, or as `GET /admin/routes` answers it. */
-const PutLineJson = z.object({
-  device: z.string(),
-  route_id: Id,
-  ...each(z.string().optional(), 'courier_id', 'from', 'until', 'date', 'from_at', 'until_at'),
-})
-/** The lines of a put, or what `GET /admin/routes` answers. */
-export const PutLinesJson = z.union([z.array(PutLineJson), z.object({ results: z.array(PutLineJson) })])
 
 /** `device`: as the line has it. */
 export const LineRemark = z.object({ line: z.int(), device: z.string().optional(), message: z.string() })

@@ -27,6 +27,7 @@ export const LIBRARIES = {
   'vector-tile.js': '@mapbox/vector-tile/index.js',
   'point-geometry.js': '@mapbox/point-geometry/index.js',
   'pbf.js': 'pbf/index.js',
+  'qr.js': 'qr/index.js',
   'leaflet.css': 'leaflet/dist/leaflet.css',
   'uplot.css': 'uplot/dist/uPlot.min.css',
 }
@@ -42,6 +43,7 @@ const IMPORTS = {
   '@mapbox/vector-tile': 'vector-tile.js',
   '@mapbox/point-geometry': 'point-geometry.js',
   pbf: 'pbf.js',
+  qr: 'qr.js',
 }
 
 /** Whether the built page is that of the present sources. */

@@ -11,6 +11,7 @@ import type { KeptFrameJson } from '../../admin/schemas/kept-frames.ts'
 import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../admin/schemas/lanes.ts'
 import type { PageJson } from '../../admin/schemas/parts.ts'
 import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
+import type { SetupJson } from '../../admin/schemas/setups.ts'
 import type { StatusJson } from '../../admin/schemas/status.ts'
 import type { TokenJson } from '../../admin/schemas/token.ts'
 import { type Call, call, pathTo, RequestError } from './client.ts'
@@ -43,6 +44,7 @@ export const api = {
   roster: () => call<RosterResultsJson>('/admin/roster'),
   undo: (query: Call['query']) => call<RosterPutJson>('/admin/roster/undo', { method: 'POST', query }),
 
+  setups: () => call<{ readonly results: readonly SetupJson[] }>('/admin/setups'),
   arrivals: (query: Call['query'] = {}) => call<PageJson<ArrivalJson>>('/admin/arrivals', { query }),
   misunderstood: (query: Call['query'] = {}) => call<PageJson<KeptFrameJson>>('/admin/misunderstood', { query }),
   lanes: (query: Call['query']) => call<PageJson<LaneJson>>('/admin/lanes', { query }),

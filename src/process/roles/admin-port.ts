@@ -13,6 +13,7 @@ import { type Store, signOn } from '../../store/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
+import { trackerSetups } from '../tracker-setups.ts'
 import { type Live, placeIn } from './live.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 
@@ -41,6 +42,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     directory: () => live.directory(),
     live,
     speaks: spokenTo(config, logger),
+    setups: trackerSetups(config),
     tracking,
     api: apiOf(config, baseUrl),
     companies: () => live.companies(),

@@ -4,8 +4,9 @@ import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents, useFleet } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
-import { Command, Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
+import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
 import { ArrivalItem } from './arrival-item.tsx'
@@ -60,6 +61,9 @@ export function Arrivals(): JSX.Element {
             {words.arrivals.nameMany(exact(marked.size))}
           </ChangeButton>
         )}
+        <a class="button" href={href('point')}>
+          {words.point.title}
+        </a>
       </header>
       {error && !answer && <FailureNote error={error} again={again} />}
       {isLoading && <Loading lines={6} />}
@@ -101,11 +105,12 @@ function inPlace(senders: readonly ArrivalSender[], places: Map<string, number>)
 
 function Nobody(): JSX.Element {
   const port = document.querySelector<HTMLMetaElement>('meta[name="waybridge-port"]')?.content
-  const command = `npm run -s waybridge -- setup teltonika --host ${location.hostname}`
   return (
     <section class="panel">
       <Empty icon="arrivals" title={words.arrivals.none} text={words.arrivals.noneText(location.hostname, port)}>
-        <Command text={command} />
+        <a class="button primary" href={href('point')}>
+          {words.point.title}
+        </a>
       </Empty>
     </section>
   )

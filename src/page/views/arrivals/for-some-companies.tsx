@@ -20,6 +20,9 @@ export function ForSomeCompanies(): JSX.Element {
     <div class="stack">
       <header class="view-head">
         <h1>{words.nav.arrivals}</h1>
+        <a class="button" href={href('point')}>
+          {words.point.title}
+        </a>
       </header>
       <section class="panel">
         <Empty icon="arrivals" title={words.arrivals.forAll} text={words.arrivals.forAllText}>

@@ -11,7 +11,7 @@ import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 /** Two vans that exchange what they drive. */
-export interface Exchange {
+export interface VanSwap {
   readonly of: VanOfDay
   readonly other: VanOfDay
   /** The bars whose times count. Without: from now on, or from `from`, until the end of the day. */
@@ -25,7 +25,7 @@ export function ExchangeDialog({
   exchange,
   close,
 }: {
-  exchange: Exchange
+  exchange: VanSwap
   close: (isChanged: boolean) => void
 }): JSX.Element {
   const { of, other } = exchange
@@ -89,7 +89,7 @@ export function Effect({ effect: { text, warnings, takes } }: { effect: Assigned
 }
 
 /** What has begun changes hands now. */
-function boundsOf({ stays = [], from = 0 }: Exchange, now: number) {
+function boundsOf({ stays = [], from = 0 }: VanSwap, now: number) {
   const ahead = stays.filter(({ until }) => until > now)
   const begin = ahead.length > 0 ? Math.min(...ahead.map((stay) => stay.from)) : from
   const end = Math.max(...ahead.map(({ until }) => until))

@@ -17,14 +17,14 @@ import { Segments } from '../../parts/segments.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
-import { Effect, type Exchange } from './exchange-dialog.tsx'
+import { Effect, type VanSwap } from './exchange-dialog.tsx'
 
 interface SwapDialogProps {
   /** The van that loses its route. */
   readonly of: VanOfDay
   readonly stay: DayStay
   readonly plan: readonly VanOfDay[]
-  readonly exchange: (exchange: Exchange) => void
+  readonly exchange: (exchange: VanSwap) => void
   readonly close: (isChanged: boolean) => void
 }
 

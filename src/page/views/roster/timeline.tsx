@@ -12,7 +12,7 @@ import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { AssignButton } from './assign-button.tsx'
 import { useDrag } from './drag.ts'
-import { type Exchange, ExchangeDialog } from './exchange-dialog.tsx'
+import { type VanSwap, ExchangeDialog } from './exchange-dialog.tsx'
 import { SwapDialog } from './swap-dialog.tsx'
 
 /** A bar, and the van that it is of. */
@@ -36,9 +36,9 @@ interface TimelineProps {
 export function Timeline({ shown, plan, day, changed }: TimelineProps): JSX.Element {
   const now = useNow(15_000)
   const [swapped, setSwapped] = useState<BarOfDay>()
-  const [exchange, setExchange] = useState<Exchange>()
+  const [exchange, setExchange] = useState<VanSwap>()
   const { box, first, last, onScroll } = useWindow(shown.length, ROW_PX)
-  const partnerOf = (item: BarOfDay, onto: string | undefined): Exchange | undefined => {
+  const partnerOf = (item: BarOfDay, onto: string | undefined): VanSwap | undefined => {
     const [id, from] = JSON.parse(onto ?? '[]') as [id?: string, from?: number]
     const other = plan.find(({ van }) => van.id === id)
     if (!other || id === item.of.van.id || other.van.company_id !== item.of.van.company_id) return undefined

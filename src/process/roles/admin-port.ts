@@ -13,7 +13,7 @@ import { type Store, signOn } from '../../store/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
-import { trackerSetups } from '../tracker-setups.ts'
+import { trackerSetups } from './tracker-setups.ts'
 import { type Live, placeIn } from './live.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 

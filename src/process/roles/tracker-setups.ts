@@ -1,8 +1,8 @@
-import { loadProtocols } from '../../protocols/index.ts'
-import { loadSetup } from '../../protocols/setups.ts'
-import type { SetupJson } from '../admin/schemas/setups.ts'
-import type { Config } from '../config/schema.ts'
-import { listenerPorts } from './listener-ports.ts'
+import { loadProtocols } from '../../../protocols/index.ts'
+import { loadSetup } from '../../../protocols/setups.ts'
+import type { SetupJson } from '../../admin/schemas/setups.ts'
+import type { Config } from '../../config/schema.ts'
+import { listenerPorts } from '../listener-ports.ts'
 
 /**
  * Returns a function that lists what points trackers at this server, by protocol, with the ports that listen now. The decoders, which

@@ -40,7 +40,7 @@ describe.skipIf(!findChromium())('a tracker that is pointed here', () => {
   it('gets an SMS with the port that listens and a QR code, and is seen with its first position', async () => {
     const { page, faults, close } = await open('/arrivals')
     await page.getByRole('link', { name: 'Point a tracker here' }).first().click()
-    await page.getByLabel('Tracker', { exact: true }).fill('teltonika')
+    await page.locator('.point-fields input').first().fill('teltonika')
     await page.getByLabel('Server').fill('gps.example.com')
     const port = fixture.product.ports['tcp/teltonika']
     await expect.poll(() => page.getByText('Replace what is in <> first.').count(), soon).toBe(1)
@@ -85,7 +85,7 @@ describe.skipIf(!findChromium())('a tracker that is pointed here', () => {
   ] as const)('keeps within the window, without a serious finding of axe, %s, %o, %s', async (...how) => {
     const [colorScheme, viewport, locale] = how
     const { page, faults, close } = await open('/point', { colorScheme, viewport, locale })
-    await page.getByLabel('Tracker', { exact: true }).fill('gps103')
+    await page.locator('.point-fields input').first().fill('gps103')
     await page.getByLabel('Server').fill('gps.example.com')
     await page.getByLabel(/^APN/).fill('m2m')
     await page.locator('svg.qr path').first().waitFor()

@@ -25,7 +25,7 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
   const main = useRef<HTMLElement>(null)
   const [isSearching, setSearching] = useState(false)
   useSlash(() => setSearching(true))
-  const title = words.nav[place.view as Tab] ?? words.nav.now
+  const title = words.nav[tabOf(place.view)]
   useEffect(() => {
     document.title = `${title} · waybridge`
     main.current?.scrollTo(0, 0)
@@ -47,12 +47,7 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
         </button>
         <nav aria-label={words.nav.label}>
           {VIEWS.map((tab) => (
-            <NavLink
-              key={tab}
-              tab={tab}
-              isCurrent={tab === (place.view in words.nav ? place.view : 'now')}
-              live={live}
-            />
+            <NavLink key={tab} tab={tab} isCurrent={tab === tabOf(place.view)} live={live} />
           ))}
         </nav>
         <ReadOnly />
@@ -85,6 +80,12 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
       {isSearching && <Palette close={() => setSearching(false)} signOut={signOut} />}
     </div>
   )
+}
+
+/** The tab that a view belongs to. */
+function tabOf(view: string): Tab {
+  if (view === 'point') return 'arrivals'
+  return view in words.nav ? (view as Tab) : 'now'
 }
 
 function NavLink({ tab, isCurrent, live }: { tab: Tab; isCurrent: boolean; live: LiveState }): JSX.Element {

@@ -47,7 +47,6 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { rejected: [] }])
   }
 
-  const NOON = `${FUTURE}T12:00:00Z`
   /** `Van 1 1001` for each line that decides at a time. */
   async function routesAt(at: string): Promise<string[]> {
     const answer = await ask(`/admin/routes?at=${encodeURIComponent(at)}`)

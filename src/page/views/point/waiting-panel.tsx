@@ -8,11 +8,12 @@ import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
+import { plain } from './heard.ts'
 import { useAwaited } from './waiting.ts'
 
 /** Waits for the tracker, and shows it with its first position when it has come. */
 export function WaitingPanel({ id }: { id: string }): JSX.Element {
-  const { vans, unread } = useAwaited(id)
+  const { vans, positions, unread } = useAwaited(id)
   const [naming, setNaming] = useState<string>()
   return (
     <Panel title={words.point.waitTitle}>
@@ -24,7 +25,12 @@ export function WaitingPanel({ id }: { id: string }): JSX.Element {
           </p>
         )}
         {vans.map((van) => (
-          <Found key={van.id} van={van} name={() => setNaming(van.id)} />
+          <Found
+            key={van.id}
+            van={van}
+            position={van.position ?? positions.get(plain(van.id))}
+            name={() => setNaming(van.id)}
+          />
         ))}
         {vans.length === 0 && unread && (
           <p class="hint">
@@ -39,8 +45,14 @@ export function WaitingPanel({ id }: { id: string }): JSX.Element {
   )
 }
 
-function Found({ van, name }: { van: DeviceRowJson; name: () => void }): JSX.Element {
-  const where = whereIs(van)
+interface FoundProps {
+  readonly van: DeviceRowJson
+  readonly position: DeviceRowJson['position']
+  readonly name: () => void
+}
+
+function Found({ van, position, name }: FoundProps): JSX.Element {
+  const where = whereIs({ position })
   return (
     <div class="point-found">
       <p>
@@ -55,7 +67,7 @@ function Found({ van, name }: { van: DeviceRowJson; name: () => void }): JSX.Ele
       {where ? (
         <p>
           {van.place ? `${van.place}, ` : ''}
-          <span class="num">{coordinates(where)}</span> <When at={van.position?.at} />
+          <span class="num">{coordinates(where)}</span> <When at={position?.at} />
         </p>
       ) : (
         <p class="hint">{words.point.noPosition}</p>

@@ -8,6 +8,8 @@ import { heardSince, plain } from './heard.ts'
 export interface Awaited {
   /** The tracker that is waited for; without its id, all that were never heard before. */
   readonly vans: readonly DeviceRowJson[]
+  /** By id: the positions of devices that are not configured. */
+  readonly positions: ReadonlyMap<string, ArrivalJson['position']>
   /** The last sender that was not understood. */
   readonly unread?: ArrivalJson
 }
@@ -16,11 +18,14 @@ export interface Awaited {
 export function useAwaited(id: string): Awaited {
   const { vans, isLoaded } = useFleet()
   const [unread, setUnread] = useState<ArrivalJson>()
+  const [positions, setPositions] = useState<Awaited['positions']>(new Map())
   const before = useRef<ReadonlyMap<string, string | undefined> | undefined>(undefined)
   useEvents('arrival', (data) => {
     const arrival = data as ArrivalJson
-    if (arrival.device === undefined) setUnread(arrival)
+    const { device, position } = arrival
+    if (device === undefined) setUnread(arrival)
+    else if (position) setPositions((known) => new Map(known).set(plain(device), position))
   })
   if (isLoaded) before.current ??= new Map(vans.map((van) => [plain(van.id), van.last_heard?.at]))
-  return { vans: before.current ? heardSince(vans, before.current, id) : [], unread }
+  return { vans: before.current ? heardSince(vans, before.current, id) : [], positions, unread }
 }

@@ -248,14 +248,6 @@ parked: { max_positions: 0 }
       'tracking: { return_prefix: api/v1 }',
       '1:28 tracking.return_prefix: expected "" or a path such as /api/v1',
     ],
-    ...[
-      'https://tiles.example/',
-      'https://tiles.example/{z}/{x}/{y}/{s}.png',
-      'https://{z}/{x}/{y}.mvt',
-      'https://me:secret@tiles.example/map.pmtiles',
-      's3://tiles.example/map.pmtiles',
-      'map.mbtiles',
-    ].map((tiles) => [`tiles that the map cannot show: ${tiles}`, `page: { tiles: "${tiles}" }`, NO_TILES]),
     [
       'an unknown role',
       'admin: { tokens: [{ token: token-one, role: write }] }',
@@ -422,6 +414,17 @@ parked: { max_positions: 0 }
     expect(found.filter((line) => line.endsWith('this alias stands for more than 1000 values')).length).toBeGreaterThan(
       0,
     )
+  })
+
+  it.each([
+    'https://tiles.example/',
+    'https://tiles.example/{z}/{x}/{y}/{s}.png',
+    'https://{z}/{x}/{y}.mvt',
+    'https://me:secret@tiles.example/map.pmtiles',
+    's3://tiles.example/map.pmtiles',
+    'map.mbtiles',
+  ])('refuses tiles that the map cannot show: %s', async (tiles) => {
+    expect(await mistakes(`page: { tiles: "${tiles}" }`)).toEqual([`gateway.yaml:${NO_TILES}`])
   })
 })
 

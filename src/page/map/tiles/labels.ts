@@ -1,8 +1,8 @@
 import type { VectorTileFeature } from '@mapbox/vector-tile'
 import { language } from '../../words/index.ts'
 import type { Name } from '../names.ts'
+import type { TilePlace } from './source.ts'
 import { kindOf, type Tags } from './style.ts'
-import type { TilePlace } from './tile.ts'
 
 /** A name of a place; the most important ones have the smallest `rank`. */
 export interface PlaceName extends Name {

@@ -3,12 +3,12 @@ import { colours } from '../../parts/colours.ts'
 import type { Sheet } from '../canvas-layer.ts'
 import { NameWriter } from '../names.ts'
 import type { PlaceName, StreetName } from './labels.ts'
-import type { TileSource } from './source.ts'
+import type { TilePlace, TileSource } from './source.ts'
 import { AREAS, LINES, widthAt } from './style.ts'
-import { readTile, type Tile, type TilePlace, UNITS } from './tile.ts'
+import { readTile, type Tile, UNITS } from './tile.ts'
 
 /** A tile, or the one around it in which it is a part. */
-interface Found {
+interface FoundTile {
   readonly tile: Tile
   readonly place: TilePlace
 }
@@ -21,7 +21,7 @@ export class VectorLayer extends GridLayer {
   /** The newest last. */
   readonly #known = new Map<string, Promise<Tile | undefined>>()
   /** The tiles on the map, by their own places. */
-  readonly #shown = new Map<string, Found>()
+  readonly #shown = new Map<string, FoundTile>()
 
   /** @param absent called when there is no tile for a place @param changed called when other names are to be drawn */
   constructor(source: TileSource, { absent, changed }: { readonly absent: () => void; readonly changed: () => void }) {
@@ -87,7 +87,7 @@ export class VectorLayer extends GridLayer {
   }
 
   /** The tile of a place; where the source has none so near, the nearest one around it. */
-  async #find(place: TilePlace): Promise<Found | undefined> {
+  async #find(place: TilePlace): Promise<FoundTile | undefined> {
     const most = await this.#source.maxZoom()
     const from = most === undefined ? 0 : Math.max(0, place.z - most)
     const last = most === undefined ? Math.min(place.z, MOST_STEPS) : from
@@ -117,7 +117,7 @@ export class VectorLayer extends GridLayer {
   }
 }
 
-function drawTile(context: CanvasRenderingContext2D, { tile, place: around }: Found, place: TilePlace): void {
+function drawTile(context: CanvasRenderingContext2D, { tile, place: around }: FoundTile, place: TilePlace): void {
   const steps = 2 ** (place.z - around.z)
   const side = context.canvas.width
   const [left, top] = [(place.x % steps) * side, (place.y % steps) * side]

@@ -1,6 +1,13 @@
 import { EtagMismatch, FetchSource, PMTiles, type RangeResponse, type Source } from 'pmtiles'
 import { stream } from '../../data/client.ts'
 
+/** The place of a tile: column `x` and row `y` of those of a zoom. */
+export interface TilePlace {
+  readonly z: number
+  readonly x: number
+  readonly y: number
+}
+
 /** Where tiles are asked for. */
 export interface TileSource {
   /**
@@ -14,10 +21,10 @@ export interface TileSource {
 
 /** The source of vector tiles at a URL: a template with `{z}`, `{x}` and `{y}`, or a PMTiles archive, also the admin port's own. */
 export function tileSource(url: string): TileSource {
-  return new URL(url, location.href).pathname.endsWith('.pmtiles') ? new Archive(url) : new Template(url)
+  return new URL(url, location.href).pathname.endsWith('.pmtiles') ? new Archive(url) : new TileServer(url)
 }
 
-class Template implements TileSource {
+class TileServer implements TileSource {
   readonly #url: string
 
   constructor(url: string) {

@@ -1,14 +1,8 @@
 import { VectorTile, type VectorTileFeature } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
-import { type TileNames, namesIn } from './labels.ts'
+import { namesIn, type TileNames } from './labels.ts'
+import type { TilePlace } from './source.ts'
 import { type Drawn, drawnAs } from './style.ts'
-
-/** The place of a tile: column `x` and row `y` of those of a zoom. */
-export interface TilePlace {
-  readonly z: number
-  readonly x: number
-  readonly y: number
-}
 
 /** A tile that has been read: a picture, or the shapes and names of a vector tile. */
 export type Tile = Picture | Shapes

@@ -43,7 +43,7 @@ function gateway(id: string, more: Partial<SeenProcess> = {}): SeenProcess {
     ageMs: 500,
     figures: { gateway: id },
     ...more,
-  } as SeenProcess
+  }
 }
 
 const known = (processes: readonly SeenProcess[] = [], ...found: readonly Found[]) =>

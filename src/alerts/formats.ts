@@ -12,7 +12,7 @@ import { VERSION } from '../version.ts'
 export type AlertMessage = IncidentNews
 
 /** What is asked for when a webhook is sent to. */
-export interface FormatOptions {
+interface FormatOptions {
   /** The URL of the page. */
   readonly page: string
   /** The key of PagerDuty, or the token of Alertmanager. */

@@ -151,7 +151,7 @@ export interface WaitingLanes {
 }
 
 /** `since`: when its request began; `others`: how many other lanes the API has answered since. */
-export interface UnansweredLane {
+interface UnansweredLane {
   readonly lane: string
   readonly since: number
   readonly others: number

@@ -19,7 +19,7 @@ export function incidentsOf(findings: readonly Finding[]): Map<string, Incident>
 }
 
 /** The key of the incident of a finding. Each SOS of a device is an incident of its own. */
-export function incidentKey(finding: Pick<Finding, 'code' | 'subject' | 'sinceAt'>): string {
+function incidentKey(finding: Pick<Finding, 'code' | 'subject' | 'sinceAt'>): string {
   const { code, sinceAt, subject } = finding
   const key = groupKey(finding)
   return code === 'sos' && subject.device !== undefined ? `${key} ${subject.device} ${sinceAt}` : key

@@ -20,12 +20,12 @@ export interface PushFigures {
   /** Company → when one was accepted last before one was refused with 403 last. */
   readonly acceptedBefore: Readonly<Record<string, number>>
   /** Lanes of which single positions were refused within the last minute, the latest first. */
-  readonly refusedPositions: readonly LaneRefusals[]
+  readonly refusedPositions: readonly RefusedInLane[]
   readonly lanes: LaneFigures
 }
 
 /** Positions of a lane that were refused singly. `at`, `status`, `message`: of the last one. */
-export interface LaneRefusals {
+export interface RefusedInLane {
   readonly lane: string
   readonly positions: number
   readonly at: number
@@ -61,7 +61,7 @@ export class PushStatistics {
   readonly #acceptedBefore = new Map<string, number>()
   #requests = 0
   #answered: { readonly at: number; readonly ms: number }[] = []
-  #refused: Omit<LaneRefusals, 'positions'>[] = []
+  #refused: Omit<RefusedInLane, 'positions'>[] = []
   #lastError: PushError | undefined
 
   /** Notes that a request begins. @returns its number, for `ended` */
@@ -105,7 +105,7 @@ export class PushStatistics {
   }
 
   /** The API refused one position of a lane. */
-  refused(lane: string, { status, message }: Pick<LaneRefusals, 'status' | 'message'>): void {
+  refused(lane: string, { status, message }: Pick<RefusedInLane, 'status' | 'message'>): void {
     this.#refused.push({ lane, at: Date.now(), status, message })
     if (this.#refused.length > KEPT) this.#refused.shift()
   }
@@ -131,8 +131,8 @@ export class PushStatistics {
     }
   }
 
-  #refusedLanes(): LaneRefusals[] {
-    const lanes = new Map<string, LaneRefusals>()
+  #refusedLanes(): RefusedInLane[] {
+    const lanes = new Map<string, RefusedInLane>()
     for (const last of this.#refused.toReversed()) {
       const { positions = 0, ...known } = lanes.get(last.lane) ?? {}
       lanes.set(last.lane, { ...last, ...known, positions: positions + 1 })

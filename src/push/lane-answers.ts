@@ -19,7 +19,7 @@ interface LanesWaiting {
 }
 
 /** `at`: when that was so; `ms`: for how long it has got no answer. */
-export interface LaneWithoutAnswer {
+interface LaneWithoutAnswer {
   readonly lane: string
   readonly ms: number
   readonly at: number
@@ -134,8 +134,8 @@ function count(within: number[], { answered }: KnownLane, now: number): void {
 
 /** The times of `answered` and `quick`, in s. */
 export const WITHIN_S = [5, 10, 15, 30, 60, 120, 300, 600] as const
-export const UNANSWERED_MS = 15_000
-export const SLOW_MS = 5000
+const UNANSWERED_MS = 15_000
+const SLOW_MS = 5000
 const LONGEST_STEP_MS = 3000
 const RECENT_MS = 60_000
 const KEPT_MS = 600_000

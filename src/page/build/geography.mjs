@@ -12,6 +12,10 @@ const FEWEST_IN_PLACES = 15_000
 const FEWEST_IN_VILLAGES = 1000
 /** Villages are in so many files a row and a column. */
 const CELLS = 32
+const COUNTRIES = {
+  '50m': require.resolve('world-atlas/countries-50m.json'),
+  '10m': require.resolve('world-atlas/countries-10m.json'),
+}
 
 /**
  * The land and the borders of the world (Natural Earth, 1:50 million or 1:10 million) in the Mercator projection. Each line is
@@ -19,7 +23,7 @@ const CELLS = 32
  * @param {'50m' | '10m'} scale
  */
 export function outlines(scale) {
-  const world = readJson(`world-atlas/countries-${scale}.json`)
+  const world = readJson(COUNTRIES[scale])
   const land = /** @type {any} */ (feature(world, world.objects.land))
   const polygons = land.features ?? [land]
   const rings = polygons.flatMap((/** @type {any} */ { geometry }) => geometry.coordinates.flat())
@@ -31,8 +35,8 @@ export function outlines(scale) {
  * Lakes and rivers (Natural Earth, 1:50 million), as `outlines`. `rivers`: those that are shown from each zoom on.
  */
 export function waters() {
-  const lakes = readJson('mapeo-offline-map/dist/lakes.json').features.flatMap(ringsOf)
-  const rivers = grouped(readJson('mapeo-offline-map/dist/rivers.json').features, ({ properties }) =>
+  const lakes = readJson(require.resolve('mapeo-offline-map/dist/lakes.json')).features.flatMap(ringsOf)
+  const rivers = grouped(readJson(require.resolve('mapeo-offline-map/dist/rivers.json')).features, ({ properties }) =>
     Math.max(3, Math.floor(properties.min_zoom)),
   )
   return {
@@ -52,9 +56,9 @@ function linesOf({ geometry: { type, coordinates } }) {
   return type === 'MultiLineString' ? coordinates : [coordinates]
 }
 
-/** @param {string} name @returns {any} */
-function readJson(name) {
-  return JSON.parse(readFileSync(require.resolve(name), 'utf8'))
+/** @param {string} file @returns {any} */
+function readJson(file) {
+  return JSON.parse(readFileSync(file, 'utf8'))
 }
 
 /**

@@ -122,7 +122,7 @@ function OperatorWords({ finding, others }: Pick<FindingItemProps, 'finding' | '
 }
 
 /** A finding as text for somebody who runs the server, with its times as they came. */
-export function operatorText({ code, severity, since_at, ended_at, message, evidence, action }: FindingJson): string {
+function operatorText({ code, severity, since_at, ended_at, message, evidence, action }: FindingJson): string {
   const until = ended_at === undefined ? '' : `, ${words.operator.ended} ${ended_at}`
   return [
     `waybridge ${severity} ${code}: ${message}`,

@@ -47,7 +47,7 @@ const giveName = (id: string, company: number) =>
 
 describe('a token for company 7', () => {
   it('is told its own name, role and companies', async () => {
-    expect((await seven('/admin/token')).json).toEqual({ name: 'admin.tokens[0]', role: 'operate', companies: ['7'] })
+    expect((await seven('/admin/token')).json).toEqual({ name: 'seven', role: 'operate', companies: ['7'] })
     expect((await all('/admin/token')).json).not.toHaveProperty('companies')
   })
 

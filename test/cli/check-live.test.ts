@@ -183,7 +183,7 @@ describe('check --live: exit 1 and a sentence on what to change', () => {
       'signs itself',
       () => certificates.server('self'),
       false,
-      /✖ tls {9}the certificate of localhost is signed by nobody but localhost itself → have the API use/,
+      /✖ tls {9}the certificate of localhost is signed by nobody but localhost itself → if the authority is your own, name its certificate in tracking\.tls\.ca/,
     ],
     [
       'has another name',
@@ -195,7 +195,7 @@ describe('check --live: exit 1 and a sentence on what to change', () => {
       'is of an unknown authority',
       async () => certificates.server('signed', { by: await certificates.authority('Nobody') }),
       false,
-      /✖ tls {9}the certificate of localhost is signed by Nobody, whom this machine does not trust → have the API use/,
+      /✖ tls {9}the certificate of localhost is signed by Nobody, whom this machine does not trust → if the authority is your own, name its certificate in tracking\.tls\.ca/,
     ],
   ])('for a certificate that %s', async (_, issue, isTrusted, line) => {
     const issued = await issue()

@@ -163,19 +163,19 @@ function escaped(text: string): string {
 
 /** Teams takes 28 KB: at most eight lines, each of at most 3 KB. */
 function teamsBody(title: string, details: readonly string[], url: string): string {
-  const line = (text: string, style = {}) => ({
-    type: 'RichTextBlock',
-    inlines: [{ type: 'TextRun', text: cut(text, 1000), ...style }],
-  })
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
     version: '1.4',
-    body: [line(title, { weight: 'Bolder' }), ...details.map((each) => line(each))],
+    body: [teamsLine(title, { weight: 'Bolder' }), ...details.map((each) => teamsLine(each))],
     actions: [{ type: 'Action.OpenUrl', title: 'waybridge', url }],
   }
   const contentType = 'application/vnd.microsoft.card.adaptive'
   return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] })
+}
+
+function teamsLine(text: string, style = {}): object {
+  return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: cut(text, 1000), ...style }] }
 }
 
 /** Labels identify an alert. If its severity has changed, the alert with the severity of before ends. */

@@ -30,14 +30,14 @@ export async function statusCommand(options: StatusOptions): Promise<number> {
 /** The beginning of a text, so that its first line stays in view on a terminal of this size; the last row says what is left out. */
 export function fitting(text: string, { rows, columns }: { readonly rows: number; readonly columns: number }): string {
   const lines = text.split('\n')
-  const rowsOf = (line: string) => Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns))
-  const taken = lines.reduce((sum, line) => sum + rowsOf(line), 0)
+  const rowsTaken = (line: string) => Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns))
+  const taken = lines.reduce((sum, line) => sum + rowsTaken(line), 0)
   // The cursor has a row of its own.
   if (taken < rows) return text
   const kept: string[] = []
   let left = rows - 2
   for (const line of lines) {
-    left -= rowsOf(line)
+    left -= rowsTaken(line)
     if (left < 0) break
     kept.push(line)
   }

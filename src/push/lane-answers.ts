@@ -99,18 +99,17 @@ export class LaneAnswers {
       else if (lastMs >= SLOW_MS && known.answered) slow.push({ beganMs: now - known.answered.at + lastMs, ms: lastMs })
       else count(quick, known, now)
     }
-    const newest = (some: readonly number[]) => (some.length === 0 ? 0 : Math.min(...some))
     return {
       unanswered: {
         count: unanswered.length,
-        newestMs: newest(unanswered.map(({ ms }) => ms)),
+        newestMs: leastOf(unanswered.map(({ ms }) => ms)),
         named: unanswered.toSorted((a, b) => b.ms - a.ms).slice(0, MOST_NAMED),
       },
       answered,
       slow: {
         count: slow.length,
-        newestMs: newest(slow.map(({ beganMs }) => beganMs)),
-        leastMs: newest(slow.map(({ ms }) => ms)),
+        newestMs: leastOf(slow.map(({ beganMs }) => beganMs)),
+        leastMs: leastOf(slow.map(({ ms }) => ms)),
       },
       quick,
       ...(this.#lanes.size <= FEW && { names: [...this.#lanes.keys()] }),
@@ -130,6 +129,11 @@ export class LaneAnswers {
 function count(within: number[], { answered }: KnownLane, now: number): void {
   for (const [index, seconds] of WITHIN_S.entries())
     if (answered && now - answered.at <= seconds * 1000) within[index]++
+}
+
+/** The least of these times; 0 if there are none. */
+function leastOf(times: readonly number[]): number {
+  return times.length === 0 ? 0 : Math.min(...times)
 }
 
 /** The times of `answered` and `quick`, in s. */

@@ -132,7 +132,7 @@ describe('PUT /admin/devices', () => {
     )
     expect(status).toBe(200)
     expect(json).toMatchObject({ added: 1 })
-    expect(json.rejected.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    expect(json.rejected.map(({ line, message: reason }) => `${line} ${reason}`)).toEqual([
       '2 it has no id of a device',
       expect.stringMatching(/^4 courier_id: expected an id/),
       expect.stringMatching(/^5 .*expected a device id of 1 to 64 bytes/),
@@ -330,7 +330,7 @@ describe('an id in doubt', () => {
   it('is one that two lines have, unless they say the same or one of them is accepted', async () => {
     const list = `IMEI;Plate\n${IMEI};B-WB 1\n${IMEI};B-WB 2\n`
     const { json } = await put(list)
-    expect(json.doubtful.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    expect(json.doubtful.map(({ line, message: reason }) => `${line} ${reason}`)).toEqual([
       '2 line 3 has this id too',
       '3 line 2 has this id too',
     ])
@@ -355,7 +355,7 @@ describe('a list of one company', () => {
         imeiOf(2),
       )
     const { json, text } = await put(list, { token: TOKEN_7 })
-    expect(json.rejected.map(({ line, message }) => `${line} ${message}`)).toEqual(
+    expect(json.rejected.map(({ line, message: reason }) => `${line} ${reason}`)).toEqual(
       [2, 3, 4].map((line) => `${line} this id or name is taken: the line is left out`),
     )
     expect(json).toMatchObject({ added: 0, doubtful: [{ suggestions: [] }], devices: 3 })

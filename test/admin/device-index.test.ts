@@ -323,10 +323,10 @@ describe('a device whose times are behind', () => {
     ['a year, of which nothing is taken', 365 * DAY + 7 * 60 * S, 'past'],
     ['three weeks and some minutes', 21 * DAY + 7 * 60 * S, undefined],
   ])('by %s is one whose clock is wrong, after two minutes', async (_, ms, filtered) => {
-    const sent = (from: number, every: number) =>
+    const sent = (from: number, stepMs: number) =>
       Array.from({ length: 8 }, (_each, n) => ({
         at: NOW + n * 20 * S,
-        fix: { time: NOW - ms + from + n * every + (n % 2) * S },
+        fix: { time: NOW - ms + from + n * stepMs + (n % 2) * S },
         filtered,
       }))
     expect(await behind(sent(0, 20 * S).slice(0, 6))).toBeUndefined()

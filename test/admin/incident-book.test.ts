@@ -42,13 +42,13 @@ describe('a receiver', () => {
 
   it('is told that an incident has doubled, or is worse, at most every ten seconds, under one id', () => {
     const { book } = receiver()
-    const ids = new Set<string>()
+    const incidentIds = new Set<string>()
     const told: string[] = []
     const look = (second: number, current: readonly Finding[]) => {
       const now = NOON + second * 1000
       for (const [key, each] of book.look({ now, current, isComplete: true }).news) {
         book.told(key, each, now)
-        ids.add(each.id)
+        incidentIds.add(each.id)
         told.push(`${second}: ${each.change} ${each.finding.severity} ${each.size}`)
       }
     }
@@ -65,7 +65,7 @@ describe('a receiver', () => {
       '80: updates warning 10',
       '90: ends error 203',
     ])
-    expect(ids.size).toBe(1)
+    expect(incidentIds.size).toBe(1)
   })
 
   it('is told since when the incident goes on, although its devices have changed', () => {
@@ -90,13 +90,12 @@ describe('a receiver', () => {
 
   it('is told one begin and one end of findings that merge into one and are split again', () => {
     const { look } = receiver()
-    const named = (count: number) => ids(count).map((device) => silentVan(device))
-    expect(look(0, named(1))).toEqual(['begins silent'])
-    expect(look(1, named(3))).toEqual(['updates silent'])
+    expect(look(0, silentVans(1))).toEqual(['begins silent'])
+    expect(look(1, silentVans(3))).toEqual(['updates silent'])
     expect(look(2, [silent(6)])).toEqual(['updates silent'])
     expect(look(3, [silent(9)])).toEqual([])
-    expect(look(4, named(4))).toEqual([])
-    expect(look(5, named(4).slice(1))).toEqual([])
+    expect(look(4, silentVans(4))).toEqual([])
+    expect(look(5, silentVans(4).slice(1))).toEqual([])
     expect(look(6, [])).toEqual(['ends silent'])
   })
 
@@ -166,9 +165,9 @@ describe('a receiver', () => {
 
   it('knows what a version told that had no updates', () => {
     const { book, look } = receiver()
-    for (const finding of [silentVan('1'), silentVan('2')]) {
+    for (const each of [silentVan('1'), silentVan('2')]) {
       const [key, entry] = readEntry(
-        JSON.stringify({ finding, holds: true, told: 'begins', changedAt: NOON, isFlapping: false }),
+        JSON.stringify({ finding: each, holds: true, told: 'begins', changedAt: NOON, isFlapping: false }),
       )
       book.entries.set(key, entry)
     }
@@ -293,6 +292,11 @@ function silent(count: number): Finding {
 
 function silentVan(device: string): Finding {
   return finding({ code: 'silent', severity: 'warning', subject: { device, company_id: '7' }, count: 1 })
+}
+
+/** A finding about each of so many vans. */
+function silentVans(count: number): Finding[] {
+  return ids(count).map((device) => silentVan(device))
 }
 
 function ids(count: number): string[] {

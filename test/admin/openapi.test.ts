@@ -21,6 +21,9 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>
 }
 
+/** Schemas for bodies of the tracking API in which ids are numbers. */
+const WITH_NUMERIC_IDS = new Set(['StoredContractorNumber', 'Item', 'ItemReturn'])
+
 const admin = adminFixture()
 
 async function readDocument(): Promise<Document> {
@@ -104,7 +107,9 @@ describe('GET /openapi.json of the admin port', () => {
 
   it('declares every id as text, but those that the tracking API has as numbers in its bodies', async () => {
     const document = await readDocument()
-    const { StoredContractorNumber, Item, ItemReturn, ...schemas } = document.components.schemas
+    const schemas = Object.fromEntries(
+      Object.entries(document.components.schemas).filter(([name]) => !WITH_NUMERIC_IDS.has(name)),
+    )
     const ids = fieldsOf({ ...document, components: { schemas } }).filter(([name]) => /^id$|_id$/.test(name))
     expect(new Set(ids.map(([name]) => name))).toContain('courier_id')
     const numbers = ids.filter(([, schema]) => /integer|number/.test(JSON.stringify(schema)))

@@ -10,6 +10,17 @@ const stepsOf = async (protocol: string, values = VALUES) => {
   return filledSteps({ steps: [...steps] }, values)
 }
 
+function rowOf(id: string, at?: string): DeviceRowJson {
+  return {
+    id,
+    configured: true,
+    mapping: 'mapped',
+    condition: 'never',
+    findings: [],
+    ...(at && { last_heard: { at, transport: 'tcp' as const, remote: '' } }),
+  }
+}
+
 describe('the steps that the page shows for a tracker', () => {
   it('have all values, and can be sent', async () => {
     expect(await stepsOf('h02')).toEqual([
@@ -54,32 +65,24 @@ describe('the QR code of an SMS', () => {
 })
 
 describe('the tracker that the page waits for', () => {
-  const row = (id: string, at?: string): DeviceRowJson => ({
-    id,
-    configured: true,
-    mapping: 'mapped',
-    condition: 'never',
-    findings: [],
-    ...(at && { last_heard: { at, transport: 'tcp' as const, remote: '' } }),
-  })
   const before = new Map(
-    [row('0356', '2026-11-29T08:00:00Z'), row('7')].map((van) => [plain(van.id), van.last_heard?.at]),
+    [rowOf('0356', '2026-11-29T08:00:00Z'), rowOf('7')].map((van) => [plain(van.id), van.last_heard?.at]),
   )
   const idsOf = (vans: readonly DeviceRowJson[], id: string) => heardSince(vans, before, id).map((van) => van.id)
 
   it('is the one of its id, once it sends again, also if others send', () => {
-    const old = row('0356', '2026-11-29T08:00:00Z')
-    expect(idsOf([old, row('7', '2026-11-29T09:00:00Z')], '356')).toEqual([])
-    expect(idsOf([{ ...old, ...row('0356', '2026-11-29T07:59:00Z') }], '356')).toEqual(['0356'])
+    const old = rowOf('0356', '2026-11-29T08:00:00Z')
+    expect(idsOf([old, rowOf('7', '2026-11-29T09:00:00Z')], '356')).toEqual([])
+    expect(idsOf([{ ...old, ...rowOf('0356', '2026-11-29T07:59:00Z') }], '356')).toEqual(['0356'])
   })
 
   it('is without an id each one that was never heard, and none that was', () => {
     const rows = [
-      row('0356', '2026-11-29T09:00:00Z'),
-      row('7', '2026-11-29T09:00:00Z'),
-      row('9', '2026-11-29T09:00:00Z'),
+      rowOf('0356', '2026-11-29T09:00:00Z'),
+      rowOf('7', '2026-11-29T09:00:00Z'),
+      rowOf('9', '2026-11-29T09:00:00Z'),
     ]
     expect(idsOf(rows, ' ')).toEqual(['7', '9'])
-    expect(idsOf([row('7')], '')).toEqual([])
+    expect(idsOf([rowOf('7')], '')).toEqual([])
   })
 })

@@ -52,6 +52,13 @@ const known = (processes: readonly SeenProcess[] = [], ...found: readonly Found[
     found.map((each) => findingOf(each, NOW)),
   )
 
+const traitsBeside = (processes: SeenProcess[]) => trafficVan(device(), FACTS, known(processes))?.traits()
+
+const usualMsOf = (facts: object, paceMs: number) =>
+  trafficVan(device({ learnt: { ...LEARNT, paceMs } }), { ...FACTS, ...facts }, known())?.usualMs
+
+const hasStood = (facts: object) => trafficVan(device(), { ...FACTS, ...facts }, known())?.hasStood
+
 describe('a van that may fall silent', () => {
   it('has its port, protocol, gateway, company, model and networks', () => {
     const van = trafficVan(device(), FACTS, known([gateway('one'), gateway('two')]))
@@ -68,23 +75,19 @@ describe('a van that may fall silent', () => {
   })
 
   it('shares no gateway with others if there is one', () => {
-    const kinds = (processes: SeenProcess[]) => trafficVan(device(), FACTS, known(processes))?.traits()
-    expect(kinds([gateway('one')])).not.toContainEqual({ kind: 'gateway', value: '1 on a' })
-    expect(kinds([gateway('one'), gateway('two', { ageMs: 60 * S })])).not.toContainEqual(
+    expect(traitsBeside([gateway('one')])).not.toContainEqual({ kind: 'gateway', value: '1 on a' })
+    expect(traitsBeside([gateway('one'), gateway('two', { ageMs: 60 * S })])).not.toContainEqual(
       expect.objectContaining({ kind: 'gateway' }),
     )
   })
 
   it('is counted by the longest of its usual times', () => {
-    const usualMs = (facts: object, paceMs: number) =>
-      trafficVan(device({ learnt: { ...LEARNT, paceMs } }), { ...FACTS, ...facts }, known())?.usualMs
-    expect(usualMs({}, 45 * S)).toBe(45 * S)
-    expect(usualMs({}, S)).toBe(10 * S)
-    expect(usualMs({ usualMs: 0 }, S)).toBe(0)
+    expect(usualMsOf({}, 45 * S)).toBe(45 * S)
+    expect(usualMsOf({}, S)).toBe(10 * S)
+    expect(usualMsOf({ usualMs: 0 }, S)).toBe(0)
   })
 
   it('has stood if its last position stands, unless its ignition is on', () => {
-    const hasStood = (facts: object) => trafficVan(device(), { ...FACTS, ...facts }, known())?.hasStood
     const standing = { fix: { newAt: NOW, time: NOW, speed: 0.2 } }
     expect(hasStood({})).toBe(false)
     expect(hasStood(standing)).toBe(true)
@@ -122,16 +125,16 @@ it.each<[string, boolean, Found[], SeenProcess[]]>([
 )
 
 it('a burst of what was kept does not make a device one that sends each second; a long pause does not make it seldom', () => {
-  let known: IndexedDevice | undefined
+  let van: IndexedDevice | undefined
   const hear = (at: number) => {
     const heard = { ...HEARD, at }
-    known = device({ heard, learnt: learn(known, heard) })
+    van = device({ heard, learnt: learn(van, heard) })
   }
   for (let count = 0; count < 10; count++) hear(NOW + count * 60 * S)
-  expect(known?.learnt.paceMs).toBe(60 * S)
+  expect(van?.learnt.paceMs).toBe(60 * S)
   for (let count = 0; count < 100; count++) hear(NOW + 4000 * S + count * S)
-  expect(known?.learnt.usualMs).toBe(S)
-  expect(known?.learnt.paceMs).toBeGreaterThan(50 * S)
+  expect(van?.learnt.usualMs).toBe(S)
+  expect(van?.learnt.paceMs).toBeGreaterThan(50 * S)
   for (let count = 0; count < 360; count++) hear(NOW + 4200 * S + count * 10 * S)
-  expect(known?.learnt.paceMs).toBe(10 * S)
+  expect(van?.learnt.paceMs).toBe(10 * S)
 })

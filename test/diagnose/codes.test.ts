@@ -75,6 +75,17 @@ const downFor = (ms: number) => ({ upstream: { ...UPSTREAM, state: 'down' as con
 const REFUSED = { company: '7', message: 'no', since: NOW - 60 * S, lanes: ['7/42/1001', '7/42/1002'] }
 const refused = (status: number, accepted = {}) => ({ lanes: [{ ...REFUSED, status, ...accepted }] })
 
+const fileRefused = (host: string, count = 2) => ({
+  code: 'config_refused' as const,
+  subject: { file: 'devices.yaml', host },
+  sinceAt: NOW - 9 * S,
+  lastAt: NOW,
+  count,
+  evidence: ['devices.yaml:4: company_id: expected a number'],
+})
+const fileRefusedText = (host: string) =>
+  `devices.yaml on ${host} is refused: what was in effect before it stays in effect`
+
 function found(facts: Partial<Facts>) {
   return inEnglish(diagnose({ ...WELL, ...facts }))
 }
@@ -443,19 +454,10 @@ describe('by these facts', () => {
   })
 
   it('what each process of a machine says of one file is one finding, which breaks no link', () => {
-    const refused = (host: string, count = 2) => ({
-      code: 'config_refused' as const,
-      subject: { file: 'devices.yaml', host },
-      sinceAt: NOW - 9 * S,
-      lastAt: NOW,
-      count,
-      evidence: ['devices.yaml:4: company_id: expected a number'],
-    })
-    const facts = { observations: [refused('gate-1'), refused('gate-1'), refused('gate-2')] }
-    const message = (host: string) => `devices.yaml on ${host} is refused: what was in effect before it stays in effect`
+    const facts = { observations: [fileRefused('gate-1'), fileRefused('gate-1'), fileRefused('gate-2')] }
     expect(found(facts)).toMatchObject([
-      { count: 2, severity: 'error', evidence: refused('gate-1').evidence, message: message('gate-1') },
-      { count: 2, message: message('gate-2') },
+      { count: 2, severity: 'error', evidence: fileRefused('gate-1').evidence, message: fileRefusedText('gate-1') },
+      { count: 2, message: fileRefusedText('gate-2') },
     ])
     const { placed } = Object.fromEntries(
       linkStates(diagnose({ ...WELL, ...facts })).map(({ link, state }) => [link, state]),

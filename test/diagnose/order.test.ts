@@ -15,6 +15,10 @@ function codesOf(...found: readonly Found[]) {
   return ordered(...found).map(({ code }) => code)
 }
 
+function trafficStopped(company_id: string, sinceAt: number): Found {
+  return { code: 'traffic_stopped', subject: { company_id }, count: 8, sinceAt }
+}
+
 /** So many positions are delivered a second. */
 function delivering(perS: number): Readonly<Record<Link, Flow>> {
   const flow = { count: 4, perS }
@@ -52,10 +56,9 @@ it('an error of one van comes before a warning of many', () =>
   ).toEqual(['lane_hanging', 'silent']))
 
 it('of findings that concern as many vans, the one that has lasted longer comes first', () => {
-  const stopped = (company_id: string, sinceAt: number): Found => {
-    return { code: 'traffic_stopped', subject: { company_id }, count: 8, sinceAt }
-  }
-  expect(ordered(stopped('7', NOW), stopped('8', NOW - 1)).map(({ subject }) => subject.company_id)).toEqual(['8', '7'])
+  expect(
+    ordered(trafficStopped('7', NOW), trafficStopped('8', NOW - 1)).map(({ subject }) => subject.company_id),
+  ).toEqual(['8', '7'])
 })
 
 it.each<[string, string, Found[], VanCounts, number | undefined]>([

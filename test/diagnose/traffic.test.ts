@@ -65,6 +65,19 @@ function findings(traffic: readonly StoppedTraffic[]) {
 const trait = (kind: Trait['kind'], value: string): Trait => ({ kind, value })
 const port = (value: string) => trait('port', value)
 
+/** What is said each second of so many vans that stood when they fell silent. */
+function watchStood(count: number) {
+  return watch(
+    fleet(count, () => ({ untilS: 100, hasStood: true })),
+    300,
+  )
+}
+
+/** A van that falls silent; the first eleven are heard again. */
+function cutOff(index: number): Partial<Sender> {
+  return { untilS: 100, fromS: index < 11 ? 400 : Infinity, traits: [port('1')] }
+}
+
 describe('vans that fall silent together', () => {
   it('are all of a fleet but one: said within 60 s, with the number and the seconds', () => {
     const said = watch(
@@ -166,13 +179,8 @@ describe('vans that fall silent together', () => {
   })
 
   it('are said if they stood, only if they are many', () => {
-    const standing = (count: number) =>
-      watch(
-        fleet(count, () => ({ untilS: 100, hasStood: true })),
-        300,
-      )
-    expect(saidAfter(standing(19))).toBe(-1)
-    expect(saidAfter(standing(20))).toBeLessThanOrEqual(160)
+    expect(saidAfter(watchStood(19))).toBe(-1)
+    expect(saidAfter(watchStood(20))).toBeLessThanOrEqual(160)
   })
 
   it('are said in time by a gateway whose clock is behind', () => {
@@ -198,9 +206,8 @@ describe('vans that fall silent together', () => {
   })
 
   it('counts those that are missing later, and ends once most are heard again', () => {
-    const cut = (index: number) => ({ untilS: 100, fromS: index < 11 ? 400 : Infinity, traits: [port('1')] })
     const said = watch(
-      fleet(40, (index) => (index < 20 ? { everyS: index < 14 ? 10 : 70, ...cut(index) } : { traits: [port('2')] })),
+      fleet(40, (index) => (index < 20 ? { everyS: index < 14 ? 10 : 70, ...cutOff(index) } : { traits: [port('2')] })),
       450,
     )
     expect(said[160]).toMatchObject([{ vans: 14, of: 14 }])

@@ -24,6 +24,12 @@ function problemOf(facts: Partial<VanProblemFacts> & { readonly device?: DeviceF
   return inEnglish(vanProblem({ device: DRIVES, noted: [], now: NOW, ...facts }))
 }
 
+/** What is said of a van that raises an alarm while the tracking service refuses it. */
+function codeBesideRefusal(code: 'sos' | 'battery_low') {
+  const noted = [findingOf({ code, subject: { device: '1' } }, NOW, 'Van 41')]
+  return problemOf({ noted, refusal: REFUSED.get('8/42/1001') })!.code
+}
+
 describe('what is wrong with a van', () => {
   it('is nothing while it sends and is taken', () => {
     expect(problemOf()).toBeUndefined()
@@ -46,12 +52,7 @@ describe('what is wrong with a van', () => {
   })
 
   it('is an SOS before a refusal, and another alarm behind it', () => {
-    const alarm = (code: 'sos' | 'battery_low') =>
-      problemOf({
-        noted: [findingOf({ code, subject: { device: '1' } }, NOW, 'Van 41')],
-        refusal: REFUSED.get('8/42/1001'),
-      })!.code
-    expect([alarm('sos'), alarm('battery_low')]).toEqual(['sos', 'apikey_refused'])
+    expect([codeBesideRefusal('sos'), codeBesideRefusal('battery_low')]).toEqual(['sos', 'apikey_refused'])
   })
 
   it('is silence, since it was heard last; without a route it is none', () => {

@@ -39,8 +39,8 @@ const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs:
 const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
 /** The lines of the log. */
-const lines: { reason: string; fixes: number; device?: string; devices?: number }[] = []
-const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
+const logged: { reason: string; fixes: number; device?: string; devices?: number }[] = []
+const logger = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) })
 
 let redis: Store
 const closes: (() => Promise<void>)[] = []
@@ -143,21 +143,21 @@ describe('held fixes of an unknown device', () => {
     const vans = times(11, 8).map((id): Device => ({ ...VAN, id: String(id) }))
     const { configure, holding, send } = await gateway([], [], HOLD, { maxUnknownDevices: 8 })
     for (const { id } of vans) await send(id, NOW - 30, NOW - 20)
-    lines.length = 0
+    logged.length = 0
     await configure(
       vans,
       vans.map(({ id }) => ({ ...line(id, NOW - 100, NOW + 100), device: id })),
     )
     await expect.poll(held, soon).toEqual([])
     await holding.close()
-    expect(lines.length).toBeLessThanOrEqual(2)
-    expect(lines.reduce((sum, { fixes }) => sum + fixes, 0)).toBe(16)
-    expect(lines.reduce((sum, { devices = 1 }) => sum + devices, 0)).toBe(8)
-    lines.length = 0
+    expect(logged.length).toBeLessThanOrEqual(2)
+    expect(logged.reduce((sum, { fixes }) => sum + fixes, 0)).toBe(16)
+    expect(logged.reduce((sum, { devices = 1 }) => sum + devices, 0)).toBe(8)
+    logged.length = 0
     const one = await gateway([VAN])
     await one.send(VAN.id, NOW - 30)
     await one.configure([VAN], [line('1', NOW - 100, NOW + 100)])
-    await expect.poll(() => lines, soon).toMatchObject([{ device: VAN.id, reason: 'no_route', fixes: 1 }])
+    await expect.poll(() => logged, soon).toMatchObject([{ device: VAN.id, reason: 'no_route', fixes: 1 }])
   })
 
   it.each([

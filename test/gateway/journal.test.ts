@@ -45,6 +45,15 @@ async function refusals(): Promise<number> {
   return Number(/errorstat_NOREPLICAS:count=(\d+)/.exec(await redis.info('errorstats'))?.[1] ?? 0)
 }
 
+/** What is observed of senders that name no device, or one too many. */
+function observedSenders() {
+  return observations
+    .current()
+    .flatMap(({ code, subject, evidence }) =>
+      code === 'no_id' || code === 'unknown_refused' ? [[code, subject, ...evidence.map(english)]] : [],
+    )
+}
+
 const timesOf = (events: readonly { readonly event: string }[]) => events.map(({ event }) => event)
 
 it('answers frames while Redis refuses its writes, and writes what they said later, within its bounds', async () => {
@@ -276,16 +285,10 @@ it('a datagram that names no device is noted as that, and not as one device too 
   // What tests before have left.
   observations.current(Date.now() + 3_600_000)
   const { say } = await gateway({ hold: { unknown: true } })
-  const codes = () =>
-    observations
-      .current()
-      .flatMap(({ code, subject, evidence }) =>
-        code === 'no_id' || code === 'unknown_refused' ? [[code, subject, ...evidence.map(english)]] : [],
-      )
   await say({ device: 'x'.repeat(300), fixes: [at(1000 * NOW_S)] }, new Conversation('udp', '10.0.0.8:1'))
-  expect(codes()).toEqual([])
+  expect(observedSenders()).toEqual([])
   await say({ fixes: [at(1000 * NOW_S)] }, new Conversation('udp', '10.0.0.9:1'))
-  expect(codes()).toEqual([['no_id', { listener: 'spoken' }, 'spoken over udp from 10.0.0.9']])
+  expect(observedSenders()).toEqual([['no_id', { listener: 'spoken' }, 'spoken over udp from 10.0.0.9']])
 })
 
 it('answers a frame although noting it meets a fault', async () => {

@@ -136,6 +136,19 @@ const hear = (senders: readonly Sender[], every = 10) => {
   return senders.map((sender, index) => trail.heard(sender, START + index * every)?.code)
 }
 
+/** When senders that send by turns from their own drives are told to be two, s; undefined: never. */
+function toldAfter(turns: readonly (readonly [Sender, Generator<Whereabouts>])[], every: number, count = 6) {
+  const trail = new DeviceTrail()
+  for (let index = 0; index < count; index++) {
+    const [sender, drives] = turns[index % turns.length]
+    const at = START + index * every
+    if (trail.heard({ ...sender }, at)) return index * every
+    const { value } = drives.next()
+    if (value) trail.isOff({ ...value, timestamp: at }, at)
+  }
+  return undefined
+}
+
 describe('two senders', () => {
   const van: Sender = { protocol: 'teltonika', network: '192.0.2.0/24', connectedAt: 1 }
   const thief: Sender = { protocol: 'teltonika', network: '198.51.100.0/24', connectedAt: 2 }
@@ -154,19 +167,6 @@ describe('two senders', () => {
     const codes = hear([one, other, one, other, one, other, one, other])
     expect(codes).toEqual([...Array<undefined>(7).fill(undefined), 'claimed_twice'])
   })
-
-  /** When senders that send by turns from their own drives are told to be two, s; undefined: never. */
-  function toldAfter(turns: readonly (readonly [Sender, Generator<Whereabouts>])[], every: number, count = 6) {
-    const trail = new DeviceTrail()
-    for (let index = 0; index < count; index++) {
-      const [sender, drives] = turns[index % turns.length]
-      const at = START + index * every
-      if (trail.heard({ ...sender }, at)) return index * every
-      const { value } = drives.next()
-      if (value) trail.isOff({ ...value, timestamp: at }, at)
-    }
-    return undefined
-  }
 
   it.for([0, 1])('are seen at once where each goes on at places of its own, connected since %i', (connectedAt) => {
     const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt }))

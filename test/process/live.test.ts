@@ -263,13 +263,13 @@ describe('a line that is written to a file after a put', () => {
   })
 })
 
-describe('what is not in effect', () => {
-  /** What this process observes of its files: code, file and evidence. */
-  function observed(): string[] {
-    const own = observations.current().filter(({ subject }) => subject.host === hostname())
-    return own.map(({ code, evidence, subject }) => `${code} ${subject.file}: ${evidence.map(english).join('; ')}`)
-  }
+/** What this process observes of its files: code, file and evidence. */
+function observed(): string[] {
+  const own = observations.current().filter(({ subject }) => subject.host === hostname())
+  return own.map(({ code, evidence, subject }) => `${code} ${subject.file}: ${evidence.map(english).join('; ')}`)
+}
 
+describe('what is not in effect', () => {
   it('is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
     const { dir, write } = await folder(line('1', 10) + line('2', 20))
     const { live } = await following(dir)

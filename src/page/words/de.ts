@@ -623,7 +623,7 @@ export const de: Words = {
     swapMore: (n: string) => `und ${n} weitere`,
     swapKind: { label: 'Was geschieht', take: 'Übernehmen', exchange: 'Tauschen' },
     exchange: 'Tauschen',
-    exchangeTitle: (one: string, other: string) => `${one} und ${other} tauschen`,
+    exchangeTitle: (van: string, other: string) => `${van} und ${other} tauschen`,
     exchangeHint: 'Beide wechseln zugleich. „Zurücknehmen“ macht beides in einem Schritt rückgängig.',
     swapNone: 'Kein anderes Fahrzeug dieser Firma passt dazu.',
     hasRoute: (route: string) => `Tour ${route}`,

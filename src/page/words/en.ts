@@ -619,7 +619,7 @@ export const en = {
     swapMore: (n: string) => `and ${n} more`,
     swapKind: { label: 'What happens', take: 'Takes over', exchange: 'Swap' },
     exchange: 'Swap',
-    exchangeTitle: (one: string, other: string) => `Swap ${one} and ${other}`,
+    exchangeTitle: (van: string, other: string) => `Swap ${van} and ${other}`,
     exchangeHint: 'Both change at once. Undo takes it back in one step.',
     swapNone: 'No other van of this company is like this.',
     hasRoute: (route: string) => `route ${route}`,

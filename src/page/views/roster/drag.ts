@@ -57,9 +57,12 @@ function dropAt(x: number, y: number): string | undefined {
 
 /** The click that follows the end of a drag opens nothing. */
 function swallowClick(): void {
-  const swallow = (event: Event) => event.stopPropagation()
-  addEventListener('click', swallow, { capture: true, once: true })
-  setTimeout(() => removeEventListener('click', swallow, { capture: true }))
+  addEventListener('click', stopPropagation, { capture: true, once: true })
+  setTimeout(() => removeEventListener('click', stopPropagation, { capture: true }))
+}
+
+function stopPropagation(event: Event): void {
+  event.stopPropagation()
 }
 
 function scrollAtEdge(box: HTMLElement | null, y: number): void {

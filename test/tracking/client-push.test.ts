@@ -92,13 +92,13 @@ describe('connections', () => {
 })
 
 describe('HTTPS', () => {
-  it('gives the fault tls for a certificate that is not trusted', async () => {
-    expect(await client(await httpsServer()).push(PUSH)).toEqual({ fault: 'tls' })
+  it('gives the fault authority for a certificate that is not trusted', async () => {
+    expect(await client(await httpsServer()).push(PUSH)).toEqual({ fault: 'authority' })
   })
 
-  it('gives the fault tls when the server speaks no TLS', async () => {
+  it('gives the fault no_tls when the server speaks no TLS', async () => {
     const url = await httpServer((_, response) => response.end())
-    expect(await client(url.replace('http:', 'https:')).push(PUSH)).toEqual({ fault: 'tls' })
+    expect(await client(url.replace('http:', 'https:')).push(PUSH)).toEqual({ fault: 'no_tls' })
   })
 
   it('pushes over HTTPS with a trusted certificate', async () => {

@@ -3,6 +3,7 @@ import { networkOf } from '../../domain/addresses.ts'
 import { isWithin, networksOf } from '../../domain/networks.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
+import { observations } from '../../observe/observations.ts'
 import { Conversation } from '../conversation.ts'
 import { type Endpoint, type OpenServer, openServer, type Shared } from '../wire/listener.ts'
 import { pauseOf } from './connections.ts'
@@ -167,9 +168,15 @@ export class Acceptor {
       guarded(receive, (error) => endAfterFault(socket, error, this.#shared))
     }
     // Only with all of its first record the handshake costs something, and waits for its turn.
-    receiveFirstBytes(socket, { read: readClientHello, shared: this.#shared }, () =>
-      handshakeTurns.add(networkOf(origin.address), start),
+    receiveFirstBytes(
+      socket,
+      { read: readClientHello, invalid: () => this.#notePlain(origin), shared: this.#shared },
+      () => handshakeTurns.add(networkOf(origin.address), start),
     )
+  }
+
+  #notePlain({ address }: Origin): void {
+    observations.note('plain_to_tls', { subject: { listener: this.#endpoint.name }, evidence: address })
   }
 
   /** Whether the address is that of a trusted proxy for HTTP: such a proxy names the sender in each request. */
@@ -209,6 +216,8 @@ function refuse(socket: Socket, reason: RefusedReason): void {
 interface PendingStart<Start> {
   /** `incomplete`: more bytes may make it one; `invalid`: none can. `length`: bytes that are not passed on. */
   readonly read: (bytes: Buffer) => Start | 'incomplete' | 'invalid'
+  /** Called before a connection with such bytes ends. */
+  readonly invalid?: () => void
   readonly shared: Pick<Shared, 'logger' | 'pressure'>
 }
 
@@ -218,7 +227,7 @@ interface PendingStart<Start> {
  */
 function receiveFirstBytes<Start extends { readonly length: number }>(
   socket: Socket,
-  { read, shared }: PendingStart<Start>,
+  { read, invalid, shared }: PendingStart<Start>,
   done: (start: Start) => void,
 ): void {
   const { pressure } = shared
@@ -234,6 +243,7 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
     if (start === 'incomplete') return
     socket.off('readable', receiveGuarded).off('end', end)
     if (start === 'invalid') {
+      invalid?.()
       end()
       return
     }

@@ -2,13 +2,7 @@ import type { Socket } from 'node:net'
 import { createServer, type PeerCertificate, type Server, type TLSSocket } from 'node:tls'
 import { ServedCertificate } from '../../config/certificate.ts'
 import type { TlsConfig } from '../../config/schema.ts'
-import { addressOf } from '../../domain/addresses.ts'
-import { observations } from '../../observe/observations.ts'
 import type { Shared } from '../wire/listener.ts'
-
-/** Codes of handshakes that begin with bytes of no TLS. */
-const IS_PLAIN =
-  /^ERR_SSL_(?:WRONG_VERSION_NUMBER|HTTP_REQUEST|HTTPS_PROXY_REQUEST|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/
 
 type Secured = (socket: TLSSocket, certificate: string | undefined) => void
 
@@ -30,12 +24,9 @@ export class TlsHandshakes {
       handshakeTimeout: limits.identify_timeout,
     })
     this.#server.on('secureConnection', (socket) => this.#secured(socket))
-    this.#server.on('tlsClientError', ({ code = '' }: NodeJS.ErrnoException, { remoteAddress: remote }) => {
-      logger.debug({ reason: 'tls', listener: name, remote, code }, 'TLS handshake failed')
-      if (!IS_PLAIN.test(code)) return
-      const evidence = remote === undefined ? '' : addressOf(remote)
-      observations.note('plain_to_tls', { subject: { listener: name }, evidence })
-    })
+    this.#server.on('tlsClientError', ({ code }: NodeJS.ErrnoException, { remoteAddress: remote }) =>
+      logger.debug({ reason: 'tls', listener: name, remote, code }, 'TLS handshake failed'),
+    )
     this.#certificate.follow((context) => {
       this.#server.setSecureContext(context)
       logger.info({ listener: name }, 'the new certificate is in effect')

@@ -87,7 +87,9 @@ function zipEntries(bytes: Buffer): ZipEntry[] {
   if (end < 0 || end + 22 > bytes.length) throw unreadable(say('its end is missing'))
   const count = bytes.readUInt16LE(end + 10)
   if (count > MAX_ENTRIES)
-    throw new SpreadsheetError(say('the spreadsheet consists of {} files, which is too many: save the sheet as CSV', count))
+    throw new SpreadsheetError(
+      say('the spreadsheet consists of {} files, which is too many: save the sheet as CSV', count),
+    )
   const entries: ZipEntry[] = []
   let at = bytes.readUInt32LE(end + 16)
   let left = MAX_UNPACKED

@@ -118,7 +118,15 @@ interface Chain {
 }
 
 /** What does not hold of what we promise; undefined: all does. */
-export function problemOf({ falsehoods, fault, foundS, endedS, status, surfaces, wrong }: Measured): string | undefined {
+export function problemOf({
+  falsehoods,
+  fault,
+  foundS,
+  endedS,
+  status,
+  surfaces,
+  wrong,
+}: Measured): string | undefined {
   const { code, dueS = 0, endsS = 0, says, what } = fault
   const said = status?.findings ?? []
   if (says && !said.some((finding) => says.test(JSON.stringify(finding))))

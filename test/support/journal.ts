@@ -4,7 +4,14 @@ import { Journal, type JournalOptions } from '../../src/gateway/journal.ts'
 /** Books that keep nothing. */
 export const QUIET_BOOKS: JournalOptions = {
   heard: {
-    of: () => ({ spoke: () => {}, sentBefore: () => {}, stored: () => {}, said: () => {}, behindMs: 0, became: () => {} }),
+    of: () => ({
+      spoke: () => {},
+      sentBefore: () => {},
+      stored: () => {},
+      said: () => {},
+      behindMs: 0,
+      became: () => {},
+    }),
     gone: () => {},
   },
   arrivals: { notUnderstood: () => {}, refused: () => {}, unconfigured: () => {} },

@@ -63,7 +63,9 @@ it.each(RULES)('%s says nothing but texts of the catalogue', (file) => {
 
 it('each evidence that a process observes is a text of the catalogue', () => {
   const files = globSync('src/{config,gateway,process,push,store}/**/*.ts')
-  const lines = files.flatMap((file) => readFileSync(file, 'utf8').match(/evidence(:| =)(?:[^;\n]*\n){0,5}?[^;\n]*?(?:`.*`|say\(.*)/g) ?? [])
+  const lines = files.flatMap(
+    (file) => readFileSync(file, 'utf8').match(/evidence(:| =)(?:[^;\n]*\n){0,5}?[^;\n]*?(?:`.*`|say\(.*)/g) ?? [],
+  )
   expect(lines.length).toBeGreaterThan(25)
   expect(lines.flatMap(literalsOf).filter((text) => !isOfCatalogue(text))).toEqual([])
 })

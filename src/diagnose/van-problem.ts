@@ -36,11 +36,14 @@ export interface VanProblemFacts {
 
 /**
  * Pure: the worst that is wrong with a van by itself; undefined if nothing is known. After an SOS come errors, then what keeps its
- * positions back, then other alarms of its tracker. What concerns all vans is no problem of one.
+ * positions back, then other alarms of its tracker; of equal ones the one that has lasted longest. What concerns all vans is no
+ * problem of one.
  */
 export function vanProblem(facts: VanProblemFacts): VanProblem | undefined {
   const problems = [...noted(facts), ...own(facts), ...refusals(facts), ...unproven(facts), ...notHeard(facts)]
-  const [worst] = problems.toSorted((one, other) => rankOf(one) - rankOf(other))
+  const [worst] = problems.toSorted(
+    (one, other) => rankOf(one) - rankOf(other) || (one.sinceAt ?? facts.now) - (other.sinceAt ?? facts.now),
+  )
   return worst
 }
 
@@ -84,7 +87,10 @@ function unproven({ device, isUnproven, now }: VanProblemFacts): VanProblem[] {
   return [{ code: 'unproven', severity: 'warning', link: 'identified', message, action }]
 }
 
-/** Nothing of a van that has a route was accepted so far. One that was added a moment ago may not have been pointed to this server yet. */
+/**
+ * Nothing of a van that has a route was accepted so far. One that was added a moment ago may not have been pointed to this server
+ * yet.
+ */
 function notHeard({ device, source, now }: VanProblemFacts): VanProblem[] {
   const isNever = conditionOf(device, now) === 'never' && !device.isHeldUnknown
   if (!isNever || !device.route || isNewEntry(source, now)) return []

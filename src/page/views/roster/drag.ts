@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** Something that is dragged by a mouse or a pen, and what lies below the pointer. A finger scrolls. */
 export interface Dragged<Item> {
@@ -15,22 +15,27 @@ interface DragOptions<Item> {
   readonly drop: (item: Item, onto: string) => void
 }
 
-/** Drags by pointer events: `take` begins with a press, and a drag once the pointer has moved; Escape ends it. */
+/**
+ * Drags by pointer events: `take` begins with a press, and a drag once the pointer has moved; Escape ends it. Listeners are there
+ * with the press, since a quick click is over before the next picture.
+ */
 export function useDrag<Item>({ box, drop }: DragOptions<Item>) {
-  const [pressed, setPressed] = useState<{ item: Item; x: number; y: number }>()
   const [dragged, setDragged] = useState<Dragged<Item>>()
-  useEffect(() => {
-    if (!pressed) return undefined
+  const ending = useRef<() => void>(undefined)
+  useEffect(() => () => ending.current?.(), [])
+  const take = (item: Item) => (press: PointerEvent) => {
+    if (press.button !== 0 || press.pointerType === 'touch') return
+    ending.current?.()
     let last: Dragged<Item> | undefined
-    const end = () => {
-      setPressed(undefined)
-      setDragged(undefined)
-    }
     const move = ({ clientX: x, clientY: y }: PointerEvent) => {
-      if (!last && Math.hypot(x - pressed.x, y - pressed.y) < LEAST_PX) return
+      if (!last && Math.hypot(x - press.clientX, y - press.clientY) < LEAST_PX) return
       scrollAtEdge(box(), y)
-      last = { item: pressed.item, x, y, onto: dropAt(x, y) }
+      last = { item, x, y, onto: dropAt(x, y) }
       setDragged(last)
+    }
+    const end = () => {
+      for (const [name, listener] of Object.entries(listeners)) removeEventListener(name, listener as EventListener)
+      setDragged(undefined)
     }
     const up = () => {
       end()
@@ -41,12 +46,7 @@ export function useDrag<Item>({ box, drop }: DragOptions<Item>) {
     const key = (event: KeyboardEvent) => event.key === 'Escape' && end()
     const listeners = { pointermove: move, pointerup: up, pointercancel: end, keydown: key }
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name, listener as EventListener)
-    return () => {
-      for (const [name, listener] of Object.entries(listeners)) removeEventListener(name, listener as EventListener)
-    }
-  }, [pressed])
-  const take = (item: Item) => (event: PointerEvent) => {
-    if (event.button === 0 && event.pointerType !== 'touch') setPressed({ item, x: event.clientX, y: event.clientY })
+    ending.current = end
   }
   return { dragged, take }
 }

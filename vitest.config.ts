@@ -15,17 +15,18 @@ const BRIDGE = ['test/e2e/bridge.test.ts']
 const PACKAGE = ['test/package/**/*.test.ts']
 /** Containers, a service manager and a chart, by the documented commands: `npm run test:deploy`. */
 const DEPLOY = ['test/deploy/**/*.test.ts']
-/** The whole product on configurations of all kinds, and what takes ten seconds of CPU time: `npm run test:long`. */
+/** The whole product on configurations of all kinds, and what takes ten seconds of CPU time or long waits: `npm run test:long`. */
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/store/{cluster,redis-tls,replication}.test.ts',
-  'test/admin/relay-readers.test.ts',
+  'test/admin/{company-tokens,relay-readers}.test.ts',
+  'test/alerts/{alerts,failing,incidents}.test.ts',
   'test/gateway/admit/neighbours.test.ts',
   'test/gateway/wire/{matrix,one-answer}.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/process/{exit-codes,haproxy,priority,redis-start,supervisor,systemd,tracking}.test.ts',
-  'test/push/outage.test.ts',
-  'test/sandbox/demo.test.ts',
+  'test/push/{not-the-api,outage}.test.ts',
+  'test/sandbox/{demo,simulation}.test.ts',
   'test/sandbox/tracking/durability.test.ts',
   'test/tracking/openapi-requests.test.ts',
 ]

@@ -75,7 +75,7 @@ async function send(file: PageFile, request: FastifyRequest, reply: FastifyReply
   return reply.header('content-encoding', 'br').send(await file.packed)
 }
 
-/** Answers a request for some bytes of a file; whole, it may have a hundred gigabytes. */
+/** Answers a range of a file, never the whole: an archive of tiles may have a hundred gigabytes. */
 async function sendPart(path: string, range: string | undefined, reply: FastifyReply): Promise<FastifyReply> {
   const file = await open(path).catch(() => undefined)
   if (!file) return reply.code(404).send({ message: 'the file of page.tiles cannot be read' })

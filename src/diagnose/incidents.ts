@@ -36,7 +36,7 @@ function isMember(name: string): boolean {
   return name === 'device' || name === 'courier_id' || name === 'route_id'
 }
 
-/** Whether a finding is about one of several devices, lanes or routes that may become one finding. */
+/** Whether a finding is about one device, lane or route, so that several such findings may become one. */
 export function isAboutMember({ subject }: Pick<Finding, 'subject'>): boolean {
   return Object.entries(subject).some(([name, value]) => value !== undefined && isMember(name))
 }

@@ -1,12 +1,14 @@
 import { counted, joined, say, type Text, wholeSentence } from '../texts/text.ts'
-import type { FindingCode, Link, Severity } from './codes.ts'
+import { type FindingCode, type Link, SEVERITY_ORDER } from './codes.ts'
 import type { Finding } from './facts.ts'
 
 /** Errors first, then by how many vans a finding concerns, then by how long it holds. */
 export function inOrder(findings: readonly Finding[]): Finding[] {
   return findings.toSorted(
     (one, other) =>
-      ORDER[one.severity] - ORDER[other.severity] || concernOf(other) - concernOf(one) || one.sinceAt - other.sinceAt,
+      SEVERITY_ORDER[one.severity] - SEVERITY_ORDER[other.severity] ||
+      concernOf(other) - concernOf(one) ||
+      one.sinceAt - other.sinceAt,
   )
 }
 
@@ -76,7 +78,6 @@ function flowText({ connected, accepted }: Flows): Text {
   return say('{} connected, {} positions/s delivered', devices, accepted.perS)
 }
 
-const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 /** Stands for all vans. */
 export const ALL = 1_000_000_000
 /** Findings that hold all positions up, or make all late. */

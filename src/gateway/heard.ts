@@ -198,7 +198,7 @@ class HeardDevice {
     this.changed()
   }
 
-  /** It sent something before it was configured, with a fix that goes to a lane now. What came since then counts more. */
+  /** Notes who sent something before the device was configured; `fix`: it goes to a lane now. What came later stays. */
   sentBefore(contact: Contact, fix?: Fix): void {
     const { at } = contact
     if (this.contact?.connectedAt !== undefined || (this.contact?.at ?? 0) > at) return

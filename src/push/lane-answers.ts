@@ -125,7 +125,7 @@ export class LaneAnswers {
   }
 }
 
-/** Counts a lane in each time within which it was answered. */
+/** Adds a lane to the number of each time of `WITHIN_S` within which its last answer came. */
 function count(within: number[], { answered }: KnownLane, now: number): void {
   for (const [index, seconds] of WITHIN_S.entries())
     if (answered && now - answered.at <= seconds * 1000) within[index]++
@@ -133,7 +133,7 @@ function count(within: number[], { answered }: KnownLane, now: number): void {
 
 /** The least of these times; 0 if there are none. */
 function leastOf(times: readonly number[]): number {
-  return times.length === 0 ? 0 : Math.min(...times)
+  return times.reduce((least, time) => Math.min(least, time), times[0] ?? 0)
 }
 
 /** The times of `answered` and `quick`, in s. */

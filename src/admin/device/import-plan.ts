@@ -42,7 +42,7 @@ interface Suggestion {
   readonly arrivedAt?: number
 }
 
-/** A line that is taken. `before`: the entry as it is. */
+/** A line that adds or changes a device. `before`: the entry that it changes. */
 interface TakenLine {
   readonly row: SheetRow
   readonly before?: DeviceEntry

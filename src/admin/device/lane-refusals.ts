@@ -23,7 +23,7 @@ export class LaneRefusals {
     return this.#refusals.get(lane)
   }
 
-  /** Call it once a second: the devices on lanes that are refused, or refused no more, have changed. */
+  /** Call it once a second: devices whose lane is refused now, or is no longer, count as changed. */
   look(): void {
     const { findings, index, directory } = this.#sources
     const lanes = findings.facts?.lanes

@@ -1,6 +1,9 @@
 import * as z from 'zod'
 
-/** What became of a test of each receiver of alerts; `ok`: all took it. `receiver`: its place and its host. */
+/**
+ * What became of a test that was sent to each receiver of alerts; `ok`: all took it. `receiver`: its key in gateway.yaml and its
+ * host.
+ */
 export const AlertTestsJson = z.object({
   ok: z.boolean(),
   results: z.array(

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The token of a request: its name and what it may do, never the token. */
+/** What is known of the token of a request: its name and what it may do. The token itself is never answered. */
 export const TokenJson = z.object({
   name: z.string(),
   role: z.enum(['read', 'operate']),

@@ -8,7 +8,7 @@ export interface TilePlace {
   readonly y: number
 }
 
-/** Where tiles are asked for. */
+/** A tile server, or an archive of tiles. */
 export interface TileSource {
   /**
    * The bytes of a tile: a vector tile or a picture. Undefined: there is no such tile.

@@ -7,6 +7,7 @@ import { useAsked, useCompanies } from '../../data/hooks.ts'
 import { bodyOf } from '../../data/list-file.ts'
 import { exact } from '../../format.ts'
 import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -126,14 +127,14 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
             ? words.list.nothingChanges
             : rejected.length + doubtful.length > 0 && words.list.restTaken}
         </span>
-        <button
+        <ChangeButton
           type="button"
           class={`button ${isLoss ? 'danger' : 'primary'}`}
           disabled={isBusy || asked.isLoading || added + changed === 0}
           onClick={() => (isLoss ? setAsking(true) : void apply({}))}
         >
           {isLoss ? words.roster.applyAsk : words.apply}
-        </button>
+        </ChangeButton>
       </footer>
       {isAsking && (
         <LossDialog

@@ -4,6 +4,7 @@ import type { AlertTestsJson } from '../../../admin/schemas/alert-tests.ts'
 import type { ApiTestsJson } from '../../../admin/schemas/api-tests.ts'
 import { api } from '../../data/api.ts'
 import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words/index.ts'
@@ -53,9 +54,9 @@ function TestOf<Result>({ text, test, shows }: TestProps<Result>): JSX.Element {
   const isRunning = state && !state.results && !state.error
   return (
     <>
-      <button type="button" class="button small" onClick={run}>
+      <ChangeButton type="button" class="button small" onClick={run}>
         {text.button}
-      </button>
+      </ChangeButton>
       {state && (
         <Dialog
           title={text.title}

@@ -6,6 +6,7 @@ import { useAsked } from '../../data/hooks.ts'
 import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
 import { nameOf } from '../../data/van.ts'
 import { Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
@@ -56,9 +57,9 @@ export function ExchangeDialog({
       close={() => close(false)}
       submit={() => effect && void submit()}
       actions={
-        <button type="submit" class={`button ${isLoss ? 'danger' : 'primary'}`} disabled={!effect || isBusy}>
+        <ChangeButton type="submit" class={`button ${isLoss ? 'danger' : 'primary'}`} disabled={!effect || isBusy}>
           {isLoss ? words.roster.swapAnyway : words.roster.exchange}
-        </button>
+        </ChangeButton>
       }
     >
       {effect ? <Effect effect={effect} /> : !error && <Loading lines={2} />}

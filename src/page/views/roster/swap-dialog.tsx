@@ -10,6 +10,7 @@ import { useNow } from '../../data/hooks.ts'
 import { conditionOf, matches, nameOf } from '../../data/van.ts'
 import { exact } from '../../format.ts'
 import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
+import { ChangeButton } from '../../parts/change-button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -45,6 +46,8 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
   const begin = isRunning ? now : stay.from
   const name = nameOf(of.van)
   const others = candidates({ of, plan, begin, q })
+  // A swap is shown first, for whoever may only read, too.
+  const Choice = kind === 'take' ? ChangeButton : 'button'
 
   const send = async (work: () => Promise<void>) => {
     setBusy(true)
@@ -98,7 +101,7 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
           <ul class="swap-list">
             {others.slice(0, MOST_SHOWN).map((other) => (
               <li key={other.van.id}>
-                <button type="button" class="swap-van" disabled={isBusy} onClick={() => choose(other)}>
+                <Choice type="button" class="swap-van" disabled={isBusy} onClick={() => choose(other)}>
                   <ConditionDot van={other.van} text={false} />
                   <span class="swap-name">
                     <Foreign text={nameOf(other.van)} />
@@ -106,7 +109,7 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
                   </span>
                   <span class={`tag ${isBusyFrom(other, begin) ? '' : 'is-ok'}`}>{stateOf(other, begin)}</span>
                   <Icon name="swap" size={14} />
-                </button>
+                </Choice>
               </li>
             ))}
           </ul>

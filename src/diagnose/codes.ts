@@ -438,7 +438,7 @@ export const CODES = {
   no_id: {
     severity: 'warning',
     link: 'identified',
-    message: 'positions in {} come that name no device: they are not taken',
+    message: 'positions by the protocol {} name no device: they are not taken',
     action: 'set the id (the IMEI) in the tracker that the evidence names, or have it log in first',
   },
   checksum_errors: {

@@ -279,7 +279,7 @@ export const FAULTS: readonly Fault[] = [
     code: 'no_id',
     dueS: 3,
     endsS: 60,
-    says: /positions in gt06 come that name no device.*gt06 over tcp from 127\.0\.0\.1/,
+    says: /positions by the protocol gt06 name no device.*gt06 over tcp from 127\.0\.0\.1/,
     never: /unknown_refused/,
     begin: repeating(
       ({ product: { ports } }) => gt06Unnamed(ports['tcp/gt06']),

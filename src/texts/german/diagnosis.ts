@@ -20,8 +20,8 @@ const FINDINGS = {
     'in `why` nachsehen, was seine Positionen hält: ihm eine Route geben, seine Uhr stellen, oder sie zustellen: waybridge release',
   'fixes of devices that are not configured are refused: what may be held of such devices is used up':
     'Positionen nicht eingerichteter Geräte werden abgewiesen: was von solchen gehalten werden darf, ist aufgebraucht',
-  'positions in {} come that name no device: they are not taken':
-    'es kommen Positionen in {1}, die kein Gerät nennen: sie werden nicht angenommen',
+  'positions by the protocol {} name no device: they are not taken':
+    'Positionen im Protokoll {1} nennen kein Gerät: sie werden nicht angenommen',
   'set the id (the IMEI) in the tracker that the evidence names, or have it log in first':
     'im Gerät, das der Beleg nennt, die Kennung (die IMEI) setzen, oder es sich zuerst anmelden lassen',
   'what comes to {} does not speak TLS: nothing of it is taken':

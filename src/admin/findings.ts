@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { SEVERITY_ORDER } from '../diagnose/codes.ts'
-import { diagnose, idOf } from '../diagnose/diagnose.ts'
+import { CAUSES_OF_BACKLOG, diagnose, idOf } from '../diagnose/diagnose.ts'
 import { ALL, concernOf } from '../diagnose/order.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
@@ -42,6 +42,8 @@ export class Findings {
   /** The findings that held when Redis went away. Whether they still hold is not known. */
   #suspended: readonly Finding[] = []
   #facts: Facts | undefined
+  /** When something held last that explains why positions wait, ms UTC. */
+  #waitExplainedAt = Number.NEGATIVE_INFINITY
   readonly #logged = new IncidentBook({ minSeverity: 'info', flap: 0, quietHours: null, zone: 'UTC' })
 
   constructor(sources: FindingSources) {
@@ -74,7 +76,7 @@ export class Findings {
   async look(): Promise<void> {
     const before = byId([...this.#current, ...this.#suspended])
     this.#facts = await this.#sources.gather()
-    const current = byId(diagnose(this.#facts))
+    const current = byId(this.#withoutCatchingUp(diagnose(this.#facts), this.#facts.now))
     for (const [id, finding] of current) {
       const known = before.get(id)
       if (known) current.set(id, { ...finding, sinceAt: Math.min(known.sinceAt, finding.sinceAt) })
@@ -94,6 +96,12 @@ export class Findings {
       this.#logged.told(key, each, now)
     }
     await this.#keep(ended, now)
+  }
+
+  /** What has waited for a cause goes out once that is over, and the figures of it are some seconds old: that is no backlog. */
+  #withoutCatchingUp(found: readonly Finding[], now: number): readonly Finding[] {
+    if (found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))) this.#waitExplainedAt = now
+    return now - this.#waitExplainedAt < CATCHING_UP_MS ? found.filter(({ code }) => code !== 'backlog') : found
   }
 
   #tell(change: FindingChange): void {
@@ -195,4 +203,5 @@ const LEVELS = { error: 'error', warning: 'warn', info: 'info' } as const
 /** Behind all that hold, by the latest end. */
 const BEHIND = 1e15
 const KEPT_MS = 86_400_000
+const CATCHING_UP_MS = 10_000
 const KEPT = 1000

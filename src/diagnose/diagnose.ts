@@ -97,7 +97,8 @@ function nameOf({ device, file, host = '', listener, process }: Finding['subject
 }
 
 /** What waits because of one of these needs no finding of its own. */
-const CAUSES_OF_BACKLOG = new Set<FindingCode>([
+/** What explains that positions wait. */
+export const CAUSES_OF_BACKLOG: ReadonlySet<FindingCode> = new Set([
   'no_worker',
   'worker_stuck',
   'upstream_down',

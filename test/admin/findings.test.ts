@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Findings } from '../../src/admin/findings.ts'
 import { everySecond } from '../../src/async.ts'
 import { DeviceSurvey } from '../../src/diagnose/devices.ts'
-import type { DeviceGroup } from '../../src/diagnose/facts.ts'
+import type { DeviceGroup, Facts, UpstreamFacts } from '../../src/diagnose/facts.ts'
 import { type Observation, observations } from '../../src/observe/observations.ts'
 import { readProcesses } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
@@ -202,3 +202,23 @@ function raised(sinceAt: number, at = sinceAt): DeviceGroup[] {
   survey.add({ id: '1', name: 'Van 1', company: '7', heardAt: at, said })
   return survey.groups()
 }
+
+it('what has waited for the tracking API is no backlog while it goes out, and one if it still waits ten seconds later', async () => {
+  let facts: Facts = { now: NOW, observations: [] }
+  const findings = new Findings({ redis: admin.redis, gather: async () => facts, logger: pino({ level: 'silent' }) })
+  const codesAfter = async (seconds: number, state: 'up' | 'down') => {
+    const now = NOW + seconds * 1000
+    const upstream: UpstreamFacts = {
+      ...{ state, since: NOW, url: 'https://api.example', inFlight: 0, oldestMs: 0, slowestMs: 0 },
+      ...{ refused: [], tokensRefused: [], lastError: { at: now, code: 'refused', operation: 'push' } },
+    }
+    facts = { now, observations: [], upstream, backlog: { fixes: 9, lanes: 1, oldestAt: NOW - 2 * MIN } }
+    await findings.look()
+    return findings.current.map(({ code }) => code)
+  }
+  expect(await codesAfter(0, 'up')).toEqual(['backlog'])
+  expect(await codesAfter(5, 'down')).toEqual(['upstream_down'])
+  expect(await codesAfter(6, 'up')).toEqual([])
+  expect(await codesAfter(14, 'up')).toEqual([])
+  expect(await codesAfter(15, 'up')).toEqual(['backlog'])
+})

@@ -330,7 +330,7 @@ export const CODES = {
   positions_refused: {
     severity: 'warning',
     link: 'accepted',
-    message: 'the tracking API refuses single positions: they are parked, the others are delivered',
+    message: 'the tracking API refuses positions: they are parked',
     action: 'correct the cause that its answer names, then retry them: waybridge parked retry',
   },
   backlog: {

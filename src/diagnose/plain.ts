@@ -28,7 +28,7 @@ function asText(value: Text | number): Text {
 const ABOUT: Readonly<Partial<Record<Template, Template>>> = {
   [CODES.silent.message]: 'nothing is heard, though on a route now',
   [CODES.gps_old.message]: 'messages arrive, but no new position',
-  [CODES.clock_behind.message]: 'the positions have wrong times: a fault of time zone',
+  [CODES.clock_behind.message]: 'the positions have wrong times: they are behind',
   [CODES.clock_ahead.message]: 'the clock of the tracker is ahead: positions are held back',
   [CODES.no_route.message]: 'positions arrive, but there is no route for them',
   [CODES.unknown_device.message]: 'sends positions, and is not named yet: they are held back',
@@ -59,7 +59,9 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   // Actions about vans.
   [CODES.silent.action]: ['have the power and the SIM card of the tracker checked'],
   [CODES.gps_old.action]: ['if no roof is above the van, have the GPS antenna of the tracker checked'],
-  [CODES.clock_behind.action]: ['set the time zone of the van under Edit, or have its tracker report UTC'],
+  [CODES.clock_behind.action]: [
+    'if the times are off by hours, set the time zone of the van under Edit; if not, set the clock of its tracker',
+  ],
   'set time_zone: "{}" for {}, or have the device report UTC': ['set the time zone {} for {} under Edit', 0, 1],
   'remove the time_zone of {}, or set that of the device': ['remove the time zone of {} under Edit', 0],
   '{} at {}': [ITSELF, 0],
@@ -106,8 +108,11 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   [CODES.lane_refused.action]: [
     'check courier and route, here or in the tracking service; what was refused is kept, and can be sent again',
   ],
-  [CODES.positions_refused.message]: [
-    'the tracking service refuses single positions: they are kept, the others are delivered',
+  [CODES.positions_refused.message]: ['the tracking service refuses positions: they are kept'],
+  'the tracking API refuses positions of courier {} on route {}: they are parked': [
+    'the tracking service refuses positions of courier {} on route {}: they are kept',
+    0,
+    1,
   ],
   [CODES.positions_refused.action]: ['tell who runs the tracking service what its answer says'],
   'the tracking API refuses the OAuth token of company {}: orders and numbers are not relayed': [

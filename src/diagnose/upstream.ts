@@ -156,7 +156,7 @@ function refusedPositions({ refused }: UpstreamFacts, now: number): Found[] {
         subject: subjectOf(lane),
         count: positions,
         message: say(
-          'the tracking API refuses single positions of courier {} on route {}: they are parked, the others are delivered',
+          'the tracking API refuses positions of courier {} on route {}: they are parked',
           subjectOf(lane).courier_id,
           subjectOf(lane).route_id,
         ),

@@ -250,7 +250,7 @@ export const FAULTS: readonly Fault[] = [
     code: 'clock_behind',
     van: OWN[0],
     dueS: 120,
-    says: /365 days behind: no time zone fits.*set the clock/,
+    says: /set the clock.*365 days behind: no time zone fits/,
     never: /gps_old/,
     begin: repeating(
       (site) => osmand(site, OWN[0], { timestamp: nowS() - 365 * 86_400 }),
@@ -259,11 +259,10 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     what: 'the API refuses all positions of a courier (422); retried by hand once it takes them',
-    code: 'lane_refused',
+    code: 'positions_refused',
     van: FLEET[1],
-    dueS: 60,
-    says: /it does not say that the courier or the route is wrong/,
-    never: /correct the courier or the route/,
+    endsS: 10,
+    never: /others are delivered|correct the courier or the route/,
     async begin(site) {
       const mend = await answering((request, response) =>
         (request.courier === '2' ? refusing(422) : ok)(request, response),

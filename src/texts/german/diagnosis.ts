@@ -231,8 +231,8 @@ const FINDINGS = {
     'die Tracking-API beantwortet {1} Spuren der Firma {2} nicht, andere schon',
   'tell who runs the tracking API which couriers and routes get no answer; nothing is lost: their positions wait and are delivered once it answers':
     'dem Betreiber der Tracking-API sagen, welche Kuriere und Routen keine Antwort bekommen; nichts geht verloren: ihre Positionen warten und werden zugestellt, sobald sie antwortet',
-  'the tracking API refuses single positions of courier {} on route {}: they are parked, the others are delivered':
-    'die Tracking-API lehnt einzelne Positionen von Kurier {1} auf Route {2} ab: sie sind geparkt, die übrigen werden zugestellt',
+  'the tracking API refuses positions of courier {} on route {}: they are parked':
+    'die Tracking-API lehnt Positionen von Kurier {1} auf Route {2} ab: sie sind geparkt',
   'no answer since {}: {}': 'keine Antwort seit {1}: {2}',
   'other lanes answered since: at least {}': 'seither beantwortete andere Spuren: mindestens {1}',
   'its lane has got no answer since {}': 'seine Spur hat seit {1} keine Antwort bekommen',
@@ -302,8 +302,7 @@ const FINDINGS = {
   'the tracking API refuses {} of company {} ({})': 'die Tracking-API lehnt {1} der Firma {2} ab ({3})',
   'correct the courier or the route in the roster: the parked fixes go there at once; or correct them in the tracking API, then retry: waybridge parked retry':
     'Fahrer oder Tour im Tourenplan berichtigen: die geparkten Positionen gehen sofort dorthin; oder sie in der Tracking-API berichtigen und dann erneut versuchen: waybridge parked retry',
-  'the tracking API refuses single positions: they are parked, the others are delivered':
-    'die Tracking-API lehnt einzelne Positionen ab: sie sind geparkt, die anderen werden zugestellt',
+  'the tracking API refuses positions: they are parked': 'die Tracking-API lehnt Positionen ab: sie sind geparkt',
   'correct the cause that its answer names, then retry them: waybridge parked retry':
     'die Ursache beheben, die ihre Antwort nennt, dann erneut versuchen: waybridge parked retry',
   'positions wait for longer than a minute although the tracking API answers':

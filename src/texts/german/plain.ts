@@ -3,8 +3,7 @@
 const PROBLEMS = {
   'nothing is heard, though on a route now': 'kein Lebenszeichen, obwohl jetzt auf Tour',
   'messages arrive, but no new position': 'Meldungen kommen an, aber keine neue Position',
-  'the positions have wrong times: a fault of time zone':
-    'die Positionen haben falsche Zeiten: die Zeitzone ist falsch',
+  'the positions have wrong times: they are behind': 'die Positionen haben falsche Zeiten: sie gehen nach',
   'the clock of the tracker is ahead: positions are held back':
     'die Uhr des Trackers geht vor: Positionen werden zurückgehalten',
   'positions arrive, but there is no route for them': 'Positionen kommen an, aber es gibt keine Tour dafür',
@@ -43,8 +42,8 @@ const ACTIONS = {
   'have the power and the SIM card of the tracker checked': 'Strom und SIM-Karte des Trackers prüfen lassen',
   'if no roof is above the van, have the GPS antenna of the tracker checked':
     'steht das Fahrzeug nicht unter einem Dach, die GPS-Antenne des Trackers prüfen lassen',
-  'set the time zone of the van under Edit, or have its tracker report UTC':
-    'unter Bearbeiten die Zeitzone des Fahrzeugs setzen oder den Tracker UTC melden lassen',
+  'if the times are off by hours, set the time zone of the van under Edit; if not, set the clock of its tracker':
+    'gehen die Zeiten um Stunden nach, unter Bearbeiten die Zeitzone des Fahrzeugs setzen, sonst die Uhr des Trackers stellen',
   'set the time zone {} for {} under Edit': 'für {2} unter Bearbeiten die Zeitzone {1} setzen',
   'remove the time zone of {} under Edit': 'unter Bearbeiten die Zeitzone von {1} entfernen',
   'if the tracker reports local time, set the time zone of the van under Edit; otherwise have the clock of the tracker set':
@@ -98,8 +97,10 @@ const SERVICE = {
   'the tracking service refuses positions of some routes': 'der Tracking-Dienst lehnt Positionen einiger Touren ab',
   'check courier and route, here or in the tracking service; what was refused is kept, and can be sent again':
     'Fahrer und Tour prüfen, hier oder im Tracking-Dienst; Abgelehntes ist aufgehoben und kann erneut gesendet werden',
-  'the tracking service refuses single positions: they are kept, the others are delivered':
-    'der Tracking-Dienst lehnt einzelne Positionen ab: sie sind aufgehoben, die anderen werden zugestellt',
+  'the tracking service refuses positions: they are kept':
+    'der Tracking-Dienst lehnt Positionen ab: sie sind aufgehoben',
+  'the tracking service refuses positions of courier {} on route {}: they are kept':
+    'der Tracking-Dienst lehnt Positionen von Fahrer {1} auf Tour {2} ab: sie sind aufgehoben',
   'tell who runs the tracking service what its answer says': 'dem Betreiber des Tracking-Dienstes dessen Antwort sagen',
   'the tracking service refuses the login of company {}: its orders and numbers are not passed on':
     'der Tracking-Dienst lehnt die Anmeldung der Firma {1} ab: ihre Aufträge und Nummern werden nicht weitergegeben',

@@ -209,8 +209,15 @@ it('what has waited for the tracking API is no backlog while it goes out, and on
   const codesAfter = async (seconds: number, state: 'up' | 'down') => {
     const now = NOW + seconds * 1000
     const upstream: UpstreamFacts = {
-      ...{ state, since: NOW, url: 'https://api.example', inFlight: 0, oldestMs: 0, slowestMs: 0 },
-      ...{ refused: [], tokensRefused: [], lastError: { at: now, code: 'refused', operation: 'push' } },
+      state,
+      since: NOW,
+      url: 'https://api.example',
+      inFlight: 0,
+      oldestMs: 0,
+      slowestMs: 0,
+      refused: [],
+      tokensRefused: [],
+      lastError: { at: now, code: 'refused', operation: 'push' },
     }
     facts = { now, observations: [], upstream, backlog: { fixes: 9, lanes: 1, oldestAt: NOW - 2 * MIN } }
     await findings.look()

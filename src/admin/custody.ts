@@ -42,13 +42,16 @@ export async function takeAccount(redis: Store, companyOf: (device: string) => s
   const accounted = {
     filtered: sumOf(withPrefix(counters, 'filtered:').values()),
     delivered: counters.get('delivered') ?? 0,
+    redelivered: counters.get('redelivered') ?? 0,
     waiting: waiting.fixes,
     parked: parked.fixes,
     held: held.fixes,
     discarded: sumOf(discardedFor.values()),
   }
   const received = counters.get('received') ?? 0
-  const custody = { received, ...accounted, difference: received - sumOf(Object.values(accounted)) }
+  // Fixes that were delivered and queued once more, and those of them that were taken out again.
+  const requeued = (counters.get('requeued') ?? 0) - (counters.get('withdrawn') ?? 0)
+  const custody = { received, ...accounted, difference: received + requeued - sumOf(Object.values(accounted)) }
   return { lanes, waiting, parked, held, heldFor, discardedFor, custody, storedFor: (scope: Scope) => stored.of(scope) }
 }
 

@@ -79,6 +79,18 @@ export function configSchema(protocols: Protocols, dir = '') {
     companies: list(company).describe(
       'The companies whose couriers are tracked; none, with the embedded tracking service on this machine: company 1, to try things out.',
     ),
+    keep: section({
+      delivered: setting(
+        span,
+        '48h',
+        'Time for which delivered fixes are kept, by their own time, to correct routes and to verify; `0s`: not at all.',
+      ),
+      max_memory: setting(
+        number(0.001, 0.5),
+        0.1,
+        'Share of the memory of Redis that they may take; beyond it the oldest hours are deleted.',
+      ),
+    }),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
       max_wait: setting(
@@ -93,6 +105,11 @@ export function configSchema(protocols: Protocols, dir = '') {
       timeout: setting(timer(1), '60s', 'Maximum duration of a request, answer included.'),
       first_delay: setting(timer(1), '1s', 'Delay of the first retry; the next delays are longer.'),
       max_delay: setting(timer(1), '60s', 'Maximum delay of a retry.'),
+      redeliver_share: setting(
+        number(0.01, 1),
+        0.2,
+        'Share of the requests that positions which are delivered once more may take.',
+      ),
     }),
     filter: section({
       uere_m: setting(number(0.1, 1000), 5, 'Accuracy in metres for each unit of HDOP.'),

@@ -2,7 +2,10 @@ import type { LimitFunction } from 'p-limit'
 import type { Logger } from '../observe/log.ts'
 import {
   type Batch,
+  chunksOf,
   countRecords,
+  countRedelivered,
+  type KeepSettings,
   type Lease,
   Leases,
   NOT_CURRENT,
@@ -32,9 +35,11 @@ export interface PushingOptions {
   /** The apikeys of each company at the start. */
   readonly apikeys: Keyring
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
+  readonly keep: KeepSettings
   readonly push: {
     readonly concurrency: number
     readonly max_requests_per_s: number | null
+    readonly redeliver_share: number
     readonly first_delay: number
     readonly max_delay: number
   }
@@ -69,9 +74,13 @@ export class ShardPush {
   readonly #overdue: NodeJS.Timeout
 
   constructor(options: ShardPushOptions) {
-    const { batch, logger, shard } = options
+    const { batch, keep, shard, logger } = options
     this.#options = options
-    this.#leases = new Leases(shard, { maxPositions: batch.max_positions, maxWaitMs: batch.max_wait })
+    this.#leases = new Leases(shard, {
+      maxPositions: batch.max_positions,
+      maxWaitMs: batch.max_wait,
+      keepMs: keep.delivered,
+    })
     this.#lane = { ...options, leases: this.#leases }
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS)
     this.#tickets = new Tickets({ ...options, leases: this.#leases, work: this.#work })
@@ -173,13 +182,15 @@ class LanePush {
   }
 
   #delivered({ records }: Batch, status: number): Promise<Batch | undefined> {
-    const { batch, leases, stopping } = this.#options
+    const { batch, keep, leases, stopping } = this.#options
     const count = countRecords(records)
     const suspects = Math.max(0, this.#suspects - count)
     this.#suspects = suspects
     const isLast = this.#requests >= REQUESTS_OF_A_LANE || stopping.aborted
     const wanted = suspects > 0 ? Math.max(1, suspects >> 1) : isLast ? 0 : batch.max_positions
-    return leases.done(this.#lease, { count, status, wanted, atOnce: suspects > 0 })
+    const chunks = keep.delivered > 0 ? chunksOf(records, Date.now() - keep.delivered) : undefined
+    const redelivered = countRedelivered(records)
+    return leases.done(this.#lease, { count, status, wanted, atOnce: suspects > 0, redelivered, chunks })
   }
 
   async #retry({ status, leastMs }: Consequence & { to: 'retry' }): Promise<void> {

@@ -1,5 +1,7 @@
 import { forgetRecord } from './device-record.ts'
 import { HELD_LISTS, heldList } from './held.ts'
+import { forgetCorrections } from './corrections.ts'
+import { forgetKept } from './kept-fixes.ts'
 import { dropFrames, frameIds } from './kept-frames.ts'
 import { keys } from './keys.ts'
 import { type Fate, sweep, sweepAll } from './move.ts'
@@ -22,6 +24,8 @@ export interface ForgottenDevice {
   readonly contacts: number
   /** Frames that were not understood. */
   readonly frames: number
+  /** Deliveries that were kept. */
+  readonly kept: number
   /** Lanes that a worker pushes at this moment: fixes of the device may be left there. */
   readonly busy: number
 }
@@ -47,8 +51,10 @@ export async function forgetDevice(
   const { parked, ...lanes } = await forgetInLanes(shard, { ids, lanes: await lanesIn('schedule'), fate })
   const marks = await forgetMarks(shard, ids)
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
+  for (const id of ids) await forgetCorrections(shard, id)
+  const kept = await sumOver([...ids], (id) => forgetKept(shard, id))
   const frames = await dropFrames(await frameIds(redis, [...ids]))
-  return { held, parked: parked + refused, ...lanes, marks, contacts, frames }
+  return { held, parked: parked + refused, ...lanes, marks, contacts, frames, kept }
 }
 
 /** Leases only the lanes that have something of the device, and gives them back. */

@@ -58,6 +58,16 @@ export function shardKeys(tag: string) {
     lanePrefix: `${tag}:lane:`,
     /** hash `<day since 1970>`, which expires: lane → `<ms>:<status>:<failures in a row>` of its last push on that day */
     pushesPrefix: `${tag}:pushes:`,
+    /**
+     * What was delivered lately (see kept-fixes.ts). `<hour since 1970>:<device>`: list of chunks; `<hour>`: set of the devices
+     * that have one; all expire
+     */
+    keptPrefix: `${tag}:kept:`,
+    /** hash: hour → kept fixes; `since`: how far back they reach, ms UTC; `trimmed`: how many were deleted for want of memory */
+    keptHours: `${tag}:kept-hours`,
+    /** hash: corrections that are not done, JSON each (see corrections.ts); string that expires: the worker whose turn it is */
+    corrections: `${tag}:corrections`,
+    correcting: `${tag}:correcting`,
     /** list: what the service refused of a lane, an entry an answer */
     refused: (lane: string) => `${tag}:refused:${lane}`,
     /** hash: device → its record (see device-record.ts) */

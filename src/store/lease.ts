@@ -33,6 +33,10 @@ export interface Delivered {
   /** Most records wanted next, `atOnce` though they may be no whole batch; 0: none, the lane is given back. */
   readonly wanted: number
   readonly atOnce: boolean
+  /** How many of them were delivered before, to another lane; undefined: none. */
+  readonly redelivered?: number
+  /** What is kept of them (`chunksOf`); undefined: nothing. */
+  readonly chunks?: Buffer
 }
 
 export interface RetryDelay {
@@ -45,6 +49,8 @@ export interface RetryDelay {
 export interface LeaseOptions {
   readonly maxPositions: number
   readonly maxWaitMs: number
+  /** ms for which delivered fixes are kept; 0, as by default: not at all. */
+  readonly keepMs?: number
   readonly leaseMs?: number
 }
 
@@ -57,7 +63,7 @@ export class Leases {
 
   constructor(shard: Shard, options: LeaseOptions) {
     this.#shard = shard
-    this.#options = { leaseMs: LEASE_MS, ...options }
+    this.#options = { leaseMs: LEASE_MS, keepMs: 0, ...options }
   }
 
   /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
@@ -162,16 +168,18 @@ export class Leases {
 
   readonly #done = grouped(async (items: (Delivered & { readonly lease: Lease })[]) => {
     await this.#renewal
-    const { maxPositions, maxWaitMs } = this.#options
-    const args = items.flatMap(({ lease: { lane, token }, count, status, wanted, atOnce }) => {
-      return [lane, token, count, status, wanted, atOnce ? 1 : 0]
-    })
+    const { keepMs, maxPositions, maxWaitMs } = this.#options
+    const args = items.flatMap(
+      ({ lease: { lane, token }, count, status, wanted, atOnce, redelivered = 0, chunks = '' }) => {
+        return [lane, token, count, status, wanted, atOnce ? 1 : 0, redelivered, chunks]
+      },
+    )
     const keys = this.#shard.keyNames
     const touched = [keys.schedule, keys.custody, keys.lanePrefix, keys.pushesPrefix, keys.parked, keys.ahead]
     const answers = await this.#shard.run(
       'done',
-      [...touched, keys.upstream, keys.failing],
-      [maxPositions, dueAfter(maxWaitMs), ...args],
+      [...touched, keys.upstream, keys.failing, keys.keptPrefix, keys.keptHours],
+      [maxPositions, dueAfter(maxWaitMs), keepMs, ...args],
     )
     return (answers as ([Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
       if (!answer) return undefined

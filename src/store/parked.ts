@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Lease } from './lease.ts'
 import { type Fate, NOT_CURRENT, type Swept, sweep } from './move.ts'
-import { deviceOf } from './record.ts'
+import { deviceOf, isRedelivered } from './record.ts'
 import type { RecordSource } from './store.ts'
 import { sumOver } from './survey.ts'
 import type { Shard, Store } from './shards.ts'
@@ -46,7 +46,7 @@ async function releasePart(shard: Shard, lane: string, place: Place): Promise<nu
   }
   const { left, end } = await sweepRefused(shard, lane, (record) => {
     const to = place(record)
-    return to === NOT_CURRENT ? to : { lane: to ?? lane, device: deviceOf(record), records: record }
+    return to === NOT_CURRENT ? to : movedTo(to ?? lane, record, lane)
   })
   return end === NOT_CURRENT ? end : parked + left
 }
@@ -107,9 +107,15 @@ export async function relocate(
   const { end, stayed } = await sweep(shard, { ...listOf(shard, lane), token }, (record) => {
     const to = place(record)
     if (to === NOT_CURRENT) return to
-    return to === undefined || to === lane ? 'stays' : { lane: to, device: deviceOf(record), records: record }
+    return to === undefined || to === lane ? 'stays' : movedTo(to, record, lane)
   })
   return end === NOT_CURRENT ? end : end === 'reached' && stayed > 0
+}
+
+/** The fate of a record that goes to a lane. One that was delivered before ends: another lane may have had it. */
+function movedTo(to: string, record: Buffer, from: string): Fate {
+  if (to !== from && isRedelivered(record, 0)) return WITHDRAWN
+  return { lane: to, device: deviceOf(record), records: record }
 }
 
 /** Leases a lane of a shard for an admin operation, once its present lease has ended; undefined where it is not there any more. */
@@ -148,6 +154,7 @@ const LANES = 100
 /** Records read in one call, and lanes read side by side. */
 const SLICE = 200
 const AT_ONCE = 10
+const WITHDRAWN = { gone: 'withdrawn' } as const
 const DELETED = { gone: 'discarded:deleted' } as const
 const SEIZE_MS = 15_000
 const SEIZE_AGAIN_MS = 200

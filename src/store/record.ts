@@ -5,7 +5,8 @@
  *
  *   L  length of the record, itself included      A, O  latitude, longitude, signed, 1e-7 degrees
  *   F  1: D is a number; 2: P is there; 4: P is   M  accuracy, metres, 65535 at most
- *      a guess; 8: a held fix whose T is in UTC
+ *      a guess; 8: a held fix whose T is in UTC;
+ *      16: delivered before, to another lane
  *   R  when it was received, ms since 2020        H  heading, degrees; 65535: not known
  *   T  the fix's own time, unix seconds           S  speed, cm/s; 65535: not known
  *   D  the device: u64 where its id is a number without leading zeros, else text, with a 00 where P follows
@@ -96,6 +97,13 @@ export function packRecords(positions: readonly Position[], device: Buffer, rece
     for (let i = 1; i < device.length; i++) bytes[at + HEAD - 1 + i] = device[i]
     at += length
   }
+  return bytes
+}
+
+/** The same of fixes that were delivered before, to another lane. */
+export function packRedelivered(positions: readonly Position[], device: Buffer, queued: number): Buffer {
+  const bytes = packRecords(positions, device, queued)
+  for (let at = 0; at < bytes.length; at += bytes[at]) bytes[at + 1] |= IS_REDELIVERED
   return bytes
 }
 
@@ -190,6 +198,11 @@ export function isInUtc(record: Buffer): boolean {
   return (record[1] & IS_UTC) > 0
 }
 
+/** Whether the record that begins at a position was delivered before, to another lane. */
+export function isRedelivered(records: Buffer, at: number): boolean {
+  return (records[at + 1] & IS_REDELIVERED) > 0
+}
+
 /** The device that the record came from. */
 export function deviceOf(record: Buffer): string {
   if (record[1] & DEVICE_IS_NUMBER) return record.readBigUInt64BE(HEAD).toString()
@@ -210,6 +223,7 @@ const HAS_PROTOCOL = 2
 const IS_GUESS = 4
 /** Set by store.lua in records whose time is UTC already. */
 const IS_UTC = 8
+const IS_REDELIVERED = 16
 export const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/
 const EPOCH = Date.UTC(2020, 0, 1)

@@ -20,6 +20,8 @@ const SCRIPTS = {
   beat: ['beat'],
   take: ['take'],
   done: ['done'],
+  trim_kept: ['trim_kept'],
+  requeue: ['requeue'],
   retry: ['retry'],
   refusal: ['park', 'refuse'],
   lanes: ['count_lanes', 'lanes_with', 'survey'],
@@ -31,7 +33,7 @@ const SCRIPTS = {
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
-const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'note_devices', 'keep_frames'])
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'note_devices', 'keep_frames', 'requeue'])
 /** Scripts that need no replica: they read, or what they write may be lost. */
 const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'note_devices', 'audit', 'sign'])
 

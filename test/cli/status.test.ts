@@ -49,6 +49,7 @@ const TROUBLED: StatusAnswer = {
     received: 2000,
     filtered: 70,
     delivered: 500,
+    redelivered: 0,
     waiting: 1204,
     parked: 214,
     held: 3,
@@ -161,7 +162,15 @@ it('status names what has one cause and one action together, with what to do onc
 
 it('status with large figures fits 80 columns', () => {
   const many = 999_999_999
-  const shares = { delivered: many, filtered: many, waiting: many, parked: many, held: many, discarded: many }
+  const shares = {
+    delivered: many,
+    redelivered: 0,
+    filtered: many,
+    waiting: many,
+    parked: many,
+    held: many,
+    discarded: many,
+  }
   const custody = { ...shares, received: 6 * many, difference: 0 }
   const lines = page({ ...TROUBLED, waiting: { ...TROUBLED.waiting, fixes: many, lanes: many }, custody })
   expect(lines.filter((line) => line.length > 80)).toEqual([])

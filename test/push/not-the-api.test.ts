@@ -181,7 +181,8 @@ function pushing(own: readonly string[] = ['key-7']) {
     apikeys: new Map([['7', own]]),
     place: () => undefined,
     batch: { max_positions: 3, max_wait: 0 },
-    push: { concurrency: 8, max_requests_per_s: null, first_delay: 20, max_delay: 100 },
+    keep: { delivered: 0, max_memory: 0.1 },
+    push: { concurrency: 8, max_requests_per_s: null, redeliver_share: 0.2, first_delay: 20, max_delay: 100 },
     logger,
   })
   stops.push(async () => {

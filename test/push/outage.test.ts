@@ -134,7 +134,14 @@ function pushing(): void {
     apikeys: new Map([['7', ['key-7']]]),
     place: () => undefined,
     batch: { max_positions: 3, max_wait: 0 },
-    push: { concurrency: CONCURRENCY, max_requests_per_s: null, first_delay: 1000, max_delay: 60_000 },
+    keep: { delivered: 0, max_memory: 0.1 },
+    push: {
+      concurrency: CONCURRENCY,
+      max_requests_per_s: null,
+      redeliver_share: 0.2,
+      first_delay: 1000,
+      max_delay: 60_000,
+    },
     logger,
   })
   stops.push(async () => {

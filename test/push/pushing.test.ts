@@ -29,7 +29,7 @@ import { withRedis } from '../support/with-redis.ts'
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'
 const STAY: Place = () => undefined
-const PUSH = { concurrency: 64, max_requests_per_s: null, first_delay: 20, max_delay: 100 }
+const PUSH = { concurrency: 64, max_requests_per_s: null, redeliver_share: 0.2, first_delay: 20, max_delay: 100 }
 
 const refusedOf = (lane: string) => Array.fromAsync(surveyRefused(redis, lane))
 
@@ -60,6 +60,7 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['ke
     apikeys,
     place,
     batch: { max_positions, max_wait: 0 },
+    keep: { delivered: 0, max_memory: 0.1 },
     push,
     logger,
   })

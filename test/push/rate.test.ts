@@ -96,7 +96,8 @@ describe('push.max_requests_per_s', () => {
       apikeys: new Map([['7', ['key-7']]]),
       place: () => undefined,
       batch: { max_positions: 500, max_wait: 0 },
-      push: { concurrency: 64, max_requests_per_s: perSecond, first_delay: 20, max_delay: 100 },
+      keep: { delivered: 0, max_memory: 0.1 },
+      push: { concurrency: 64, max_requests_per_s: perSecond, redeliver_share: 0.2, first_delay: 20, max_delay: 100 },
       logger,
     })
     stops.push(async () => {

@@ -112,7 +112,8 @@ async function pushing(respond: Respond, place: Place = () => undefined) {
     apikeys: new Map([['7', ['key-7']]]),
     place,
     batch: { max_positions: 3, max_wait: 0 },
-    push: { concurrency: 16, max_requests_per_s: null, first_delay: 100, max_delay: 1000 },
+    keep: { delivered: 0, max_memory: 0.1 },
+    push: { concurrency: 16, max_requests_per_s: null, redeliver_share: 0.2, first_delay: 100, max_delay: 1000 },
     logger,
   })
   closes.push(

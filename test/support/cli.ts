@@ -141,6 +141,7 @@ export const STATUS = {
     received: 1200,
     filtered: 0,
     delivered: 1200,
+    redelivered: 0,
     waiting: 0,
     parked: 0,
     held: 0,

@@ -70,7 +70,7 @@ export const StatusJson = z.object({
   links: z.array(LinkFiguresJson),
   custody: ofWhole(
     z.object({
-      ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
+      ...each(Count, 'received', 'filtered', 'delivered', 'redelivered', 'waiting', 'parked', 'held', 'discarded'),
       difference: z.int(),
     }),
   ),

@@ -26,6 +26,7 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     place: placeIn(live),
     apikeys: apikeysOf(live.companies()),
     batch: config.batch,
+    keep: config.keep,
     push: config.push,
     logger,
   })

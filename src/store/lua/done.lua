@@ -1,13 +1,16 @@
 -- Drops the delivered records of leased lanes and returns the next records of each lane, if a whole batch waits or the
 -- caller wants a smaller one; else the lane is due later.
--- ARGV  records of a whole batch, ms until the rest is due; then for each lane: lane, token, number of records
---       delivered, status, number of records wanted next (0: none), 1 if they are wanted even if they are no whole batch
+-- ARGV  records of a whole batch, ms until the rest is due, ms for which delivered fixes are kept; then for each lane: lane,
+--       token, number of records delivered, status, number of records wanted next (0: none), 1 if they are wanted even if
+--       they are no whole batch, how many of those delivered were delivered before to another lane, chunks to keep (kept.lua)
 -- Returns for each lane { new token, next records }; false if nothing is to be pushed now, or the lease was lost: then
 -- nothing was changed.
-local schedule, custody, lane_prefix, pushes_prefix, parked, ahead, upstream, failing = unpack(KEYS)
+-- include kept
+local schedule, custody, lane_prefix, pushes_prefix, parked, ahead, upstream, failing = unpack(KEYS, 1, 8)
+local kept = { prefix = KEYS[9], hours = KEYS[10], ms = tonumber(ARGV[3]), counts = {} }
 local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 
-local lanes, held = leases_of(schedule, 3, 6)
+local lanes, held = leases_of(schedule, 4, 8)
 local reasons = redis.call('HMGET', parked, unpack(lanes))
 local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
 
@@ -15,7 +18,7 @@ local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
 local left, emptied, emptied_lists = {}, {}, {}
 for i, lane in ipairs(lanes) do
   if held[i] then
-    local list, count = lane_prefix .. lane, tonumber(ARGV[6 * i - 1])
+    local list, count = lane_prefix .. lane, tonumber(ARGV[8 * i - 2])
     left[i] = redis.call('LLEN', list) - count
     if left[i] <= 0 then
       emptied[#emptied + 1] = lane
@@ -54,23 +57,25 @@ local function next_of(i, token, count, wanted, at_once)
   return false
 end
 
-local delivered = 0
+local delivered, redelivered = 0, 0
 local answers, pushes = {}, {}
 for i, lane in ipairs(lanes) do
   answers[i] = false
   if held[i] then
-    local token, count, status, wanted, at_once = unpack(ARGV, 6 * i - 2, 6 * i + 2)
+    local token, count, status, wanted, at_once = unpack(ARGV, 8 * i - 3, 8 * i + 1)
     answers[i] = next_of(i, token, tonumber(count), tonumber(wanted), at_once == '1')
     pushes[#pushes + 1] = lane
     pushes[#pushes + 1] = outcome_of(status, 0)
-    delivered = delivered + count
+    redelivered = redelivered + ARGV[8 * i + 2]
+    delivered = delivered + count - ARGV[8 * i + 2]
+    keep(kept, '\255' .. lane, ARGV[8 * i + 3])
   end
 end
 set_scores(schedule, scores)
 if #pushes > 0 then note_pushes(pushes_prefix, unpack(pushes)) end
 
-if delivered > 0 then
-  redis.call('HINCRBY', custody, 'delivered', delivered)
-  note_answer(upstream, failing)
-end
+count_kept(kept)
+if delivered > 0 then redis.call('HINCRBY', custody, 'delivered', delivered) end
+if redelivered > 0 then redis.call('HINCRBY', custody, 'redelivered', redelivered) end
+if delivered + redelivered > 0 then note_answer(upstream, failing) end
 return answers

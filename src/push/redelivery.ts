@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { everySecond } from '../async.ts'
+import type { Logger } from '../observe/log.ts'
+import {
+  type Correction,
+  describeLanes,
+  endCorrection,
+  type KeepSettings,
+  misplacedFixes,
+  NOT_CURRENT,
+  openCorrections,
+  packDevice,
+  packRecords,
+  type Place,
+  type Position,
+  readKeptHour,
+  keptHoursIn,
+  requeue,
+  type Shard,
+  type Store,
+  trimKept,
+} from '../store/index.ts'
+
+export interface RedeliveryOptions {
+  readonly redis: Store
+  readonly place: Place
+  readonly keep: KeepSettings
+  readonly batch: { readonly max_positions: number; readonly max_wait: number }
+  readonly push: {
+    readonly concurrency: number
+    readonly max_requests_per_s: number | null
+    readonly redeliver_share: number
+  }
+  readonly logger: Logger
+}
+
+/**
+ * Keeps the kept fixes within their bounds, and carries out corrections: queues what was delivered by a roster that was replaced
+ * for the lanes where it belongs now. Of several workers one does so for a shard.
+ */
+export class Redelivery {
+  readonly #options: RedeliveryOptions
+  readonly #worker = randomUUID()
+  readonly #beat: { stop(): Promise<void> }
+  #trimAt = 0
+  /** Requests that may be queued now, of all shards. */
+  #credit = 0
+
+  constructor(options: RedeliveryOptions) {
+    this.#options = options
+    const wait = (err: unknown) => options.logger.debug({ err }, 'corrections wait for Redis')
+    this.#beat = everySecond({ trim: () => this.#trim(), correct: () => this.#correct() }, wait)
+  }
+
+  stop(): Promise<void> {
+    return this.#beat.stop()
+  }
+
+  async #trim(): Promise<void> {
+    if (performance.now() < this.#trimAt) return
+    await trimKept(this.#options.redis, this.#options.keep)
+    this.#trimAt = performance.now() + TRIM_MS
+  }
+
+  async #correct(): Promise<void> {
+    const { push, redis } = this.#options
+    const perSecond = push.redeliver_share * (push.max_requests_per_s ?? push.concurrency)
+    this.#credit = Math.min(this.#credit + perSecond, Math.max(1, perSecond))
+    for (const shard of redis.shards) if (await this.#hasTurn(shard)) await this.#correctIn(shard)
+  }
+
+  async #hasTurn(shard: Shard): Promise<boolean> {
+    const { corrections, correcting } = shard.keyNames
+    if ((await shard.hlen(corrections)) === 0) return false
+    if (await shard.set(correcting, this.#worker, 'PX', TURN_MS, 'NX')) return true
+    const isOwn = (await shard.get(correcting)) === this.#worker
+    if (isOwn) await shard.pexpire(correcting, TURN_MS)
+    return isOwn
+  }
+
+  /** The oldest corrections first, and all within a few seconds. */
+  async #correctIn(shard: Shard): Promise<void> {
+    const open = [...(await openCorrections(shard))].toSorted(([, one], [, other]) => one.at - other.at)
+    const deadline = performance.now() + MOST_MS
+    for (const [key, correction] of open) {
+      if (this.#credit < 1 || performance.now() > deadline) return
+      if (!(await this.#advance(shard, correction)) || !(await this.#hasDrained(shard, correction))) continue
+      await endCorrection(shard, key)
+      const { device, from, until } = correction
+      this.#options.logger.info({ device, from, until }, 'all that was delivered is where the roster places it')
+    }
+  }
+
+  /** @returns whether nothing is left to queue */
+  async #advance(shard: Shard, { device, from, until }: Correction): Promise<boolean> {
+    for (const hour of await keptHoursIn(shard, { from, until })) {
+      for (;;) {
+        const kept = await readKeptHour(shard, device, hour)
+        const own = kept.fixes.filter(({ timestamp }) => timestamp * 1000 >= from && timestamp * 1000 < until)
+        const misplaced = misplacedFixes(own, (fix) => this.#laneOf(device, fix))
+        if (misplaced === NOT_CURRENT) return false
+        if (misplaced.length === 0) break
+        if (this.#credit < 1) return false
+        const [{ to: lane }] = misplaced
+        const positions = misplaced.filter(({ to }) => to === lane).map(({ fix }) => fix)
+        const { max_positions, max_wait } = this.#options.batch
+        const queued = { hour, lane, length: kept.length, positions: positions.slice(0, max_positions) }
+        const became = await requeue(shard, device, queued, { maxWaitMs: max_wait, mostWaiting: max_positions })
+        if (became === 'busy') return false
+        if (became === 'queued') this.#credit--
+      }
+    }
+    return true
+  }
+
+  /** Whether nothing waits in the lanes that the replaced roster placed there. What is parked whole is looked up anew by itself. */
+  async #hasDrained(shard: Shard, { at, lanes }: Correction): Promise<boolean> {
+    const states = await describeLanes(this.#options.redis, lanes, [shard])
+    return states.every(({ oldestAt = Infinity, parked }) => parked || oldestAt > at)
+  }
+
+  #laneOf(device: string, position: Position): ReturnType<Place> {
+    return this.#options.place(packRecords([position], packDevice(device), Date.now()))
+  }
+}
+
+const TRIM_MS = 10_000
+const TURN_MS = 5000
+const MOST_MS = 3000

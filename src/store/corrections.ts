@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { sameId } from '../domain/ids.ts'
+import { dueAfter } from './lease.ts'
+import { NOT_CURRENT } from './move.ts'
+import type { Place } from './parked.ts'
+import { chunksOf, type KeptFix } from './kept-fixes.ts'
+import { packDevice, packRedelivered, type Position } from './record.ts'
+import type { Shard, Store } from './shards.ts'
+
+/**
+ * Fixes of a device that were delivered by a roster that was replaced since: they are to be delivered where the roster places
+ * them now. What is done of it is noted in the kept fixes alone.
+ */
+export interface Correction {
+  readonly device: string
+  /** Their own times, [from, until), ms UTC. */
+  readonly from: number
+  readonly until: number
+  /** Lanes in which fixes of the device may still wait that the replaced roster placed there. */
+  readonly lanes: readonly string[]
+  /** When the roster was replaced, ms UTC. */
+  readonly at: number
+}
+
+/** A fix that was delivered, and the lane where it belongs. */
+export interface Misplaced {
+  readonly fix: KeptFix
+  readonly to: string
+}
+
+/**
+ * Returns the fixes that belong to a lane that has not had them, each once, in the order of their times. A fix is recognised by its time
+ * and place. A lane of another company is none.
+ * @param laneOf where the roster places a fix
+ */
+export function misplacedFixes(
+  kept: readonly KeptFix[],
+  laneOf: (fix: KeptFix) => ReturnType<Place>,
+): Misplaced[] | typeof NOT_CURRENT {
+  const found: Misplaced[] = []
+  const deliveries = Map.groupBy(kept, ({ timestamp, latitude, longitude }) => `${timestamp} ${latitude} ${longitude}`)
+  for (const [fix, ...others] of deliveries.values()) {
+    const to = laneOf(fix)
+    if (to === NOT_CURRENT) return to
+    if (to === undefined || companyOf(to) !== companyOf(fix.lane)) continue
+    if (![fix, ...others].some(({ lane }) => lane === to)) found.push({ fix, to })
+  }
+  return found.toSorted((one, other) => one.fix.timestamp - other.fix.timestamp)
+}
+
+function companyOf(lane: string): string {
+  return lane.slice(0, lane.indexOf('/'))
+}
+
+/** Stores corrections, for the workers. */
+export async function addCorrections(redis: Store, corrections: readonly Correction[]): Promise<void> {
+  for (const correction of corrections) {
+    const shard = redis.shardOf(correction.device)
+    await shard.hset(shard.keyNames.corrections, randomUUID(), JSON.stringify(correction))
+  }
+}
+
+/** The corrections of a shard that are not done, by their keys. */
+export async function openCorrections(shard: Shard): Promise<Map<string, Correction>> {
+  const found = await shard.hgetall(shard.keyNames.corrections)
+  return new Map(Object.entries(found).map(([key, json]) => [key, JSON.parse(json) as Correction]))
+}
+
+export async function endCorrection(shard: Shard, key: string): Promise<void> {
+  await shard.hdel(shard.keyNames.corrections, key)
+}
+
+/** Deletes the corrections of a device. */
+export async function forgetCorrections(shard: Shard, device: string): Promise<void> {
+  for (const [key, correction] of await openCorrections(shard))
+    if (sameId(correction.device) === sameId(device)) await endCorrection(shard, key)
+}
+
+export interface Requeue {
+  /** The hour of their times, since 1970. */
+  readonly hour: number
+  readonly lane: string
+  readonly positions: readonly Position[]
+  /** The length of the list of kept fixes when it was read. */
+  readonly length: number
+}
+
+export interface RequeueOptions {
+  readonly maxWaitMs: number
+  /** Most records of a lane in which something is queued. */
+  readonly mostWaiting: number
+}
+
+/** Queues kept fixes of a device and hour for a lane. @returns `changed` if something was kept or deleted since they were read */
+export async function requeue(
+  shard: Shard,
+  device: string,
+  { hour, lane, length, positions }: Requeue,
+  { maxWaitMs, mostWaiting }: RequeueOptions,
+): Promise<'queued' | 'busy' | 'changed'> {
+  const id = sameId(device)
+  const records = packRedelivered(positions, packDevice(id), Date.now())
+  const { schedule, custody, lanePrefix, clock, keptPrefix, keptHours } = shard.keyNames
+  const answer = await shard.run(
+    'requeue',
+    [schedule, custody, lanePrefix, clock, keptPrefix, keptHours],
+    [hour, id, length, lane, records, positions.length, chunksOf(records, 0), dueAfter(maxWaitMs), mostWaiting],
+  )
+  return answer === null ? 'changed' : answer === 1 ? 'queued' : 'busy'
+}

@@ -1,0 +1,242 @@
+import { sameId } from '../domain/ids.ts'
+import { memoryLimits } from './memory.ts'
+import { deviceOf, isRedelivered, type Position } from './record.ts'
+import type { Shard, Store } from './shards.ts'
+
+/*
+ * What was delivered lately, to correct a roster and to compare with what the tracking API has. For each device and hour of the
+ * fixes' own time, in the device's shard, a list of chunks of 14 bytes a fix (kept.lua says how lanes are named in it):
+ *
+ *   12 bits second of the hour · 9 heading, degrees (360: not known) · 14 accuracy, m · 14 speed, cm/s (16383: not known)
+ *   31 bits latitude + 90°, 1e-7 degrees · 32 longitude, signed, 1e-7 degrees
+ *
+ * An accuracy beyond 16,383 m is kept as this; a speed beyond 163 m/s as not known.
+ */
+
+/** What `keep` of gateway.yaml says. */
+export interface KeepSettings {
+  /** ms for which delivered fixes are kept, by their own time; 0: not at all. */
+  readonly delivered: number
+  /** The share of Redis' memory that they may take. */
+  readonly max_memory: number
+}
+
+/** One delivery of a fix: a fix that was delivered to two lanes has two. */
+export interface KeptFix extends Position {
+  readonly lane: string
+  /** It is queued for this lane once more; its delivery is an entry of its own. */
+  readonly isQueued: boolean
+}
+
+/** The chunks of records that were delivered: those whose own time is not before the hour of `since`, ms UTC. */
+export function chunksOf(records: Buffer, since: number): Buffer {
+  const chunks: Buffer[] = []
+  const firstHour = Math.floor(since / HOUR_MS)
+  for (let at = 0; at < records.length; ) {
+    const first = at
+    const hour = hourAt(records, first)
+    let count = 0
+    for (; at < records.length && count < MOST_IN_CHUNK; at += records[at], count++)
+      if (hourAt(records, at) !== hour || !isSameDevice(records, first, at)) break
+    if (hour >= firstHour) chunks.push(packChunk(records.subarray(first, at), hour, count))
+  }
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+}
+
+function packChunk(records: Buffer, hour: number, count: number): Buffer {
+  const device = sameId(deviceOf(records))
+  const idBytes = Buffer.byteLength(device)
+  const chunk = Buffer.allocUnsafe(7 + idBytes + count * FIX_BYTES)
+  chunk.writeUInt32BE(hour)
+  chunk[4] = idBytes
+  chunk.write(device, 5)
+  chunk.writeUInt16BE(count * FIX_BYTES, 5 + idBytes)
+  for (let from = 0, to = 7 + idBytes; from < records.length; from += records[from], to += FIX_BYTES) {
+    const second = records.readUInt32BE(from + TIME) - hour * HOUR_S
+    const accuracy = Math.min(records.readUInt16BE(from + 19), MOST_ACCURACY)
+    const heading = Math.min(records.readUInt16BE(from + 21), NO_HEADING)
+    const speed = Math.min(records.readUInt16BE(from + 23), NO_SPEED)
+    chunk.writeUInt32BE(second * 2 ** 20 + (heading << 11) + (accuracy >> 3), to)
+    chunk.writeUInt16BE(((accuracy & 7) << 13) + (speed >> 1), to + 4)
+    chunk.writeUInt32BE((speed & 1) * 2 ** 31 + records.readInt32BE(from + 11) + LATITUDE_0, to + 6)
+    chunk.writeInt32BE(records.readInt32BE(from + 15), to + 10)
+  }
+  return chunk
+}
+
+function unpackFix(chunk: Buffer, at: number, hour: number): Position {
+  const head = chunk.readUInt32BE(at)
+  const middle = chunk.readUInt16BE(at + 4)
+  const place = chunk.readUInt32BE(at + 6)
+  const heading = (head >>> 11) & 0x1ff
+  const speed = ((middle & 0x1fff) << 1) + (place >>> 31)
+  return {
+    timestamp: hour * HOUR_S + (head >>> 20),
+    latitude: ((place & 0x7fffffff) - LATITUDE_0) / 1e7,
+    longitude: chunk.readInt32BE(at + 10) / 1e7,
+    accuracy: ((head & 0x7ff) << 3) + (middle >>> 13),
+    heading: heading === NO_HEADING ? undefined : heading,
+    speed: speed === NO_SPEED ? undefined : speed / 100,
+  }
+}
+
+/** How many of some records were delivered before, to another lane. */
+export function countRedelivered(records: Buffer): number {
+  let count = 0
+  for (let at = 0; at < records.length; at += records[at]) if (isRedelivered(records, at)) count++
+  return count
+}
+
+function hourAt(records: Buffer, at: number): number {
+  return Math.floor(records.readUInt32BE(at + TIME) / HOUR_S)
+}
+
+function isSameDevice(records: Buffer, one: number, other: number): boolean {
+  const length = records[one]
+  return (
+    one === other ||
+    (records[other] === length &&
+      records.compare(records, one + DEVICE, one + length, other + DEVICE, other + length) === 0)
+  )
+}
+
+/** Own times of fixes, [from, until), ms UTC. */
+export interface Span {
+  readonly from: number
+  readonly until: number
+}
+
+/** What is kept of a device within a span, by time: an entry for each delivery. */
+export async function readKept(redis: Store, device: string, { from, until }: Span): Promise<KeptFix[]> {
+  const shard = redis.shardOf(device)
+  const hours = await keptHoursIn(shard, { from, until })
+  const kept = await Promise.all(hours.map((hour) => readKeptHour(shard, device, hour)))
+  const isIn = ({ timestamp }: KeptFix) => timestamp * 1000 >= from && timestamp * 1000 < until
+  return kept.flatMap(({ fixes }) => fixes.filter(isIn))
+}
+
+/** The hours, since 1970, that a span touches and of which something is kept in a shard, in their order. */
+export async function keptHoursIn(shard: Shard, { from, until }: Span): Promise<number[]> {
+  const [first, end] = [Math.floor(from / HOUR_MS), Math.ceil(until / HOUR_MS)]
+  const hours = (await shard.hkeys(shard.keyNames.keptHours)).map(Number)
+  return hours.filter((hour) => hour >= first && hour < end).toSorted((one, other) => one - other)
+}
+
+/** What is kept of a device and hour, by time, and the length of its list. */
+export async function readKeptHour(shard: Shard, device: string, hour: number) {
+  const list = await shard.lrangeBuffer(keptList(shard, hour, device), 0, -1)
+  const fixes = fixesIn(list, hour).toSorted((one, other) => one.timestamp - other.timestamp)
+  return { length: list.length, fixes }
+}
+
+/** What is kept of a device and hour, in the order in which it was delivered. */
+function fixesIn(list: readonly Buffer[], hour: number): KeptFix[] {
+  const [newest, ...entries] = list
+  const fixes: KeptFix[] = []
+  let chunks: Buffer[] = []
+  const add = (place: Buffer) => {
+    const lane = place.toString('utf8', 1)
+    const isQueued = place[0] === QUEUED
+    for (const chunk of chunks)
+      for (let at = 0; at < chunk.length; at += FIX_BYTES) fixes.push({ ...unpackFix(chunk, at, hour), lane, isQueued })
+    chunks = []
+  }
+  for (const entry of entries) {
+    if (entry[0] < QUEUED) chunks.push(entry)
+    else add(entry)
+  }
+  if (chunks.length > 0) add(newest)
+  return fixes
+}
+
+/** How far back kept fixes reach in a device's shard, ms UTC, if `keep.delivered` is `delivered`, ms; undefined: nothing is kept. */
+export async function keptSince(redis: Store, device: string, delivered: number): Promise<number | undefined> {
+  const shard = redis.shardOf(device)
+  const since = await shard.hget(shard.keyNames.keptHours, 'since')
+  return since === null || delivered === 0 ? undefined : Math.max(Number(since), Date.now() - delivered)
+}
+
+/** What is kept, of all devices. */
+export interface KeptFigures {
+  readonly fixes: number
+  /** Fixes that were deleted before their time for want of memory. */
+  readonly trimmed: number
+  /** How far back they reach in the shard where they reach least far, ms UTC. */
+  readonly since?: number
+}
+
+export async function keptFigures(redis: Store): Promise<KeptFigures> {
+  const figures = await redis.inShards(async (shard) => {
+    const { since, trimmed = 0, ...hours } = await shard.hgetall(shard.keyNames.keptHours)
+    const fixes = Object.values(hours).reduce((sum, count) => sum + Number(count), 0)
+    return { fixes, trimmed: Number(trimmed), since: since === undefined ? undefined : Number(since) }
+  })
+  const sinces = figures.flatMap(({ since }) => since ?? [])
+  return {
+    fixes: figures.reduce((sum, { fixes }) => sum + fixes, 0),
+    trimmed: figures.reduce((sum, { trimmed }) => sum + trimmed, 0),
+    since: sinces.length > 0 ? Math.max(...sinces) : undefined,
+  }
+}
+
+/** Deletes what is older than `keep` says, by the fixes' own time, and what takes more memory than it says: the oldest hours first. */
+export async function trimKept(redis: Store, { delivered, max_memory }: KeepSettings): Promise<void> {
+  const mostBytes = await bytesOfShards(redis, max_memory)
+  const now = Date.now()
+  const firstHour = delivered > 0 ? Math.floor((now - delivered) / HOUR_MS) : Number.MAX_SAFE_INTEGER
+  await redis.inShards(async (shard) => {
+    const { keptHours, keptPrefix } = shard.keyNames
+    if (delivered > 0) await shard.hsetnx(keptHours, 'since', now)
+    else await shard.hdel(keptHours, 'since', 'trimmed')
+    const args = [firstHour, mostBytes[shard.number], BYTES_OF_FIX, BYTES_OF_LIST, LISTS_AT_ONCE]
+    while (((await shard.run('trim_kept', [keptPrefix, keptHours], args)) as number) > 0);
+  })
+}
+
+/** What each shard may take: the shards of a server share its part. */
+async function bytesOfShards(redis: Store, share: number): Promise<number[]> {
+  const servers = await redis.inShards(async (shard) => {
+    const [server, memory] = await Promise.all([shard.info('server'), shard.info('memory')])
+    return { id: /^run_id:(\w+)/m.exec(server)?.[1], limit: memoryLimits([memory]) }
+  })
+  return servers.map(({ id, limit }) => {
+    const sharing = servers.filter((other) => other.id === id).length
+    return Math.floor((limit * share) / sharing)
+  })
+}
+
+/** Deletes what is kept of a device. @returns how many fixes it was */
+export async function forgetKept(shard: Shard, device: string): Promise<number> {
+  let fixes = 0
+  for (const hour of await keptHoursIn(shard, ALWAYS)) {
+    const kept = await readKeptHour(shard, device, hour)
+    if (kept.length === 0) continue
+    fixes += kept.fixes.length
+    await shard.unlink(keptList(shard, hour, device))
+    await shard.srem(shard.keyNames.keptPrefix + hour, sameId(device))
+    await shard.hincrby(shard.keyNames.keptHours, String(hour), -kept.fixes.length)
+  }
+  return fixes
+}
+
+function keptList(shard: Shard, hour: number, device: string): string {
+  return `${shard.keyNames.keptPrefix}${hour}:${sameId(device)}`
+}
+
+const ALWAYS: Span = { from: 0, until: Infinity }
+const HOUR_S = 3600
+const HOUR_MS = 3_600_000
+/** Of a record. */
+const TIME = 7
+const DEVICE = 25
+const FIX_BYTES = 14
+const MOST_IN_CHUNK = 128
+const NO_HEADING = 360
+const NO_SPEED = 16_383
+const MOST_ACCURACY = 16_383
+const LATITUDE_0 = 900_000_000
+const QUEUED = 0xfe
+/** About what Redis takes for a kept fix, and for a list of them with its place among the devices of its hour. */
+const BYTES_OF_FIX = 17
+const BYTES_OF_LIST = 330
+const LISTS_AT_ONCE = 200

@@ -1,0 +1,27 @@
+-- Deletes kept fixes: those of hours before one, and beyond the memory that they may take the oldest hours. As many devices of an hour
+-- at once as take a millisecond.
+-- ARGV  the first hour that is kept; bytes that they may take; bytes of a fix, and of a list; how many lists at most
+-- Returns how many lists were deleted; 0: there is nothing to delete.
+local kept_prefix, kept_hours = unpack(KEYS)
+local first_hour, most, fix_bytes, list_bytes, at_once = unpack(ARGV)
+
+local bytes, oldest = 0, nil
+for _, field in ipairs(redis.call('HKEYS', kept_hours)) do
+  local hour = tonumber(field)
+  if hour then
+    oldest = math.min(oldest or hour, hour)
+    bytes = bytes + redis.call('HGET', kept_hours, field) * fix_bytes + redis.call('SCARD', kept_prefix .. field) * list_bytes
+  end
+end
+local is_old = oldest and oldest < tonumber(first_hour)
+if not oldest or not is_old and bytes <= tonumber(most) then return 0 end
+
+local hour = string.format('%d', oldest)
+if not is_old then redis.call('HSET', kept_hours, 'since', string.format('%.0f', (oldest + 1) * 3600000)) end
+local devices = redis.call('SPOP', kept_prefix .. hour, at_once)
+for _, device in ipairs(devices) do redis.call('UNLINK', kept_prefix .. hour .. ':' .. device) end
+if #devices < tonumber(at_once) then
+  if not is_old then redis.call('HINCRBY', kept_hours, 'trimmed', redis.call('HGET', kept_hours, hour)) end
+  redis.call('HDEL', kept_hours, hour)
+end
+return math.max(1, #devices)

@@ -19,6 +19,7 @@ import { historyOperation } from './device/history.ts'
 import { importOperation } from './device/import.ts'
 import { type DeviceSources, deviceListOperations, deviceSource } from './device/list.ts'
 import type { FindSpoken } from './device/lost-senders.ts'
+import { redeliverOperation } from './device/redeliver.ts'
 import { releaseOperation } from './device/release.ts'
 import { eventOperations } from './events/operations.ts'
 import type { FactSources, Upstream } from './facts.ts'
@@ -133,6 +134,7 @@ export async function openAdmin(options: AdminOptions) {
     historyOperation(rows),
     ...routeOperations(options, change),
     ...assignmentOperations(options, change),
+    redeliverOperation(options),
     ...rosterResultOperations(options),
     undoOperation(options, change),
     ...parkedOperations(options),

@@ -14,7 +14,7 @@ declare module 'fastify' {
     /** The company whose object the request changes, for the audit log. */
     company?: string
     /** What the operation changed, for the audit log: `{ added: 3, removed: 1 }`. */
-    audit?: Readonly<Record<string, number | boolean>>
+    audit?: Readonly<Record<string, number | boolean | string>>
   }
 }
 

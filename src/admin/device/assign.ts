@@ -3,7 +3,8 @@ import { isZone, timesIn } from '../../domain/times.ts'
 import { ApiRefusal, parse } from '../../http/refusal.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { keptPut } from '../../roster/puts.ts'
-import type { Roster } from '../../roster/roster.ts'
+import { planRedelivery } from '../../roster/redelivery.ts'
+import { Roster } from '../../roster/roster.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { english, say, type Text } from '../../texts/text.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
@@ -11,6 +12,7 @@ import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
 import { putResult, takenJson } from '../roster/answer.ts'
 import type { TakenRoute } from '../roster/plan.ts'
+import { carryOut, redeliverJson } from '../roster/redelivery.ts'
 import { Flag, type RosterSources } from '../roster/routes.ts'
 import type { RosterWrites } from '../roster/writes.ts'
 import { each } from '../schemas/parts.ts'
@@ -68,13 +70,13 @@ interface AssignmentKind<Body> {
 }
 
 function assigning<Body>(
-  { live }: RosterSources,
+  { live, redis }: RosterSources,
   change: RosterWrites,
   { schema, plan }: AssignmentKind<Body>,
 ): Operation['handle'] {
   return async (request, reply, scope) => {
     const { id } = request.params as { id: string }
-    const { dry_run, force } = parse(AssignQuery, request.query)
+    const { dry_run, force, redeliver } = parse(AssignQuery, request.query)
     const body = parse(schema, await readJson(request))
     const outcome = await change(async (roster) => {
       const devices = devicesMeant(roster, id, { field: 'id', scope })
@@ -82,7 +84,12 @@ function assigning<Body>(
       const now = Math.floor(Date.now() / 1000)
       const planned = { ...plan({ body, devices, roster, live, now }), doubts: doubtsOf(body, live) }
       const { interval, assignments } = planned
-      const answer = answerOf(planned, { devices, roster, zone: zoneFor(request, live) })
+      const after = new Roster(roster)
+      const concerned = after.entriesOf(after.apply({ assignments }))
+      const keepMs = live.config.keep.delivered
+      const redelivery = await planRedelivery(redis, { before: roster, after, devices: concerned, keepMs })
+      const zone = zoneFor(request, live)
+      const answer = { ...answerOf(planned, { devices, roster, zone }), ...redeliverJson(redelivery) }
       // Who swaps expects that both vehicles have a route afterwards.
       const taken = planned.takes.filter(({ device }) => planned.returns || !devices.includes(device))
       if (taken.length > 0 && force !== 'true' && dry_run !== 'true')
@@ -92,10 +99,11 @@ function assigning<Body>(
       const result = putResult({ ...answer, warnings }, { writer: request.caller?.label ?? '', company_id })
       const put = await keptPut(result, { ...interval, change: assignments, roster })
       const summary = { added: answer.added, removed: answer.removed }
-      return { status: 200, answer, write: { assignments, put }, summary }
+      return { status: 200, answer, write: { assignments, put }, summary, redelivery }
     })
-    const { status, answer, version, summary } = outcome
-    request.audit = summary
+    const { status, answer, version, summary, redelivery } = outcome
+    const isAsked = redeliver === 'true' && version !== undefined
+    request.audit = summary && { ...summary, ...(isAsked && (await carryOut(redis, redelivery))) }
     return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
 }
@@ -106,7 +114,7 @@ function zoneFor({ headers }: Parameters<Operation['handle']>[0], { config }: Ro
   return typeof wanted === 'string' && isZone(wanted) ? wanted : config.time_zone
 }
 
-const AssignQuery = z.object({ dry_run: Flag, force: Flag })
+const AssignQuery = z.object({ dry_run: Flag, force: Flag, redeliver: Flag })
 const Time = z.string('expected one time').optional()
 const Bounds = { from_at: Time, until_at: Time }
 const NOT_WITH_LIKE = say('cannot be combined with like: the courier goes with the route')
@@ -132,7 +140,7 @@ function doubtsOf(body: unknown, { config }: RosterSources['live']): Text[] {
 }
 
 /** The JSON of a body, with numbers as their text: so ids have all their digits. */
-async function readJson(request: Parameters<Operation['handle']>[0]): Promise<unknown> {
+export async function readJson(request: Parameters<Operation['handle']>[0]): Promise<unknown> {
   const bytes = await readBody(request.raw, MAX_ASSIGN_BYTES)
   if (bytes.length === 0) return {}
   if (!isJson(request.headers['content-type'])) throw new ApiRefusal(415, 'send the body as application/json')

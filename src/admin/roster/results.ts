@@ -13,6 +13,7 @@ import {
   readReplaced,
   readResults,
 } from '../../roster/puts.ts'
+import { planRedelivery } from '../../roster/redelivery.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { Redis } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
@@ -24,6 +25,7 @@ import { RosterPutJson, RosterResultsJson } from '../schemas/roster.ts'
 import type { Scope } from '../scope.ts'
 import { changesOf, entryChange, idsInOrder, MOST_CHANGES, takenJson } from './answer.ts'
 import { effectOnDevices } from './plan.ts'
+import { carryOut, redeliverJson } from './redelivery.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
 import type { RosterWrites } from './writes.ts'
 
@@ -89,7 +91,7 @@ function resultJson({
  * replaced are restored. Only a
  * company's latest put that was not taken back yet can be taken back.
  */
-export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: RosterWrites): Operation {
+export function undoOperation({ live, redis }: RosterSources, change: RosterWrites): Operation {
   return {
     method: 'POST',
     path: '/admin/roster/undo',
@@ -101,26 +103,39 @@ export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: R
     isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
     companies: 'filtered',
     async handle(request, reply, scope) {
-      const { put: id, dry_run, force } = parse(UndoQuery, request.query)
+      const { put: id, dry_run, force, redeliver } = parse(UndoQuery, request.query)
       const outcome = await change(async (roster) => {
         const { put, replaced } = await findPut(redis, id, scope)
         request.company = put.company_id
         const plan = await planUndo(roster, put, replaced)
-        const { loss, write } = plan
-        const answer = { ...plan.answer, ...(dry_run === 'true' && (await plan.changes())) }
+        const { after, changing, loss, write } = plan
+        const keepMs = live.config.keep.delivered
+        const redelivery = await planRedelivery(redis, { before: roster, after, devices: changing, keepMs })
+        const answer = {
+          ...plan.answer,
+          ...redeliverJson(redelivery),
+          ...(dry_run === 'true' && (await plan.changes())),
+        }
         if (loss && force !== 'true') return { status: 409, answer: { message: lossMessage(loss), ...answer } }
         if (dry_run === 'true') return { status: 200, answer }
         const { added, changed, removed } = answer
-        return { status: 200, answer, write, put, summary: { added, changed, removed } }
+        return { status: 200, answer, write, put, summary: { added, changed, removed }, redelivery }
       })
       if (outcome.put) await noteUndone(redis, outcome.put)
-      request.audit = outcome.summary
+      const isAsked = redeliver === 'true' && outcome.version !== undefined
+      const redelivered = isAsked && (await carryOut(redis, outcome.redelivery))
+      request.audit = outcome.summary && { ...outcome.summary, ...redelivered }
       return reply.code(outcome.status).send(outcome.answer)
     },
   }
 }
 
-const UndoQuery = z.object({ put: onceText('the id of the put to take back'), dry_run: Flag, force: Flag })
+const UndoQuery = z.object({
+  put: onceText('the id of the put to take back'),
+  dry_run: Flag,
+  force: Flag,
+  redeliver: Flag,
+})
 
 /** @throws ApiRefusal 404 for a put that is not kept, 409 where another one is to be taken back before it */
 async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) {
@@ -159,6 +174,8 @@ async function planUndo(roster: Roster, { put = '', company_id = '' }: RosterRes
   const dropsOf = entries.filter(([, before]) => !before).length
   return {
     write,
+    after,
+    changing,
     changes: async () =>
       replaced.devices
         ? { entries: entries.slice(0, MOST_CHANGES).map(([id, before]) => entryChange(roster.find(id), before)) }

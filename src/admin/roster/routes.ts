@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { parse } from '../../http/refusal.ts'
 import type { Assignment } from '../../roster/assignment.ts'
 import { keptPut, noteRefusedPut } from '../../roster/puts.ts'
+import { planRedelivery } from '../../roster/redelivery.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { Redis } from '../../store/index.ts'
+import type { Store } from '../../store/index.ts'
 import { say, type Text } from '../../texts/text.ts'
 import { readBody } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
@@ -16,11 +17,12 @@ import { RosterPutJson, RouteJson } from '../schemas/roster.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
 import { planRoster } from './plan.ts'
+import { carryOut, redeliverJson } from './redelivery.ts'
 import { instantIn, intervalOf, type RosterInEffect, type RosterWrites } from './writes.ts'
 
 export interface RosterSources {
   readonly live: RosterInEffect
-  readonly redis: Redis
+  readonly redis: Store
 }
 
 /**
@@ -45,7 +47,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
   }
 
   const put: Operation['handle'] = async (request, reply, scope) => {
-    const { dry_run, force, only_listed, ...which } = parse(PutQuery, request.query)
+    const { dry_run, force, only_listed, redeliver, ...which } = parse(PutQuery, request.query)
     const bytes = await readBody(request.raw)
     const zone = live.config.time_zone
     const interval = intervalOf(live, which, scope)
@@ -54,8 +56,12 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       const body = await readRosterBody(bytes, request.headers['content-type'], zone)
       const asked = { ...interval, file: body.file, onlyListed: only_listed === 'true', now: Date.now() }
       const { lines, ...plan } = await planRoster(roster, asked)
+      const { after, changing } = plan
+      const keepMs = live.config.keep.delivered
+      const redelivery = await planRedelivery(redis, { before: roster, after, devices: changing, keepMs })
       const answer = {
         ...(await putJson(plan, { body, roster, zone })),
+        ...redeliverJson(redelivery),
         ...(dry_run === 'true' && { changes: await changesOf({ ...plan, before: roster }) }),
       }
       if (plan.loss && force !== 'true') return { status: 409, answer: { message: lossMessage(plan.loss), ...answer } }
@@ -67,10 +73,11 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       const { added, changed, removed, rejected } = plan
       const summary = { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
       const kept = await keptPut(putResult(answer, by), { ...interval, change: lines, roster })
-      return { status: 200, answer, write: { assignments: lines, put: kept }, summary }
+      return { status: 200, answer, write: { assignments: lines, put: kept }, summary, redelivery }
     })
-    const { status, answer, summary, version } = outcome
-    request.audit = summary
+    const { status, answer, summary, version, redelivery } = outcome
+    const isAsked = redeliver === 'true' && version !== undefined
+    request.audit = summary && { ...summary, ...(isAsked && (await carryOut(redis, redelivery))) }
     return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
 
@@ -113,6 +120,7 @@ const PutQuery = z
     company_id: onceText('the company whose lines these are').pipe(Id),
     from: onceText('lines that begin from this time on are replaced'),
     until: onceText('lines that begin before this time are replaced'),
+    redeliver: Flag,
     dry_run: Flag,
     force: Flag,
     only_listed: Flag,

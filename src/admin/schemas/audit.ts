@@ -14,7 +14,7 @@ const AuditEntry = z.object({
   /** The companies that the request was about; absent if it was about none, or about several. */
   companies: z.array(z.string()).optional(),
   /** What the operation says it changed: `{ added: 3 }`. */
-  summary: z.record(z.string(), z.union([z.number(), z.boolean()])).optional(),
+  summary: z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).optional(),
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
 

@@ -39,6 +39,30 @@ export const DeviceChangeJson = z.object({
 })
 export type DeviceChangeJson = z.infer<typeof DeviceChangeJson>
 
+const RouteOfCourier = z.object(each(z.string(), 'route_id', 'courier_id'))
+
+/**
+ * What was delivered of the times that a change concerns, to another route than it belongs to afterwards. `from`, `to`: where all of
+ * it is from one route and to one. `moves`: the first 1,000, by device; `kept_since_at`: how far back delivered positions are kept.
+ */
+export const RedeliverJson = z.object({
+  fixes: Count,
+  ...each(RouteOfCourier.optional(), 'from', 'to'),
+  ...each(Instant, 'from_at', 'until_at', 'kept_since_at'),
+  moves: z.array(
+    z.object({
+      device: z.string(),
+      name: z.string().optional(),
+      fixes: Count,
+      ...each(RouteOfCourier, 'from', 'to'),
+      ...each(Instant, 'first_at', 'last_at'),
+    }),
+  ),
+  message: z.string(),
+})
+export type RedeliverJson = z.infer<typeof RedeliverJson>
+export const RedeliveredJson = z.object({ redeliver: RedeliverJson.optional() })
+
 const LineCounts = each(Count, 'added', 'changed', 'removed')
 
 /**
@@ -55,6 +79,7 @@ export const RosterPutJson = z.object({
   takes: z.array(TakenRouteJson).optional(),
   changes: z.array(VanChangeJson).optional(),
   entries: z.array(DeviceChangeJson).optional(),
+  redeliver: RedeliverJson.optional(),
   without_route: z.array(z.string()),
   devices: Count,
 })
@@ -86,5 +111,6 @@ export const AssignedJson = z.object({
   takes: z.array(TakenRouteJson),
   warnings: z.array(z.string()),
   text: z.string(),
+  redeliver: RedeliverJson.optional(),
 })
 export type AssignedJson = z.infer<typeof AssignedJson>

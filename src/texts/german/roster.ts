@@ -167,6 +167,12 @@ const ASSIGNMENTS = {
   '{} has no line from then on that could end': '{1} hat ab dann keine Zeile, die enden könnte',
   '{} has no line from then on that could end; its entry ({}) gives it route {} for all times: change that':
     '{1} hat ab dann keine Zeile, die enden könnte; sein Eintrag ({2}) gibt ihm zu jeder Zeit die Tour {3}: ihn ändern',
+  'no delivered fixes are kept: see keep in gateway.yaml':
+    'zugestellte Positionen werden nicht aufbewahrt: siehe keep in gateway.yaml',
+  'no position that is kept of these times was delivered to another route':
+    'von diesen Zeiten ist keine Position aufbewahrt, die an eine andere Tour ging',
+  'the API has no deletion: these positions stay with the route that has them as well':
+    'die API kann nichts löschen: diese Positionen bleiben auch bei der Tour, die sie hat',
   'this put was taken back before': 'dieser Plan wurde schon zurückgenommen',
   'company {} has a later put, {} by {}: take that back first':
     'Firma {1} hat einen späteren Plan, {2} von {3}: zuerst ihn zurücknehmen',

@@ -1,0 +1,60 @@
+import { type Move, type Redelivery, redeliver } from '../../roster/redelivery.ts'
+import type { Store } from '../../store/index.ts'
+import type { WithTexts } from '../../texts/language.ts'
+import { say } from '../../texts/text.ts'
+import { instant, laneIds } from '../json.ts'
+import type { RedeliverJson } from '../schemas/roster.ts'
+
+/** What a change to the roster answers of what was delivered otherwise; nothing where it concerns no past that is kept. */
+export function redeliverJson(redelivery: Redelivery | undefined): { redeliver?: WithTexts<RedeliverJson> } {
+  if (!redelivery) return {}
+  const { moves, interval, keptSince } = redelivery
+  const fixes = fixesOf(redelivery)
+  const [first] = moves
+  const isOne = first && moves.every(({ from, to }) => from === first.from && to === first.to)
+  return {
+    redeliver: {
+      fixes,
+      ...(isOne && { from: placeJson(first.from), to: placeJson(first.to) }),
+      from_at: instant(interval.from * 1000) ?? '',
+      until_at: instant(interval.until * 1000) ?? '',
+      kept_since_at: instant(keptSince) ?? '',
+      moves: moves.slice(0, MOST_MOVES).map(moveJson),
+      message:
+        fixes === 0
+          ? say('no position that is kept of these times was delivered to another route')
+          : say('the API has no deletion: these positions stay with the route that has them as well'),
+    },
+  }
+}
+
+function moveJson({ device: { id, name }, from, to, fixes, first, last }: Move) {
+  const times = { first_at: instant(first * 1000) ?? '', last_at: instant(last * 1000) ?? '' }
+  return { device: id, name, fixes, from: placeJson(from), to: placeJson(to), ...times }
+}
+
+function placeJson(lane: string) {
+  const { route_id, courier_id } = laneIds(lane)
+  return { route_id, courier_id }
+}
+
+function fixesOf({ moves }: Redelivery): number {
+  return moves.reduce((sum, { fixes }) => sum + fixes, 0)
+}
+
+/** For the audit: how many, of which devices, from where to where. */
+export function redeliveryAudit(redelivery: Redelivery) {
+  const named = redelivery.moves.slice(0, MOST_IN_AUDIT)
+  const moves = named.map(({ device: { id }, fixes, from, to }) => `${id}: ${fixes} from ${from} to ${to}`)
+  return { redelivered: fixesOf(redelivery), moves: moves.join('; ') }
+}
+
+/** Has what a change that was made concerns delivered once more. @returns its part of the audit */
+export async function carryOut(redis: Store, redelivery: Redelivery | undefined) {
+  if (!redelivery) return {}
+  await redeliver(redis, redelivery)
+  return redeliveryAudit(redelivery)
+}
+
+const MOST_MOVES = 1000
+const MOST_IN_AUDIT = 20

@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { chunksOf, Leases, openCorrections, packDevice, packRecords, trimKept } from '../../src/store/index.ts'
+import { Appender } from '../../src/store/index.ts'
+import { type Answer, adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
+import { UNFILTERED } from '../support/appending.ts'
+
+const admin = adminFixture()
+const VAN_12 = '0356307042441013'
+/** Unix seconds, three hours ago at the beginning of an hour. */
+const T = Math.floor(Date.now() / 3_600_000 - 3) * 3600
+const at = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+interface Redeliver {
+  readonly fixes: number
+  readonly from?: object
+  readonly to?: object
+  readonly moves: readonly Record<string, unknown>[]
+  readonly message: string
+  readonly kept_since_at: string
+}
+
+beforeEach(async () => {
+  await vi.waitFor(async () => expect((await admin.ask('/admin/routes')).json).toHaveProperty('results.0'), 30_000)
+  const keep = { delivered: 48 * 3_600_000, max_memory: 0.1 }
+  await admin.redis.hset(admin.redis.keyNames.keptHours, 'since', Date.now() - 24 * 3_600_000)
+  await trimKept(admin.redis, keep)
+})
+
+/** Has fixes of Van 12 delivered to a lane. */
+async function deliver(lane: string, ...timestamps: number[]): Promise<void> {
+  const positions = timestamps.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
+  const records = packRecords(positions, packDevice(VAN_12), Date.now())
+  const appender = new Appender(admin.redis, UNFILTERED)
+  await appender.append({ parts: [{ lane, device: VAN_12, records }], received: positions.length, filtered: [] })
+  await appender.close()
+  const leases = new Leases(admin.redis, { maxPositions: 500, maxWaitMs: 0, keepMs: 48 * 3_600_000 })
+  await vi.waitFor(async () => {
+    const lease = (await leases.claim(10)).find((each) => each.lane === lane)
+    if (!lease || !(await leases.take(lease))) throw new Error('not due yet')
+    const done = { count: positions.length, status: 200, wanted: 0, atOnce: true, chunks: chunksOf(records, 0) }
+    await leases.done(lease, done)
+  })
+}
+
+function send(method: string, path: string, body?: unknown, token = TOKEN): Promise<Answer> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body !== undefined && { 'content-type': typeof body === 'string' ? 'text/csv' : 'application/json' }),
+  }
+  return admin.ask(path, { method, headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
+}
+
+const assign = (body: unknown, query = '') => send('POST', `/admin/devices/Van%2012/assign?${query}`, body)
+const redeliverIn = ({ json }: Answer) => (json as { redeliver?: Redeliver }).redeliver
+const corrections = async () => [...(await openCorrections(admin.redis)).values()]
+const FROM = { route_id: 3001, from_at: at(T), until_at: at(T + 7200) }
+
+describe('a change of the roster that covers the past', () => {
+  it('says in its dry run what was delivered otherwise, and changes nothing', async () => {
+    await deliver('7/42/1001', T - 1, T, T + 60, T + 7199, T + 7200)
+    const answer = await assign(FROM, 'dry_run=true')
+    expect(redeliverIn(answer)).toMatchObject({
+      fixes: 3,
+      from: { route_id: '1001', courier_id: '42' },
+      to: { route_id: '3001', courier_id: '42' },
+      from_at: at(T),
+      until_at: at(T + 7200),
+      moves: [{ device: VAN_12, name: 'Van 12', fixes: 3, first_at: at(T), last_at: at(T + 7199) }],
+      message: 'the API has no deletion: these positions stay with the route that has them as well',
+    })
+    expect(Date.parse(redeliverIn(answer)?.kept_since_at ?? '')).toBeLessThan(T * 1000)
+    expect(await corrections()).toEqual([])
+  })
+
+  it('delivers nothing once more unless it is asked to, and then notes in the audit what', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await assign(FROM)
+    expect(await corrections()).toEqual([])
+    await assign({ ...FROM, route_id: 3002 }, 'redeliver=true')
+    expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000, until: (T + 7200) * 1000 }])
+    const audit = (await admin.ask('/admin/audit')).json as { results: { summary?: Record<string, unknown> }[] }
+    expect(audit.results[0].summary).toMatchObject({
+      redelivered: 2,
+      moves: `${VAN_12}: 2 from 7/42/1001 to 7/42/3002`,
+    })
+  })
+
+  it('says nothing of it where only the future changes', async () => {
+    await deliver('7/42/1001', T)
+    const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')
+    expect(answer.status).toBe(200)
+    expect(redeliverIn(answer)).toBeUndefined()
+  })
+
+  it('is the same for lines that are put, and for a put that is taken back', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    const lines = `device,courier_id,route_id,from,until\nVan 12,42,3001,${at(T)},${at(T + 7200)}\n`
+    const query = `company_id=7&from=${at(T)}&until=${at(T + 7200)}`
+    const trial = await send('PUT', `/admin/routes?${query}&dry_run=true`, lines)
+    expect(redeliverIn(trial)).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
+    const put = await send('PUT', `/admin/routes?${query}&redeliver=true`, lines)
+    expect(await corrections()).toHaveLength(1)
+    await deliver('7/42/3001', T, T + 60)
+    const undo = `/admin/roster/undo?put=${(put.json as { put: string }).put}`
+    const back = await send('POST', `${undo}&dry_run=true`)
+    // The old route has had them.
+    expect(redeliverIn(back)).toMatchObject({
+      fixes: 0,
+      message: 'no position that is kept of these times was delivered to another route',
+    })
+    expect((await send('POST', `${undo}&redeliver=true`)).status).toBe(200)
+  })
+
+  it('says nothing where nothing is kept', async () => {
+    await deliver('7/42/1001', T)
+    await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
+    expect(redeliverIn(await assign(FROM, 'dry_run=true'))).toBeUndefined()
+  })
+})
+
+describe('POST /admin/devices/{id}/redeliver', () => {
+  const times = { from_at: at(T), until_at: at(T + 3600) }
+  const redeliver = (query = '', body: unknown = times, token = TOKEN) =>
+    send('POST', `/admin/devices/Van%2012/redeliver?${query}`, body, token)
+
+  it('delivers what the present roster places elsewhere', async () => {
+    await deliver('7/42/9999', T, T + 60, T + 3600)
+    await assign(FROM)
+    expect(redeliverIn(await redeliver('dry_run=true'))).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
+    expect(await corrections()).toEqual([])
+    expect(redeliverIn(await redeliver())).toMatchObject({ fixes: 2 })
+    expect(await corrections()).toHaveLength(1)
+  })
+
+  it('refuses what is no time, an unknown device, a token that may only read, and where nothing is kept', async () => {
+    expect((await redeliver('', { ...times, until_at: times.from_at })).status).toBe(422)
+    expect((await redeliver('', { from_at: 'soon', until_at: times.until_at })).status).toBe(422)
+    expect((await send('POST', '/admin/devices/Van%2099/redeliver', times)).status).toBe(404)
+    expect((await redeliver('', times, READ_TOKEN)).status).toBe(403)
+    await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
+    expect((await redeliver()).status).toBe(409)
+    expect(await corrections()).toEqual([])
+  })
+})

@@ -4,11 +4,14 @@ import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read } from './client.ts'
 import { listText, printExact, printLines } from './output.ts'
 import { confirmChange } from './question.ts'
+import { isRedeliveryMeant, redeliverLines } from './redeliver.ts'
 
 interface UnassignOptions extends AdminPortOptions {
   readonly from?: string
   readonly until?: string
   readonly yes?: boolean
+  /** Delivers what the change concerns of the past once more. */
+  readonly redeliver?: boolean
   readonly json?: boolean
 }
 
@@ -45,9 +48,12 @@ async function changeAssignment(
   const path = `/admin/devices/${encodeURIComponent(device)}/${act}`
   const request = { method: 'POST', path, json: body } as const
   const plan = await read<Assigned>(admin, { ...request, query: { dry_run: 'true' } })
-  if (!options.json) printLines([plan.text, ...plan.warnings.map((message) => `warning: ${message}`)])
+  if (!options.json)
+    printLines([plan.text, ...plan.warnings.map((message) => `warning: ${message}`), ...redeliverLines(plan.redeliver)])
   if (plan.takes.length > 0 && !options.yes && !(await mayTake(plan))) return 1
-  const done = await read(admin, { ...request, query: plan.takes.length > 0 ? { force: 'true' } : {} })
+  const redelivers = await isRedeliveryMeant([plan.redeliver], options.redeliver)
+  const query = { ...(plan.takes.length > 0 && { force: 'true' }), ...(redelivers && { redeliver: 'true' }) }
+  const done = await read(admin, { ...request, query })
   if (options.json) printExact([JSON.stringify(done)])
   else printLines(['Done. `waybridge routes undo` takes it back.'])
   return 0

@@ -231,7 +231,7 @@ function trackerCommands(waybridge: Command, asking: AskingCommand): void {
   )
   asking(
     'forget <device>',
-    'delete what is stored of a device (fixes that are not delivered, contacts, events); its entry and routes stay',
+    'delete what is stored of a device (fixes, also delivered ones that are kept, contacts, events); its entry and routes stay',
   )
     .option('--yes', 'without asking')
     .action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))

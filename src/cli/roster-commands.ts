@@ -14,6 +14,7 @@ export function rosterCommands(waybridge: Command, asking: AskingCommand): void 
     .option(...from)
     .option('--until <time>', 'until this time')
     .option('--yes', 'also where it takes the route from another device')
+    .option('--redeliver', REDELIVER)
     .option('--json', 'print the answer of the admin port')
     .action(async (device: string[], options) =>
       exit(await (await import('./assign.ts')).assignCommand(device, options)),
@@ -25,6 +26,14 @@ export function rosterCommands(waybridge: Command, asking: AskingCommand): void 
     .option('--json', 'print the answer of the admin port')
     .action(async (device: string[], options) =>
       exit(await (await import('./assign.ts')).unassignCommand(device, options)),
+    )
+  asking('redeliver <device...>', 'deliver the kept positions of a device where its routes say now, as well')
+    .requiredOption('--from <time>', `of this time on: ${TIMES}`)
+    .requiredOption('--until <time>', 'until this time')
+    .option('--dry-run', 'only say what that would be')
+    .option('--json', 'print the answer of the admin port')
+    .action(async (device: string[], options) =>
+      exit(await (await import('./redeliver.ts')).redeliverCommand(device, options)),
     )
   const routes = waybridge.command('routes').description('list, check, put or take back a roster')
   asking('list', 'list the lines in effect', routes)
@@ -41,6 +50,7 @@ export function rosterCommands(waybridge: Command, asking: AskingCommand): void 
     if (act === 'put')
       command
         .option('--yes', 'put it also where devices lose their route')
+        .option('--redeliver', REDELIVER)
         .option('--force', 'put it even if most devices lose their route')
     command.action(async (file: string, options) =>
       exit(await (await import('./routes.ts')).routesCommand(act, file, options)),
@@ -64,6 +74,7 @@ export function importCommands(devices: Command, asking: AskingCommand): void {
     if (act === 'put')
       command
         .option('--yes', 'put it also where devices lose their route')
+        .option('--redeliver', REDELIVER)
         .option('--force', 'put it even if most devices lose their route')
     // The command above takes the options that it has too, such as --url.
     command.action(async (file: string) =>
@@ -88,3 +99,4 @@ const ROUTES = {
   check: 'show what the file would change, without changing anything; exit code 1 if a line would be left out',
   put: 'replace the lines that begin on the days of the file (or between --from and --until) by the lines of the file; a line with a mistake is left out, the others are put, and the exit code is 1',
 } as const
+const REDELIVER = 'deliver positions of the past to the new route as well, without asking'

@@ -10,6 +10,7 @@ import { ask, jsonOf, type ListedDevice, listDevices, readStatus } from './clien
 import { intervalsOf, intervalText } from './intervals.ts'
 import { listText, printLines } from './output.ts'
 import { confirm } from './question.ts'
+import { isRedeliveryMeant, redeliverLines } from './redeliver.ts'
 import { type IntervalResult, leftOutSentence, type ReportContext, report } from './routes-report.ts'
 
 interface RoutesOptions extends AdminPortOptions {
@@ -22,6 +23,8 @@ interface RoutesOptions extends AdminPortOptions {
   readonly yes?: boolean
   /** Puts the file even if more than half of the devices that have a route would lose it. */
   readonly force?: boolean
+  /** Delivers what the lines concern of the past once more. */
+  readonly redeliver?: boolean
 }
 
 /**
@@ -50,7 +53,11 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
   const isAccepted = trial.every(({ answer }) => answer.status === 200 || (act === 'put' && answer.status === 409))
   if (act === 'put' && isAccepted && (await mayTake(trial, options, context))) {
     const isForced = trial.some(({ answer }) => answer.status === 409) || options.force
-    return putAll(parts, (part) => sendPart(part, admin, { ...query, ...(isForced && { force: 'true' }) }), context)
+    const redelivers = trial.map(({ roster }) => roster?.redeliver)
+    printLines(redelivers.flatMap(redeliverLines))
+    const isMeant = await isRedeliveryMeant(redelivers, options.redeliver)
+    const asked = { ...query, ...(isForced && { force: 'true' }), ...(isMeant && { redeliver: 'true' }) }
+    return putAll(parts, (part) => sendPart(part, admin, asked), context)
   }
   if (act === 'check' || !isAccepted) for (const result of trial) printLines(report(result, context))
   if (act === 'put' && (parts.length > 1 || isAccepted)) printLines(['nothing is put'])

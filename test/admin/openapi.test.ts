@@ -147,6 +147,7 @@ const WINDOW = 'company_id=7&from=2099-11-20&until=2099-11-21'
 
 /** Something of everything that an answer can show. */
 async function fill(): Promise<void> {
+  await admin.redis.hset(admin.redis.keyNames.keptHours, 'since', 0)
   const { redis } = admin
   const { leases, lease } = workerOf(redis)
   await store(redis, '7/42/1001', { count: 2 })
@@ -216,6 +217,11 @@ const REQUESTS: readonly (readonly [
     '?force=true',
   ],
   ['POST /admin/devices/{id}/swap', 'van%2F15', { body: '{"with":"Van 14"}', type: 'application/json' }, '?force=true'],
+  [
+    'POST /admin/devices/{id}/redeliver',
+    'van%2F15',
+    { body: '{"from_at":"2026-11-20","until_at":"2026-11-21"}', type: 'application/json' },
+  ],
   ['POST /admin/devices/{id}/unassign', 'van%2F15'],
   ['GET /admin/roster'],
   ['POST /admin/roster/undo', '?put='],

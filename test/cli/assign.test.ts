@@ -54,6 +54,83 @@ describe('assign', () => {
   })
 })
 
+const PLACE = { route_id: '1001', courier_id: '42' }
+const REDELIVER = {
+  fixes: 412,
+  from: PLACE,
+  to: { ...PLACE, route_id: '1003' },
+  from_at: '2026-11-22T10:00:00.000Z',
+  until_at: '2026-11-22T14:00:00.000Z',
+  kept_since_at: '2026-11-20T10:00:00.000Z',
+  moves: [
+    {
+      device: '12',
+      name: 'Van 12',
+      fixes: 412,
+      from: PLACE,
+      to: { ...PLACE, route_id: '1003' },
+      first_at: '2026-11-22T10:00:07.000Z',
+      last_at: '2026-11-22T13:59:57.000Z',
+    },
+  ],
+  message: 'the API has no deletion: these positions stay with the route that has them as well',
+}
+const MOVED =
+  'Van 12: 412 positions, 2026-11-22 10:00 to 13:59 UTC: delivered to route 1001 (courier 42), now of route 1003 (courier 42)\n' +
+  'the API has no deletion: these positions stay with the route that has them as well\n'
+
+describe('what was delivered by the roster that is replaced', () => {
+  it('is said before the change, and not delivered once more without being asked for', async () => {
+    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
+    const { code, out, errors } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
+    expect(code).toBe(0)
+    expect(out).toContain(MOVED)
+    expect(errors).toBe('412 positions not delivered to the new route: add --redeliver for that.\n')
+    expect(done().map(({ query }) => query)).toEqual([{}])
+  })
+
+  it('is delivered once more with --redeliver', async () => {
+    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
+    expect((await run('assign', 'Van 12', '--route', '1003', '--redeliver')).errors).toBe('')
+    expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
+  })
+
+  it('is not mentioned where nothing was', async () => {
+    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
+    const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
+    expect(out + errors).not.toMatch(/position|deletion/)
+    expect(done().map(({ query }) => query)).toEqual([{}])
+  })
+})
+
+describe('redeliver', () => {
+  const times = ['--from', '10:00', '--until', '14:00']
+
+  it('delivers once more what the roster places elsewhere', async () => {
+    const { run, done } = await port(() => ({ json: { redeliver: REDELIVER } }))
+    const { code, out } = await run('redeliver', 'Van', '12', ...times)
+    expect([code, out]).toEqual([0, `${MOVED}412 positions will be delivered once more, within minutes.\n`])
+    expect(done()).toMatchObject([
+      { path: '/admin/devices/Van%2012/redeliver', body: '{"from_at":"10:00","until_at":"14:00"}' },
+    ])
+  })
+
+  it('only says so with --dry-run, and where there is nothing to deliver', async () => {
+    const { run, done } = await port(() => ({ json: { redeliver: REDELIVER } }))
+    expect((await run('redeliver', 'Van 12', ...times, '--dry-run')).out).toMatch(/would be delivered once more\.\n$/)
+    expect(done()).toEqual([])
+    const nothing = await port(() => ({ json: { redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
+    expect((await nothing.run('redeliver', 'Van 12', ...times)).out).toBe(
+      'No kept position of this time belongs to another route.\n',
+    )
+  })
+
+  it('needs both times', async () => {
+    const { run } = await port(() => ({ json: {} }))
+    expect((await run('redeliver', 'Van 12', '--from', '10:00')).code).toBe(1)
+  })
+})
+
 it('unassign asks first, as the van itself loses its route', async () => {
   const { run, done } = await port(() => ({ json: { ...PLAN, takes: TAKES } }))
   expect((await run('unassign', 'Van 12')).code).toBe(1)

@@ -16,7 +16,7 @@ interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {
 
 /**
  * `DELETE /admin/devices/{id}/data`: deletes the fixes of a device that are not delivered, what recognises its duplicates, what
- * was last heard of it, and its frames that were not understood. Its entry and its assignments stay.
+ * was last heard of it, its frames that were not understood, and its delivered fixes that are kept. Its entry and its assignments stay.
  */
 export function forgetOperation({ redis, directory, files, live, logger }: ForgetSources): Operation {
   return {
@@ -24,7 +24,7 @@ export function forgetOperation({ redis, directory, files, live, logger }: Forge
     path: '/admin/devices/{id}/data',
     id: 'forgetDevice',
     summary:
-      'Delete what is stored of a device: fixes that are not delivered, marks of duplicates, contacts, events, frames',
+      'Delete what is stored of a device: its fixes, also those that are delivered and kept, marks of duplicates, contacts, events, frames',
     answer: ForgottenJson,
     companies: 'by_device',
     async handle(request, _reply, scope) {
@@ -87,7 +87,9 @@ function lastDays(zone: string): number[] {
   return days
 }
 
-/** Fixes by where they were; strings of marks; entries of contacts and events; frames that were not understood; lanes to be asked again for. */
-export const ForgottenJson = z.object(each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'frames', 'busy'))
+/** Fixes by where they were; strings of marks; entries of contacts and events; frames that were not understood; delivered fixes that were kept; lanes to be asked again for. */
+export const ForgottenJson = z.object(
+  each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'frames', 'kept', 'busy'),
+)
 
 const DAYS_NOTED = 33

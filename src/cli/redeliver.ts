@@ -1,0 +1,61 @@
+import type { RedeliverJson } from '../admin/schemas/roster.ts'
+import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { read } from './client.ts'
+import { counted, printExact, printLines } from './output.ts'
+import { confirm } from './question.ts'
+
+interface RedeliverOptions extends AdminPortOptions {
+  readonly from: string
+  readonly until: string
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/**
+ * `waybridge redeliver DEVICE --from T --until T`: has what the present roster places elsewhere than it was delivered delivered there
+ * as well. @returns the exit code @throws UserError
+ */
+export async function redeliverCommand(words: readonly string[], options: RedeliverOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const path = `/admin/devices/${encodeURIComponent(words.join(' '))}/redeliver`
+  const json = { from_at: options.from, until_at: options.until }
+  const query: Record<string, string> = options.dryRun ? { dry_run: 'true' } : {}
+  const answer = await read<{ redeliver?: RedeliverJson }>(admin, { method: 'POST', path, json, query })
+  if (options.json) printExact([JSON.stringify(answer)])
+  else printLines([...redeliverLines(answer.redeliver), ...doneLine(answer.redeliver, options)])
+  return 0
+}
+
+/** What a change of the roster says of positions that were delivered by the roster that it replaces. */
+export function redeliverLines(redeliver: RedeliverJson | undefined): string[] {
+  if (!redeliver || redeliver.fixes === 0) return []
+  const { moves, message } = redeliver
+  const lines = moves.slice(0, MOST_LINES).map(({ device, name = device, fixes, from, to, first_at, last_at }) => {
+    const [was, is] = [from, to].map(({ route_id, courier_id }) => `route ${route_id} (courier ${courier_id})`)
+    const when = `${first_at.slice(0, 16).replace('T', ' ')} to ${last_at.slice(11, 16)} UTC`
+    return `${name}: ${counted(fixes, 'position', 'positions')}, ${when}: delivered to ${was}, now of ${is}`
+  })
+  const more = moves.length - lines.length
+  return [...lines, ...(more > 0 ? [`and ${more} more`] : []), message]
+}
+
+/** Whether the positions that a change concerns are delivered once more: by an option, or as the user at the terminal says. */
+export async function isRedeliveryMeant(
+  redelivers: readonly (RedeliverJson | undefined)[],
+  option: boolean | undefined,
+): Promise<boolean> {
+  const fixes = redelivers.reduce((sum, redeliver) => sum + (redeliver?.fixes ?? 0), 0)
+  if (fixes === 0 || option) return fixes > 0
+  const many = counted(fixes, 'position', 'positions')
+  const isMeant = await confirm(`Deliver ${many} to the new route as well?`)
+  if (isMeant === undefined) process.stderr.write(`${many} not delivered to the new route: add --redeliver for that.\n`)
+  return isMeant === true
+}
+
+function doneLine(redeliver: RedeliverJson | undefined, { dryRun }: RedeliverOptions): string[] {
+  if (!redeliver || redeliver.fixes === 0) return ['No kept position of this time belongs to another route.']
+  const many = counted(redeliver.fixes, 'position', 'positions')
+  return [dryRun ? `${many} would be delivered once more.` : `${many} will be delivered once more, within minutes.`]
+}
+
+const MOST_LINES = 20

@@ -107,7 +107,7 @@ interface RosterFactSources {
  */
 class RosterCollector {
   readonly #sources: RosterFactSources
-  #facts: RosterFacts = { rejected: [], stale: [], missing: [] }
+  #facts: RosterFacts = { rejected: [], stale: [], missing: [], pulls: [] }
   #readAt = -Infinity
   #missingAt = -Infinity
 
@@ -132,6 +132,10 @@ class RosterCollector {
         return refused || rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
       }),
       stale: last.filter(({ stale }) => stale).map(({ writer, at }) => ({ name: writer, at })),
+      pulls: results.flatMap(({ writer, company_id, failing }) => {
+        const isFinding = failing && (failing.refused || failing.tries >= TRIES)
+        return isFinding ? [{ writer, company_id, ...failing }] : []
+      }),
       missing: isDue
         ? await companiesMissing(this.#sources.directory(), Date.now(), this.#sources.zone())
         : this.#facts.missing,
@@ -175,3 +179,5 @@ const MISSING_MS = 60_000
 const WORKING_DAYS = 5
 const BEGIN_HOUR = 6
 const MOST_EVIDENCE = 5
+/** A single pull that fails is often over with the next. */
+const TRIES = 2

@@ -30,6 +30,7 @@ import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
 import { type PageSettings, servePage } from './page.ts'
 import { readPlaces } from './places.ts'
+import { type PullerSources, startPulls } from './pull/index.ts'
 import { type RelaySources, relayOperations, tokenRefusals } from './relay/operations.ts'
 import { rosterResultOperations, rosterSource, undoOperation } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
@@ -59,6 +60,8 @@ export interface AdminOptions
   readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
   readonly speaks?: FindSpoken
+  /** The rosters to pull; without it, none are. */
+  readonly pulls?: PullerSources['pulls']
   /** The receivers of alerts; undefined until they are known. */
   readonly alerts?: () => AlertReceivers | undefined
   /** What points trackers at this server. */
@@ -85,6 +88,7 @@ export async function openAdmin(options: AdminOptions) {
   const rows = { ...options, index, findings, refusals, places: await readPlaces() }
   const closing = new AbortController()
   const change = rosterWrites(options)
+  const pulling = options.pulls && startPulls({ ...options, pulls: options.pulls, change })
   const files = new FileRewrite(redis)
   const zone = () => options.live.config.time_zone
   const server = createServer(options, certificate)
@@ -158,7 +162,7 @@ export async function openAdmin(options: AdminOptions) {
     events.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
-    await Promise.all([server.close(), certificate?.close()])
+    await Promise.all([server.close(), certificate?.close(), pulling?.close()])
     await files.close()
     clearTimeout(timer)
     closing.abort()
@@ -188,8 +192,9 @@ function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer | und
   }
 }
 
-function secretsOf({ tokens, metricsToken, companies }: AdminOptions): string[] {
+function secretsOf({ tokens, metricsToken, companies, pulls }: AdminOptions): string[] {
   return [
+    ...(pulls?.() ?? []).flatMap(({ token = [] }) => token),
     metricsToken() ?? [],
     ...tokens().map(({ token }) => token),
     ...companies().flatMap(({ apikey, oauth_token = [] }) => [apikey, oauth_token].flat()),

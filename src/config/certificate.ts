@@ -6,6 +6,7 @@ import { observations } from '../observe/observations.ts'
 import { say } from '../texts/text.ts'
 import type { Bridge } from './bridge.ts'
 import { inGateway } from './problem.ts'
+import type { Pull } from './pull.ts'
 import type { Config, TlsConfig } from './schema.ts'
 import { type Following, fingerprintOf, follow } from './text-file.ts'
 
@@ -82,20 +83,28 @@ export function trackingTls({ tls }: Config['tracking']): SecureContextOptions |
   return read
 }
 
+/** The TLS of connections to the server of a roster, by its own authority, or why that cannot be used; undefined: as the system has it. */
+export function pullTls({ ca }: Pick<Pull, 'ca'>): SecureContextOptions | CertificateMistake | undefined {
+  return readTrackingTls({ ca, cert: null, key: null })
+}
+
 /** Why TLS files that the configuration names cannot be used, each with the path of its key. */
 export function certificateMistakes({
   admin,
   listeners,
   mqtt,
+  roster,
   tracking,
-}: Pick<Config, 'admin' | 'listeners' | 'mqtt' | 'tracking'>) {
+}: Pick<Config, 'admin' | 'listeners' | 'mqtt' | 'roster' | 'tracking'>) {
   const served = [
     ...listeners.map(({ tls }, index) => ({ path: ['listeners', index, 'tls'], tls })),
     { path: ['mqtt', 'broker', 'tls'], tls: mqtt.broker?.tls },
     { path: ['admin', 'tls'], tls: admin.tls },
   ]
   const presented = mqtt.bridges.map(({ tls }, index) => ({ path: ['mqtt', 'bridges', index, 'tls'], tls }))
+  const pulled = roster.pull.map((pull, index) => ({ path: ['roster', 'pull', index], found: pullTls(pull) }))
   const all = [
+    ...pulled,
     ...served.map(({ path, tls }) => ({ path, found: tls && readCertificate(tls) })),
     ...presented.map(({ path, tls }) => ({ path, found: tls && readClientTls(tls) })),
     { path: ['tracking', 'tls'], found: readTrackingTls(tracking.tls) },

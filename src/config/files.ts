@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isLoopback } from '../domain/networks.ts'
 import { int64, weaknessOf } from '../domain/units.ts'
 import { certificateMistakes } from './certificate.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
@@ -9,7 +10,7 @@ import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
 import { openFilesMistake } from './open-files.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
-import { type Company, type Config, configSchema, defaultConfig, isLoopback, type Protocols } from './schema.ts'
+import { type Company, type Config, configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, readTextFile, unreadable } from './text-file.ts'
 import { isTileFile, tileFileMistake } from './tiles.ts'
 import { parseYaml } from './yaml.ts'
@@ -243,25 +244,28 @@ function isForTrials({ base_url, push_url, listen }: Config['tracking']): boolea
 /** The company of a new installation; its keys are known, so nobody else may reach the tracking service. */
 const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 
-/** The companies of tokens and webhooks that are not among those of the file. */
+/** The companies of tokens, webhooks and pulls that are not among those of the file. */
 function unknownCompanies(root: Node): Mistake[] {
-  const lists = [
-    ['admin', 'tokens'],
-    ['alerts', 'webhooks'],
-  ]
-  return lists.flatMap((path) => unknownCompaniesIn(root, path))
+  const { ids } = companyIds(root)
+  const named = [...companiesIn(root, ['admin', 'tokens']), ...companiesIn(root, ['alerts', 'webhooks'])]
+  const pulls = itemsAt(child(root, 'roster'), 'pull').map((pull, index) => ({
+    text: textAt(pull, 'company_id'),
+    path: ['roster', 'pull', index, 'company_id'],
+  }))
+  return [...named, ...pulls].flatMap(({ text, path }) => {
+    const id = int64(text ?? '')
+    if (id === undefined || ids.has(id)) return []
+    return [mistakeAt(root, path, `company ${id} is not among the companies of gateway.yaml`)]
+  })
 }
 
-/** Those of the items of a list. */
-function unknownCompaniesIn(root: Node, [section, list]: readonly string[]): Mistake[] {
-  const { ids } = companyIds(root)
+/** The companies of the items of a list. */
+function companiesIn(root: Node, [section, list]: readonly string[]) {
   return itemsAt(child(root, section), list).flatMap((item, index) =>
-    itemsAt(item, 'companies').flatMap((company, at) => {
-      const id = company.kind === 'leaf' ? int64(company.text ?? '') : undefined
-      if (id === undefined || ids.has(id)) return []
-      const message = `company ${id} is not among the companies of gateway.yaml`
-      return [mistakeAt(root, [section, list, index, 'companies', at], message)]
-    }),
+    itemsAt(item, 'companies').map((company, at) => ({
+      text: company.kind === 'leaf' ? company.text : undefined,
+      path: [section, list, index, 'companies', at],
+    })),
   )
 }
 

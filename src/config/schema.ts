@@ -1,6 +1,5 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
-import { isWithin, networksOf } from '../domain/networks.ts'
+import { isLoopback } from '../domain/networks.ts'
 import { alerts } from './alerts.ts'
 import { bridges } from './bridge.ts'
 import {
@@ -30,6 +29,7 @@ import {
   zone,
 } from './leaves.ts'
 import { broker, certificate, listener, type Protocols, usualListeners } from './listener.ts'
+import { pulls } from './pull.ts'
 import { redis } from './redis.ts'
 
 export type { Protocols }
@@ -90,6 +90,9 @@ export function configSchema(protocols: Protocols, dir = '') {
         0.1,
         'Share of the memory of Redis that they may take; beyond it the oldest hours are deleted.',
       ),
+    }),
+    roster: section({
+      pull: pulls(dir).describe('Rosters that other systems serve.'),
     }),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
@@ -201,12 +204,6 @@ function admin(dir: string) {
   })
 }
 
-/** Whether only this machine reaches an address. */
-export function isLoopback(host: string): boolean {
-  return isIP(host) === 0 ? host === 'localhost' : isWithin(LOOPBACK, host)
-}
-
-const LOOPBACK = networksOf(['127.0.0.0/8', '::1'])
 const NOT_LOOPBACK =
   'other machines reach this address: set admin.tls, or admin.behind_proxy: true if a proxy with TLS is in front'
 

@@ -110,7 +110,10 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
   const stale = route ? [] : ofCompany('roster_stale', { company, findings })
   const action = left ? say('correct its line, which is left out: {}', left.line) : stale[0]?.action
   const explained = all.map((each) => (action && each.code === 'no_route' ? { ...each, action } : each))
-  return [...explained, ...(left ? [left.finding] : []), ...(route ? [] : findings.filter(isRosterRefused)), ...stale]
+  const refused = route
+    ? []
+    : [...findings.filter(isRosterRefused), ...ofCompany('roster_pull_failed', { company, findings })]
+  return [...explained, ...(left ? [left.finding] : []), ...refused, ...stale]
 }
 
 /** Whether a file of devices or routes is refused: a van without a route may have one there. */

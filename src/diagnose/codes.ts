@@ -453,6 +453,13 @@ export const CODES = {
     message: 'lines are left out of the roster',
     action: 'correct the lines in the evidence, and write the roster again',
   },
+  roster_pull_failed: {
+    severity: 'warning',
+    link: 'placed',
+    message: 'the roster of {} cannot be pulled: its lines stay as they were',
+    action:
+      'see that its server runs, and that url, token and ca are right in gateway.yaml (roster.pull); it is tried again by itself',
+  },
   roster_stale: {
     severity: 'warning',
     link: 'placed',
@@ -480,11 +487,12 @@ export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', '
 /** What trackers raise an alarm about. It breaks no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
 
-/** Alarms, files and settings that are not in effect, while their earlier version is, and receivers of alerts. */
+/** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, and receivers of alerts. */
 export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   ...ALARM_FINDINGS,
   'config_refused',
   'restart_needed',
+  'roster_pull_failed',
   'alert_failed',
 ])
 

@@ -70,6 +70,15 @@ export interface RosterFacts {
   }[]
   /** Files that are older than what another one of their name has written. */
   readonly stale: readonly { readonly name: string; readonly at: number }[]
+  /** Pulled rosters that are not in effect as their servers have them. `since`: ms UTC; `tries`: since then. */
+  readonly pulls?: readonly {
+    readonly writer: string
+    readonly company_id?: string
+    readonly since: number
+    readonly tries: number
+    readonly reason: Text
+    readonly refused?: true
+  }[]
   /** Companies without a line that begins today, that had some on each of the last five working days. */
   readonly missing: readonly string[]
 }

@@ -99,7 +99,7 @@ function accountTroubles({ difference = 0 }: Facts): Found[] {
   return [{ code: 'custody_difference', count: Math.abs(difference), evidence: [evidence] }]
 }
 
-/** What is wrong with the roster: lines that were left out, and files or companies that are out of date. */
+/** What is wrong with the roster: lines that were left out, what is out of date, and rosters that are not pulled. */
 function rosterTroubles({ roster }: Facts): Found[] {
   if (!roster) return []
   const rejected = roster.rejected.map(
@@ -130,7 +130,18 @@ function rosterTroubles({ roster }: Facts): Found[] {
       message: say('company {} has no line for today, and had some on each of the last five working days', company_id),
     }),
   )
-  return [...rejected, ...stale, ...missing]
+  const pulls = (roster.pulls ?? []).map(
+    ({ writer, company_id, since, tries, reason, refused }): Found => ({
+      code: 'roster_pull_failed',
+      subject: { company_id, pull: writer },
+      sinceAt: since,
+      count: tries,
+      message: say(refused ? PULL_REFUSED : CODES.roster_pull_failed.message, writer),
+      action: say(refused ? PULL_REFUSED_ACTION : CODES.roster_pull_failed.action),
+      evidence: [reason],
+    }),
+  )
+  return [...rejected, ...stale, ...missing, ...pulls]
 }
 
 function alertTroubles({ alerts = [] }: Facts): Found[] {
@@ -156,6 +167,9 @@ function lastSign(process: ProcessFacts): Text {
 /** A process is reported as stuck after this time without a sign of life; it gives one each second. */
 const STUCK_MS = 10_000
 const RESTARTS = 3
+const PULL_REFUSED: Template = 'the roster that is pulled from {} is refused: its lines stay as they were'
+const PULL_REFUSED_ACTION: Template =
+  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`'
 const DISK_ACTION: Template =
   'free space on the disk that Redis writes to, or enlarge it; see the log of Redis; trackers keep what is not acknowledged'
 const RESTARTS_WITHIN_MS = 300_000

@@ -273,7 +273,7 @@ function meaningOf(error: UpstreamError | undefined): { readonly does: Text; rea
   if (!error) return { does: say('is down') }
   const { code, status } = error
   if (status !== undefined) return { does: say('answers {}', status) }
-  return { does: say(WORDS.get(code) ?? 'cannot be reached'), action: ACTIONS.get(code) }
+  return { does: say(faultWords(code)), action: ACTIONS.get(code) }
 }
 
 function withWaiting(message: Text, fixes: number): Text {
@@ -281,6 +281,11 @@ function withWaiting(message: Text, fixes: number): Text {
 }
 
 type LaneCause = 'apikey_refused' | 'lane_refused'
+
+/** What a server does with which a request failed: `refuses connections`. `fault`: see src/tracking/exchange.ts. */
+export function faultWords(fault: string): Template {
+  return WORDS.get(fault) ?? 'cannot be reached'
+}
 
 const WORDS = new Map<string, Template>([
   ['refused', 'refuses connections'],
@@ -292,6 +297,7 @@ const WORDS = new Map<string, Template>([
   ['authority', 'has a certificate of an authority that is not trusted'],
   ['needs_tls', 'speaks HTTPS, and is asked without'],
   ['no_tls', 'does not speak HTTPS at that port'],
+  ['malformed', 'sends what is no HTTP'],
 ])
 const ACTIONS = new Map<string, Template>([
   ['dns', 'correct tracking.base_url (or push_url), or the DNS of this machine'],

@@ -32,5 +32,10 @@ export function isWithin(networks: BlockList, address: string): boolean {
   return family !== 0 && networks.check(plain, family === 4 ? 'ipv4' : 'ipv6')
 }
 
+/** Whether only this machine reaches an address, or the host `localhost`. */
+export function isLoopback(host: string): boolean {
+  return isIP(host) === 0 ? host === 'localhost' : isWithin(networksOf(['127.0.0.0/8', '::1']), host)
+}
+
 const lists = new Map<string, BlockList>()
 const MAX_LISTS = 10_000

@@ -62,6 +62,8 @@ export interface Subject {
   /** A file of the configuration, by its path in the folder of the configuration, and whose it is. */
   readonly file?: string
   readonly host?: string
+  /** The name of a roster that is pulled. */
+  readonly pull?: string
   /** A receiver of alerts: `alerts.webhooks[0] (hooks.example)`. */
   readonly receiver?: string
 }

@@ -6,13 +6,13 @@ import type { Interval } from '../domain/times.ts'
  * changes: a line that is edited is another assignment.
  */
 export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
-  /** Where the line was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`. */
+  /** Where the line was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`, `pull https://host/path`. */
   readonly source: string
   /** The roster's version by which it was written; undefined: it is not written yet. */
   readonly version?: number
-  /** For a line that was put through the admin port: it applies to devices of this company only. */
+  /** For a line that was put through the admin port, or pulled: it applies to devices of this company only. */
   readonly company_id?: string
-  /** For a line that was put: its line number there. */
+  /** For such a line: its line number in what was put. */
   readonly line?: number
 }
 
@@ -33,6 +33,13 @@ export function putLine(
 /** How the `source` of what was put begins; the time of the write follows. */
 export const PUT_SOURCE = 'admin'
 
+/** The `source` of the lines of a roster that is pulled, by its name. */
+export function pullSource(name: string): string {
+  return PULL_SOURCE + name
+}
+
+const PULL_SOURCE = 'pull '
+
 /** What an assignment says, from its `assignmentField`. */
 export function readAssignmentField(field: string): Omit<Assignment, 'source'> {
   const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
@@ -42,15 +49,20 @@ export function readAssignmentField(field: string): Omit<Assignment, 'source'> {
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
 
 /**
- * The parts of a device's assignments that are in effect. All files together count as one writer, each put as another.
- * Among the lines of one writer the later `from` decides, whenever each was written; among writers the last write,
- * which for files is that of the line that decides.
+ * The parts of a device's assignments that are in effect. All files together count as one writer, each pulled roster as another,
+ * and each put. Among the lines of one writer the later `from` decides, whenever each was written; among writers the
+ * last write, which for files and pulled rosters is that of the line that decides.
  */
 export function partsOf<Line extends Assignment>(assignments: readonly Line[]): readonly Line[] {
   if (assignments.length < 2) return assignments
-  const writers = Map.groupBy(assignments, ({ company_id, version }) => (company_id === undefined ? 'files' : version))
+  const writers = Map.groupBy(assignments, writerOf)
   const parts = [...writers.values()].flatMap((written) => topmost(written.toSorted(bySource)))
   return writers.size > 1 ? topmost(parts, ({ version = Infinity }) => version) : parts
+}
+
+function writerOf({ company_id, source, version }: Assignment): string | number | undefined {
+  if (company_id === undefined) return 'files'
+  return source.startsWith(PULL_SOURCE) ? source : version
 }
 
 /** In the order of lines: `routes.csv:9`, `routes.csv:10`, `routes/a.csv:1`. */

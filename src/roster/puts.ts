@@ -14,6 +14,7 @@ import { type KeptPut, packed, putSource, unpacked } from './table.ts'
  *   results    put <company> <id>          JSON of the result of a put, whose id is the version that it made
  *              refused <company> <token>   of a put of which no line could be taken
  *              file <name>                 of the last version of a file
+ *              pull <company> <name>       of a roster that is pulled: see pulls.ts; what it has written is a put, too
  *   replaced   <company> <id>              what the put replaced, `Replaced`: JSON, gzip, base64
  *
  * Of a company the last 20 puts are kept, for 31 days (store/lua/roster.lua).
@@ -27,11 +28,11 @@ export interface RosterRemark {
   readonly message: Text
 }
 
-/** What became of a file or a put. */
+/** What became of a file, a put or a pull. */
 export interface RosterResult {
-  /** The name of a file, or of the token. */
+  /** The name of a file, of the token, or of a pull. */
   readonly writer: string
-  readonly kind: 'file' | 'put'
+  readonly kind: 'file' | 'put' | 'pull'
   readonly company_id?: string
   /** What was put, if no routes. */
   readonly list?: 'devices'
@@ -48,6 +49,20 @@ export interface RosterResult {
   /** The file is older than what another file of this name has written. */
   readonly stale?: true
   /** The file is not in effect at all: what of it was in effect before stays. */
+  readonly refused?: true
+  /** When the server of a pull said last what is in effect, ms UTC; undefined: never yet. */
+  readonly pulled_at?: number
+  readonly failing?: PullFailure
+}
+
+/** Why a pulled roster is not in effect as its server has it. It never contains a secret. */
+export interface PullFailure {
+  /** ms UTC. */
+  readonly since: number
+  /** Failed or refused pulls in a row. */
+  readonly tries: number
+  readonly reason: Text
+  /** It came, and is refused. */
   readonly refused?: true
 }
 
@@ -161,11 +176,22 @@ function lineOf(field: string): string {
   return `${from} ${device}`
 }
 
-/** All stored results, latest first. */
+/** All stored results, latest first. The last put of a pull is part of its result. */
 export async function readResults(redis: Redis): Promise<RosterResult[]> {
   const texts = Object.entries(await redis.hgetall(keys.roster('results')))
-  const results = texts.map(([field, text]): RosterResult => ({ ...JSON.parse(text), put: PUT.exec(field)?.[1] }))
-  return results.toSorted((a, b) => b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0))
+  const results = texts.map(([field, text]) => {
+    const result = JSON.parse(text) as RosterResult
+    return { field, result: { ...result, put: PUT.exec(field)?.[1] ?? result.put } }
+  })
+  const isOfPull = ({ field }: (typeof results)[number]) => field.startsWith('pull ')
+  const puts = new Map(results.filter((each) => !isOfPull(each)).map(({ field, result }) => [field, result]))
+  const pulls = results.filter(isOfPull).map(({ result }) => {
+    const field = `put ${result.company_id} ${result.put}`
+    const put = puts.get(field)
+    puts.delete(field)
+    return { ...result, put: put?.put, undone: put?.undone }
+  })
+  return [...puts.values(), ...pulls].toSorted((a, b) => b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0))
 }
 
 /** The put of a company that may be taken back: its latest that was not. */
@@ -214,12 +240,14 @@ export async function noteRefusedPut(redis: Redis, result: RosterResult): Promis
 }
 
 /** Notes that a put was taken back. */
-export async function noteUndone(redis: Redis, { put, ...result }: RosterResult): Promise<void> {
+export async function noteUndone(redis: Redis, result: RosterResult): Promise<void> {
+  const { put, failing: _failing, pulled_at: _pulledAt, ...undone } = result
   const field = `put ${result.company_id} ${put}`
-  await redis.hset(keys.roster('results'), field, resultText({ ...result, undone: true }))
+  await redis.hset(keys.roster('results'), field, resultText({ ...undone, undone: true }))
 }
 
-function resultText({ rejected, warnings, ...result }: RosterResult): string {
+/** A result as it is stored, with its first remarks. */
+export function resultText({ rejected, warnings, ...result }: RosterResult): string {
   return JSON.stringify({
     ...result,
     rejected: rejected.slice(0, MOST_REMARKS),

@@ -29,6 +29,7 @@ async function changing(): Promise<Changing> {
     complete: true,
     companies: () => live.companies(),
     admin: () => live.admin(),
+    pulls: () => live.pulls(),
     version: () => 1,
     files: () => undefined,
     catchUp: () => Promise.resolve(),

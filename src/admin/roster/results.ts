@@ -29,14 +29,14 @@ import { carryOut, redeliverJson } from './redelivery.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
 import type { RosterWrites } from './writes.ts'
 
-/** `GET /admin/roster`: what became of the last version of each file and of the last put of each token, latest first. */
+/** `GET /admin/roster`: what became of the last version of each file, of each pull and of the last put of each token, latest first. */
 export function rosterResultOperations({ redis }: { readonly redis: Redis }): Operation[] {
   return [
     {
       method: 'GET',
       path: '/admin/roster',
       id: 'listRosterResults',
-      summary: 'List the last result of each writer of the roster: files, and tokens by company',
+      summary: 'List the last result of each writer of the roster: files, pulls, and tokens by company',
       answer: RosterResultsJson,
       companies: 'filtered',
       handle: async (_request, _reply, scope) => ({
@@ -68,8 +68,8 @@ export function rosterSource(redis: Redis): EventSource {
   }
 }
 
-function nameOf({ kind, writer, company_id, put, at, undone }: RosterResult): string {
-  return JSON.stringify([kind, writer, company_id, put, at, undone])
+function nameOf({ kind, writer, company_id, put, at, undone, failing }: RosterResult): string {
+  return JSON.stringify([kind, writer, company_id, put, at, undone, failing?.since])
 }
 
 /** A result as the admin port shows it. */
@@ -79,11 +79,23 @@ function resultJson({
   kind,
   stale: _stale,
   refused: _refused,
+  pulled_at,
+  failing,
   ...result
 }: RosterResult): WithTexts<RosterResultsJson['results'][number]> {
   const by = kind === 'put' ? writer : undefined
   const [rejected, warnings] = [result.rejected, result.warnings].map((remarks) => [...remarks])
-  return { ...result, writer, kind, at: instant(at) ?? '', by, rejected, warnings }
+  return {
+    ...result,
+    writer,
+    kind,
+    at: instant(at) ?? '',
+    by,
+    rejected,
+    warnings,
+    pulled_at: instant(pulled_at),
+    failing: failing && { since_at: instant(failing.since) ?? '', reason: failing.reason },
+  }
 }
 
 /**

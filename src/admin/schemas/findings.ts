@@ -21,6 +21,7 @@ export const FindingJson = z.object({
     process: z.string().optional(),
     file: z.string().optional(),
     host: z.string().optional(),
+    pull: z.string().optional(),
     receiver: z.string().optional(),
   }),
   since_at: Instant,

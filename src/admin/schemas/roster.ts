@@ -85,10 +85,13 @@ export const RosterPutJson = z.object({
 })
 export type RosterPutJson = z.infer<typeof RosterPutJson>
 
-/** What became of a file or a put; `by`: the token of a put; `list`: what was put, if no routes; `undone`: it was taken back. */
+/**
+ * What became of a file, a put or a pull; `by`: the token of a put; `list`: what was put, if no routes; `undone`: it was taken back.
+ * `pulled_at`: when the server of a pull said last what is in effect. `failing`: since when, and why, that is not what it has now.
+ */
 const WriterResultJson = z.object({
   writer: z.string(),
-  kind: z.enum(['file', 'put']),
+  kind: z.enum(['file', 'put', 'pull']),
   list: z.literal('devices').optional(),
   company_id: z.string().optional(),
   at: Instant,
@@ -98,6 +101,8 @@ const WriterResultJson = z.object({
   warnings: z.array(LineRemark),
   put: z.string().optional(),
   undone: z.literal(true).optional(),
+  pulled_at: Instant.optional(),
+  failing: z.object({ since_at: Instant, reason: z.string() }).optional(),
 })
 export type WriterResultJson = z.infer<typeof WriterResultJson>
 

@@ -199,7 +199,7 @@ function FindingAction({
 
 const RETRIED = new Set(['lane_refused', 'positions_refused', 'apikey_refused'])
 const OF_ARRIVALS = new Set(['unknown_device', 'unknown_refused', 'wrong_port', 'not_understood', 'held_full'])
-const OF_ROSTER = new Set(['roster_rejected', 'roster_stale', 'two_on_route'])
+const OF_ROSTER = new Set(['roster_rejected', 'roster_pull_failed', 'roster_stale', 'two_on_route'])
 
 function targetOf(code: string, { device }: FindingJson['subject']): [view?: string, text?: string, id?: string] {
   if (OF_ROSTER.has(code)) return ['roster', words.act.openRoster]

@@ -630,14 +630,17 @@ export const de: Words = {
     free: 'frei',
 
     results: 'Letzte Pläne',
-    resultsHint: 'jeder Datei und jedes Tokens, das einen gesendet hat',
+    resultsHint: 'jeder Datei, jedes Systems, von dem er abgeholt wird, und jedes Tokens, das einen gesendet hat',
     noResults: 'Noch kein Plan',
     noResultsText:
       'Eine Datei mit den Spalten device, courier_id, route_id, from, until auf diese Seite ziehen, oder routes.csv schreiben.',
-    kind: { file: 'Datei', put: 'gesendet', devices: 'Fahrzeugliste' },
+    kind: { file: 'Datei', put: 'gesendet', pull: 'abgeholt', devices: 'Fahrzeugliste' },
     company: (id: string) => `Firma ${id}`,
     counts: (added: string, changed: string, removed: string) =>
       `${added} neu, ${changed} geändert, ${removed} entfernt`,
+    pulledAt: (time: string) => `bestätigt ${time}`,
+    neverPulled: 'noch nie abgeholt',
+    failing: (since: string) => `Gilt nicht so, wie ihn der Server hat, seit ${since}`,
     undo: 'Zurücknehmen',
     undone: 'zurückgenommen',
     undoTitle: (writer: string) => `Zurücknehmen, was von ${writer} kam`,

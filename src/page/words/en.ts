@@ -626,14 +626,17 @@ export const en = {
     free: 'free',
 
     results: 'Last rosters',
-    resultsHint: 'of each file, and of each token that has put one',
+    resultsHint: 'of each file, of each system that it is pulled from, and of each token that has put one',
     noResults: 'No roster yet',
     noResultsText:
       'Drop a file with the columns device, courier_id, route_id, from, until onto this page, or write routes.csv.',
-    kind: { file: 'file', put: 'put', devices: 'list of vans' },
+    kind: { file: 'file', put: 'put', pull: 'pulled', devices: 'list of vans' },
     company: (id: string) => `company ${id}`,
     counts: (added: string, changed: string, removed: string) =>
       `${added} added, ${changed} changed, ${removed} removed`,
+    pulledAt: (time: string) => `confirmed ${time}`,
+    neverPulled: 'never pulled yet',
+    failing: (since: string) => `Not in effect as its server has it, since ${since}`,
     undo: 'Undo',
     undone: 'undone',
     undoTitle: (writer: string) => `Take back the put of ${writer}`,

@@ -43,6 +43,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     live,
     speaks: spokenTo(config, logger),
     setups: trackerSetups(config),
+    pulls: () => live.pulls(),
     tracking,
     api: apiOf(config, baseUrl),
     companies: () => live.companies(),

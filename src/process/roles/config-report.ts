@@ -183,7 +183,7 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
 }
 
 /** What takes effect without a restart, beside the companies. */
-const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token'])
+const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token', 'roster.pull'])
 const MOST_WARNINGS = 20
 const FORCE =
   'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'

@@ -99,15 +99,17 @@ export class FollowedFiles {
 export type AdminTokenSettings = Pick<Config['admin'], 'tokens' | 'metrics_token'>
 
 /**
- * What of gateway.yaml takes effect without a restart: the companies and the tokens of the admin port. Their secrets may stand in
+ * What of gateway.yaml takes effect without a restart: the companies, the tokens of the admin port, and what is pulled. Their secrets may stand in
  * files of their own (`${file:/path}`), which are followed as gateway.yaml is.
  */
 export class FollowedSettings {
   #companies: Config['companies']
   #admin: AdminTokenSettings
+  #pulls: Config['roster']['pull']
 
-  constructor({ companies, admin }: Config) {
+  constructor({ companies, admin, roster }: Config) {
     this.#companies = companies
+    this.#pulls = roster.pull
     this.#admin = { tokens: admin.tokens, metrics_token: admin.metrics_token }
   }
 
@@ -119,14 +121,22 @@ export class FollowedSettings {
     return this.#admin
   }
 
+  get pulls(): Config['roster']['pull'] {
+    return this.#pulls
+  }
+
   /**
    * Takes over the settings of gateway.yaml; the roster tells which removed companies stay. Returns the companies that
    * have changed, their names aside, and whether there are other tokens.
    */
-  update({ companies: listed, admin: { tokens, metrics_token } }: Config, roster: Roster): ChangedSettings {
+  update(
+    { companies: listed, admin: { tokens, metrics_token }, roster: { pull } }: Config,
+    roster: Roster,
+  ): ChangedSettings {
     const before = { companies: this.#companies, admin: this.#admin }
     this.#companies = this.#companiesWith(listed, roster)
     this.#admin = { tokens, metrics_token }
+    this.#pulls = pull
     return {
       companies: changedCompanies(before.companies, this.#companies),
       hasNewTokens: !isDeepStrictEqual(this.#admin, before.admin),

@@ -33,6 +33,8 @@ export interface Live {
   /** The companies that are in effect now. */
   companies(): Config['companies']
   admin(): AdminTokenSettings
+  /** The rosters to pull. */
+  pulls(): Config['roster']['pull']
   /** The files of devices and routes in effect; undefined where this process does not follow them. */
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
@@ -118,6 +120,10 @@ class FollowedConfig implements Live {
 
   admin(): AdminTokenSettings {
     return this.#settings.admin
+  }
+
+  pulls(): Config['roster']['pull'] {
+    return this.#settings.pulls
   }
 
   files(): Files | undefined {

@@ -370,6 +370,24 @@ const FINDINGS = {
   '{} lines of {} are left out of the roster': '{1} Zeilen von {2} sind im Tourenplan weggelassen',
   'correct the lines in the evidence, and write the roster again':
     'die Zeilen der Belege berichtigen und den Tourenplan erneut schreiben',
+  'the roster of {} cannot be pulled: its lines stay as they were':
+    'der Tourenplan von {1} lässt sich nicht abholen: seine Zeilen bleiben, wie sie waren',
+  'see that its server runs, and that url, token and ca are right in gateway.yaml (roster.pull); it is tried again by itself':
+    'prüfen, ob der Server läuft und ob url, token und ca in gateway.yaml (roster.pull) stimmen; es wird von selbst erneut versucht',
+  'the roster that is pulled from {} is refused: its lines stay as they were':
+    'der Tourenplan, der von {1} abgeholt wird, ist abgelehnt: seine Zeilen bleiben, wie sie waren',
+  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`':
+    'den Tourenplan an seiner Quelle berichtigen, wie es die Belege sagen; soll er wirklich Touren nehmen, ihn mit `waybridge routes put --force` schreiben',
+  'its server {}': 'die Gegenstelle {1}',
+  'redirects more than {} times': 'leitet öfter als {1}-mal weiter',
+  'redirects to where no roster is pulled from: expected https, and another machine':
+    'leitet weiter, wohin nicht abgeholt wird: erwartet werden https und ein anderer Rechner',
+  'sends more than {} MiB': 'sendet mehr als {1} MiB',
+  'sends it compressed, which was not asked for': 'sendet ihn komprimiert, obwohl das nicht verlangt war',
+  'does not say how long its answer is: it needs Content-Length, or chunks':
+    'sagt nicht, wie lang ihre Antwort ist: sie braucht Content-Length oder Chunks',
+  'it is a page (HTML), no roster: its server may want a login':
+    'es ist eine Seite (HTML), kein Tourenplan: die Gegenstelle verlangt vielleicht eine Anmeldung',
   'the roster is of before': 'der Tourenplan ist von früher',
   '{} is an older copy of what was written to the roster: it is not in effect':
     '{1} ist eine ältere Fassung dessen, was schon im Tourenplan steht, und gilt nicht',
@@ -399,6 +417,7 @@ const EVIDENCE = {
   'has a certificate of an authority that is not trusted': 'hat ein Zertifikat einer Stelle, der nicht vertraut wird',
   'speaks HTTPS, and is asked without': 'spricht HTTPS und wird ohne gefragt',
   'does not speak HTTPS at that port': 'spricht an diesem Port kein HTTPS',
+  'sends what is no HTTP': 'sendet, was kein HTTP ist',
   'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API send its whole chain, or correct tracking.base_url':
     'ist es eine eigene Stelle, ihr Zertifikat in tracking.tls.ca (gateway.yaml) nennen; sonst die API ihre ganze Kette senden lassen oder tracking.base_url berichtigen',
   'write https:// in tracking.base_url (or push_url)': 'in tracking.base_url (oder push_url) https:// schreiben',

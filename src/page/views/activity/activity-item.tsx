@@ -7,7 +7,7 @@ import { Foreign } from '../../parts/basics.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
-import { RemarkList } from '../roster/remark-list.tsx'
+import { PullFailure, RemarkList } from '../roster/remark-list.tsx'
 import { type ActivityEntry, deedOf, detailsOf, deviceInPath } from './entries.ts'
 
 interface NamesOfVans {
@@ -87,8 +87,8 @@ function DeviceLink({ id, names }: { id: string } & NamesOfVans): JSX.Element {
 }
 
 function RosterItem({ result }: { result: WriterResultJson }): JSX.Element {
-  const { writer, kind, list, at, added, changed, removed, rejected, warnings, undone } = result
-  const tone = rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
+  const { writer, kind, list, at, added, changed, removed, rejected, warnings, undone, failing } = result
+  const tone = failing || rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
   return (
     <Line at={at} icon="roster" tone={tone}>
       <p class="activity-title">
@@ -98,6 +98,7 @@ function RosterItem({ result }: { result: WriterResultJson }): JSX.Element {
         {undone && <span class="tag is-warning">{words.roster.undone}</span>}
       </p>
       <p class="finding-meta num">{words.roster.counts(exact(added), exact(changed), exact(removed))}</p>
+      <PullFailure failing={failing} />
       <RemarkList title={words.roster.rejected} tone="error" remarks={rejected} />
       <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
     </Line>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { LineRemark } from '../../../admin/schemas/roster.ts'
-import { exact } from '../../format.ts'
+import type { LineRemark, WriterResultJson } from '../../../admin/schemas/roster.ts'
+import { exact, time } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 
@@ -35,6 +35,13 @@ export function RemarkList({ title, tone, remarks }: RemarkListProps): JSX.Eleme
       )}
     </div>
   )
+}
+
+/** Why a roster that is pulled is not in effect as its server has it. */
+export function PullFailure({ failing }: Pick<WriterResultJson, 'failing'>): JSX.Element | null {
+  if (!failing) return null
+  const title = words.roster.failing(time(failing.since_at))
+  return <RemarkList title={title} tone="error" remarks={[{ line: 0, message: failing.reason }]} />
 }
 
 const MOST_SHOWN = 8

@@ -9,7 +9,7 @@ import { Empty, FailureNote, Foreign, Panel } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
-import { RemarkList } from './remark-list.tsx'
+import { PullFailure, RemarkList } from './remark-list.tsx'
 import { UndoDialog } from './undo-dialog.tsx'
 
 interface ResultsPanelProps {
@@ -18,7 +18,7 @@ interface ResultsPanelProps {
   readonly changed: () => void
 }
 
-/** What became of the last roster of each writer, a file or a token; the latest put of a company can be taken back. */
+/** What became of the last roster of each writer, a file, a pull or a token; the latest put of a company can be taken back. */
 export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element | null {
   const { answer: results, error, again } = useAsked(`results ${round}`, load, RELOAD_MS)
   useRefresh(['roster', 'audit'], again)
@@ -55,7 +55,8 @@ export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element
 function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => void }): JSX.Element {
   const now = useNow(15_000)
   const { writer, kind, list, company_id, at, added, changed, removed, rejected, warnings, undone } = result
-  const state = rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
+  const { pulled_at, failing } = result
+  const state = failing || rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
   return (
     <li class={`writer ${undone ? 'is-undone' : ''}`}>
       <span class={`writer-mark is-${state}`}>
@@ -71,7 +72,13 @@ function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => v
           <span title={fullTime(at)}>{age(at, now)}</span>
           {company_id !== undefined && <span>{words.roster.company(company_id)}</span>}
           <span>{words.roster.counts(exact(added), exact(changed), exact(removed))}</span>
+          {kind === 'pull' && (
+            <span>
+              {pulled_at === undefined ? words.roster.neverPulled : words.roster.pulledAt(age(pulled_at, now))}
+            </span>
+          )}
         </p>
+        <PullFailure failing={failing} />
         <RemarkList title={words.roster.rejected} tone="error" remarks={rejected} />
         <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
       </div>

@@ -1,0 +1,139 @@
+import { Pool } from 'undici'
+import { pullTls } from '../../config/certificate.ts'
+import { isPullable, type Pull } from '../../config/pull.ts'
+import { faultWords } from '../../diagnose/upstream.ts'
+import { isLoopback } from '../../domain/networks.ts'
+import { say, type Text } from '../../texts/text.ts'
+import { MAX_BODY_BYTES } from '../../tracking/body.ts'
+import { bodyOf, exchange, type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
+
+/** Why a roster is not pulled. `retryMs`: when its server wants to be asked again. */
+export class NotPulled extends Error {
+  readonly reason: Text
+  readonly retryMs: number
+
+  constructor(reason: Text, retryMs = 0) {
+    super('a roster is not pulled')
+    this.reason = reason
+    this.retryMs = retryMs
+  }
+}
+
+/** A body, and the headers by which its server tells whether it has another one. */
+export interface PulledBody {
+  readonly bytes: Buffer
+  readonly validators: Readonly<Record<string, string>>
+}
+
+type Asked = Pick<Pull, 'url' | 'token' | 'ca'>
+
+/**
+ * Asks for a roster. Returns undefined if its server has still that of `known`.
+ * @param signal aborts it
+ * @throws NotPulled where there is no whole answer with a roster
+ */
+export async function fetchRoster(
+  asked: Asked,
+  { known, signal }: { readonly known?: PulledBody; readonly signal: AbortSignal },
+): Promise<PulledBody | undefined> {
+  const deadline = performance.now() + TIMEOUT_MS
+  let url = new URL(asked.url)
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    const headers = { ...HEADERS, ...known?.validators, ...authorizationFor(url, asked) }
+    const reply = await ask(url, { ca: asked.ca, headers, signal, timeoutMs: deadline - performance.now() })
+    if ('fault' in reply) throw failed(say(faultWords(reply.fault)))
+    if (!REDIRECTS.has(reply.status)) return bodyIn(reply, known)
+    url = redirected(reply, url, asked)
+  }
+  throw failed(say('redirects more than {} times', MOST_REDIRECTS))
+}
+
+interface Request {
+  readonly ca: string | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+}
+
+/** A connection of its own: the next request is minutes away, and may trust another authority. */
+async function ask(url: URL, { ca, headers, signal, timeoutMs }: Request): Promise<Reply | Failure> {
+  const tls = pullTls({ ca })
+  if (tls && 'message' in tls) throw new NotPulled(`ca: ${tls.message}`)
+  const pool = new Pool(url.origin, {
+    connections: 1,
+    allowH2: false,
+    connectTimeout: CONNECT_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...(tls && { connect: tls }),
+  })
+  const limits = { timeoutMs: Math.max(1, timeoutMs), signal, maxBytes: MAX_BODY_BYTES }
+  try {
+    return await exchange(pool, { method: 'GET', path: url.pathname + url.search, headers }, limits)
+  } finally {
+    void pool.destroy()
+  }
+}
+
+/** The token, for the server alone that it is meant for. */
+function authorizationFor({ origin }: URL, { url, token }: Asked): Record<string, string> {
+  return token !== undefined && origin === new URL(url).origin ? { authorization: `Bearer ${token}` } : {}
+}
+
+/** Where a redirect leads: never out of TLS, and to this machine only from there. */
+function redirected({ headers, status }: Reply, from: URL, { url }: Asked): URL {
+  const to = headers.location === undefined ? null : URL.parse(String(headers.location), from.href)
+  if (!to) throw failed(say('answers {}', status))
+  const isDowngrade = from.protocol === 'https:' && to.protocol !== 'https:'
+  const isAllowed = isPullable(to) && !isDowngrade && (isLocal(new URL(url)) || !isLocal(to))
+  if (!isAllowed) throw failed(say('redirects to where no roster is pulled from: expected https, and another machine'))
+  return to
+}
+
+function isLocal({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[|\]$/g, ''))
+}
+
+function bodyIn(reply: Reply, known: PulledBody | undefined): PulledBody | undefined {
+  const { headers, status } = reply
+  if (status === 304 && known && Object.keys(known.validators).length > 0) return undefined
+  if (status !== 200) throw failed(say('answers {}', status), retryAfterOf(headers))
+  const { 'content-encoding': encoding, 'content-length': length, 'transfer-encoding': transfer } = headers
+  if (reply.cut) throw failed(say('sends more than {} MiB', MAX_BODY_BYTES / 1024 ** 2))
+  if (encoding !== undefined && encoding !== 'identity')
+    throw failed(say('sends it compressed, which was not asked for'))
+  // Where only the end of the connection ends an answer, half of a roster looks like a whole one.
+  if (length === undefined && transfer === undefined)
+    throw failed(say('does not say how long its answer is: it needs Content-Length, or chunks'))
+  return { bytes: bodyOf(reply), validators: validatorsIn(headers) }
+}
+
+function validatorsIn({ etag, 'last-modified': modified, date }: Reply['headers']): Record<string, string> {
+  const validators: Record<string, string> = {}
+  if (typeof etag === 'string' && etag.length <= MAX_VALIDATOR) validators['if-none-match'] = etag
+  // A date has seconds: what was changed just now may change again within the same one.
+  const isSettled = Date.parse(String(date)) - Date.parse(String(modified)) > SETTLED_MS
+  if (typeof modified === 'string' && isSettled) validators['if-modified-since'] = modified
+  return validators
+}
+
+function retryAfterOf({ 'retry-after': header }: Reply['headers']): number | undefined {
+  return header === undefined ? undefined : retryAfterMs(String(header), Date.now())
+}
+
+function failed(what: Text, retryMs?: number): NotPulled {
+  return new NotPulled(say('its server {}', what), retryMs)
+}
+
+const HEADERS = {
+  accept: 'text/csv, application/json, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, */*;q=0.5',
+  'accept-encoding': 'identity',
+  'user-agent': 'waybridge',
+}
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const MOST_REDIRECTS = 3
+/** For all of it: a system may take a while to make its roster. */
+const TIMEOUT_MS = 60_000
+const CONNECT_MS = 10_000
+const MAX_VALIDATOR = 1000
+const SETTLED_MS = 1000

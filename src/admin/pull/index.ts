@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util'
+import { everySecond, within } from '../../async.ts'
+import type { Pull } from '../../config/pull.ts'
+import { ApiRefusal } from '../../http/refusal.ts'
+import { logFault } from '../../observe/faults.ts'
+import type { Logger } from '../../observe/log.ts'
+import { keepPullResults, notePullResult, readPullResult } from '../../roster/pulls.ts'
+import type { PullFailure } from '../../roster/puts.ts'
+import { isConnectionError } from '../../store/index.ts'
+import { fetchRoster, NotPulled, type PulledBody } from './fetch.ts'
+import { type PullSources, takeRoster } from './take.ts'
+
+export interface PullerSources extends PullSources {
+  /** The rosters to pull, as configured now. */
+  readonly pulls: () => readonly Pull[]
+  readonly logger: Logger
+}
+
+/**
+ * Pulls rosters, each at its interval and at once after a change of its settings. What became of each is among the results of the
+ * writers of the roster.
+ */
+export function startPulls(sources: PullerSources): { close(): Promise<void> } {
+  const { logger, pulls, redis } = sources
+  const followed = new Map<string, FollowedPull>()
+  let cleaned: readonly Pull[] | undefined
+
+  async function look(): Promise<void> {
+    const wanted = pulls()
+    const named = new Map(wanted.map((pull) => [`${pull.company_id} ${pull.name}`, pull]))
+    for (const [key, each] of followed) {
+      if (named.has(key)) continue
+      followed.delete(key)
+      await each.close()
+    }
+    for (const [key, pull] of named) {
+      const each = followed.get(key) ?? new FollowedPull(pull, sources)
+      followed.set(key, each)
+      each.look(pull)
+    }
+    if (cleaned === wanted) return
+    await keepPullResults(redis, wanted)
+    cleaned = wanted
+  }
+
+  const looking = everySecond({ look }, (error) => {
+    if (!isConnectionError(error as Error)) logFault(logger, error, { what: 'fault in pulling rosters' })
+  })
+  return {
+    async close() {
+      const closed = [looking.stop(), ...Array.from(followed.values(), (each) => each.close())]
+      // A Redis that hangs would keep it waiting; what is not written is pulled again at the next start.
+      await within(LAST_WRITE_MS, Promise.all(closed))
+    },
+  }
+}
+
+/** One pull. Only one request of it is under way at a time. */
+class FollowedPull {
+  readonly #sources: PullerSources
+  #pull: Pull
+  /** What its server sent last. After a start it is asked for anew. */
+  #body: PulledBody | undefined
+  /** By `performance.now()`. */
+  #dueAt = -Infinity
+  #tries = 0
+  #asking: AbortController | undefined
+  #running: Promise<void> | undefined
+
+  constructor(pull: Pull, sources: PullerSources) {
+    this.#pull = pull
+    this.#sources = sources
+  }
+
+  /** Pulls if that is due by its settings as they are now. With new ones, an answer to the old ones is not waited for. */
+  look(pull: Pull): void {
+    if (!isDeepStrictEqual(pull, this.#pull)) {
+      if (pull.url !== this.#pull.url) this.#body = undefined
+      this.#pull = pull
+      this.#dueAt = -Infinity
+      this.#asking?.abort()
+    }
+    if (this.#running || performance.now() < this.#dueAt) return
+    this.#running = this.#run(pull).finally(() => (this.#running = undefined))
+  }
+
+  async close(): Promise<void> {
+    this.#asking?.abort()
+    await this.#running
+  }
+
+  async #run(pull: Pull): Promise<void> {
+    const asking = new AbortController()
+    this.#asking = asking
+    let nextMs = pull.every
+    try {
+      const failure = await this.#take(pull, asking.signal)
+      if (asking.signal.aborted) return
+      this.#tries = failure ? this.#tries + 1 : 0
+      if (failure) nextMs = this.#retryMs(failure)
+    } catch (error) {
+      nextMs = SOON_MS
+      if (!isConnectionError(error as Error))
+        logFault(this.#sources.logger, error, { what: 'fault in pulling a roster' })
+    } finally {
+      this.#asking = undefined
+      // Settings that have changed meanwhile are due at once.
+      if (pull === this.#pull || isDeepStrictEqual(pull, this.#pull)) this.#dueAt = performance.now() + spread(nextMs)
+    }
+  }
+
+  /** Returns why it is not in effect, if so. Rejects where Redis does not answer. */
+  async #take(pull: Pull, signal: AbortSignal): Promise<NotPulled | ApiRefusal | undefined> {
+    try {
+      const fetched = await fetchRoster(pull, { known: this.#body, signal })
+      if (signal.aborted) return undefined
+      this.#body = fetched ?? this.#body
+      if (this.#body) await this.#write(this.#body, pull)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof NotPulled || error instanceof ApiRefusal)) throw error
+      // All others write all the time.
+      if (error instanceof ApiRefusal && error.code === 504) throw error
+      if (!signal.aborted) await this.#noteFailure(pull, error)
+      return error
+    }
+  }
+
+  async #write({ bytes }: PulledBody, pull: Pull): Promise<void> {
+    const { redis, logger } = this.#sources
+    const { result, isChanged, put } = await takeRoster(bytes, pull, this.#sources)
+    const before = await readPullResult(redis, pull)
+    const { at, added, changed, removed } = isChanged || !before ? result : before
+    const counts = { at, added, changed, removed, put: put ?? before?.put }
+    await notePullResult(redis, { ...result, ...counts, pulled_at: Date.now() })
+    if (isChanged)
+      logger.info({ roster: pull.name, company_id: pull.company_id, added, changed, removed }, 'roster pulled')
+  }
+
+  async #noteFailure(pull: Pull, error: NotPulled | ApiRefusal): Promise<void> {
+    const { redis } = this.#sources
+    const { company_id, name } = pull
+    const now = Date.now()
+    const never = { writer: name, kind: 'pull', company_id, at: now, added: 0, changed: 0, removed: 0 } as const
+    const before = (await readPullResult(redis, pull)) ?? { ...never, rejected: [], warnings: [] }
+    const isRefused = error instanceof ApiRefusal
+    const failing: PullFailure = {
+      since: before.failing?.since ?? now,
+      tries: (before.failing?.tries ?? 0) + 1,
+      reason: isRefused ? error.text : error.reason,
+      ...(isRefused && { refused: true }),
+    }
+    await notePullResult(redis, { ...before, failing })
+  }
+
+  /** A server that fails is asked again soon, then less and less often; one whose roster is refused at its interval. */
+  #retryMs(failure: NotPulled | ApiRefusal): number {
+    const { every } = this.#pull
+    if (failure instanceof ApiRefusal) return every
+    const growing = Math.min(FIRST_RETRY_MS * 2 ** (this.#tries - 1), LAST_RETRY_MS, every)
+    return Math.max(growing, Math.min(failure.retryMs, MOST_RETRY_MS))
+  }
+}
+
+/** A tenth more or less: those who began together do not go on together. */
+function spread(ms: number): number {
+  return ms * (0.9 + 0.2 * Math.random())
+}
+
+const LAST_WRITE_MS = 500
+/** Where Redis is away. */
+const SOON_MS = 2000
+const FIRST_RETRY_MS = 10_000
+const LAST_RETRY_MS = 300_000
+/** The longest time that a server may ask to be left alone. */
+const MOST_RETRY_MS = 3_600_000

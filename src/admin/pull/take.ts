@@ -1,0 +1,93 @@
+import type { Pull } from '../../config/pull.ts'
+import { ApiRefusal } from '../../http/refusal.ts'
+import { unresolved } from '../../roster/advice.ts'
+import { assignmentField } from '../../roster/assignment.ts'
+import { pulledDifference, pulledNote, readPulled } from '../../roster/pulls.ts'
+import { countLines, keptPut, type RosterResult } from '../../roster/puts.ts'
+import type { Roster } from '../../roster/roster.ts'
+import type { Redis } from '../../store/index.ts'
+import { say } from '../../texts/text.ts'
+import { putJson, putResult } from '../roster/answer.ts'
+import { readRosterBody, refuseLines, type RosterBody } from '../roster/body.ts'
+import { effectOnDevices } from '../roster/plan.ts'
+import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
+
+export interface PullSources {
+  readonly redis: Redis
+  readonly live: RosterInEffect
+  readonly change: RosterWrites
+}
+
+/** What became of a roster that was pulled; `put`: what it has written can be taken back by this id. */
+export interface TakenRoster {
+  readonly result: RosterResult
+  /** Whether its lines are others than those that were taken last. */
+  readonly isChanged: boolean
+  readonly put?: string
+}
+
+/**
+ * Writes to the roster in which lines a pulled roster differs from the one that was taken last: a line that others have written
+ * since stays. A line that names no device of the company is reported, and waits for the device.
+ * @throws ApiRefusal where it is refused as a put would be: nothing of it is in effect then
+ */
+export async function takeRoster(
+  bytes: Buffer,
+  pull: Pull,
+  { redis, live, change }: PullSources,
+): Promise<TakenRoster> {
+  const body = await readRosterBody(bytes, typeOf(bytes), live.config.time_zone)
+  const planned = await change(async (roster) => {
+    const plan = await planPull({ body, pull, roster, before: await readPulled(redis, pull) })
+    const answer = await putJson(plan, { body, roster, zone: live.config.time_zone })
+    const by = { writer: pull.name, company_id: pull.company_id }
+    const result: RosterResult = { ...putResult(answer, by), kind: 'pull' }
+    const { lines, isChanged } = plan
+    const kept = lines.length > 0 ? await keptPut(result, { ...ALWAYS, change: lines, roster }) : undefined
+    const write = { assignments: lines, files: await pulledNote(pull, plan.fields), put: kept }
+    return { result, isChanged, write: isChanged ? write : undefined }
+  })
+  const { result, isChanged, version } = planned
+  return { result, isChanged, put: version === undefined ? undefined : String(version) }
+}
+
+interface Pulled {
+  readonly body: RosterBody
+  readonly pull: Pull
+  readonly roster: Roster
+  /** The fields of the lines that were taken last, if any were. */
+  readonly before: ReadonlySet<string> | undefined
+}
+
+async function planPull({ body, pull, roster, before }: Pulled) {
+  const { company_id } = pull
+  const { rows, mistakes } = body.file
+  const missing = await unresolved(rows, roster, (device) => device.company_id === company_id)
+  const leftOut = mistakes.filter(({ severity }) => severity === 'left_out')
+  const rejected = [...leftOut, ...missing].toSorted((a, b) => a.at - b.at)
+  const waiting = new Set(missing.map(({ at }) => at))
+  const taken = rows.filter(({ at }) => !waiting.has(at))
+  if (taken.length === 0 && rejected.length > 0) throw refuseLines(rejected, body)
+  const fields = new Set(rows.map(assignmentField))
+  const known = before ?? new Set<string>()
+  const lines = await pulledDifference(rows, { before: known, pull, roster })
+  const effect = await effectOnDevices({ assignments: lines }, roster, { ...ALWAYS, company_id, now: Date.now() })
+  if (effect.loss) throw new ApiRefusal(409, say('would take the route from {} now: it is not in effect', effect.loss))
+  const isChanged = before === undefined || fields.symmetricDifference(before).size > 0
+  return { ...effect, ...countLines(known, fields), rows: taken, rejected, lines, fields, isChanged }
+}
+
+/** Servers name the type of such a file in many ways, so what it begins with decides. @throws ApiRefusal for a page */
+function typeOf(bytes: Buffer): string {
+  const first = bytes
+    .toString('utf8', 0, LOOKED_AT)
+    .replace(/^\ufeff/, '')
+    .trimStart()
+    .charAt(0)
+  if (first === '<') throw new ApiRefusal(422, say('it is a page (HTML), no roster: its server may want a login'))
+  return first === '[' || first === '{' ? 'application/json' : 'text/csv'
+}
+
+const LOOKED_AT = 1000
+/** A pulled roster has no interval of its own. */
+const ALWAYS = { from: 0, until: Infinity }

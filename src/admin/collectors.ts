@@ -2,7 +2,7 @@ import { everySecond, yieldToEventLoop } from '../async.ts'
 import type { RosterFacts } from '../diagnose/facts.ts'
 import { localDay, localFromUtc } from '../domain/times.ts'
 import type { Logger } from '../observe/log.ts'
-import { lastResults, readResults } from '../roster/puts.ts'
+import { lastResults, type RosterResult, readResults } from '../roster/puts.ts'
 import type { Roster } from '../roster/roster.ts'
 import { grouped, jobFaults, type Redis } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
@@ -125,7 +125,7 @@ class RosterCollector {
     this.#readAt = now
     if (isDue) this.#missingAt = now
     this.#facts = {
-      rejected: last.flatMap(({ writer, company_id, rejected, refused, at }) => {
+      rejected: last.filter(isPresent).flatMap(({ writer, company_id, rejected, refused, at }) => {
         const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, device, message }) => {
           return joined([`${writer}:${line}`, device ?? [], message].flat(), ': ')
         })
@@ -142,6 +142,11 @@ class RosterCollector {
     }
     return this.#facts
   }
+}
+
+/** Whether a result is not one of a roster that is pulled no longer: nobody can correct that. */
+function isPresent({ kind, pulled_at }: RosterResult): boolean {
+  return kind !== 'pull' || pulled_at !== undefined
 }
 
 /**

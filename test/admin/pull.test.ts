@@ -91,6 +91,7 @@ async function started(dir: string) {
   }
   const list = async <Item>(path: string, token?: string) =>
     (JSON.parse((await ask(path, {}, token)).text) as { results: Item[] }).results
+  const results = () => list<Result>('/admin/roster')
   return {
     live,
     close,
@@ -100,8 +101,9 @@ async function started(dir: string) {
       const entry = live.directory().find(device)
       return entry && live.directory().stayAt(entry, Date.now() / 1000)?.lane.route
     },
-    result: async () => (await list<Result>('/admin/roster')).find(({ kind }) => kind === 'pull'),
-    findings: async (token?: string) =>
+    result: async () => (await results()).find(({ kind }) => kind === 'pull'),
+    failing: async () => (await results()).find(({ kind }) => kind === 'pull')?.failing,
+    findings: async (token = TOKEN) =>
       (await list<Found>('/admin/findings', token)).filter(
         ({ code, ended_at }) => code === 'roster_pull_failed' && ended_at === undefined,
       ),
@@ -280,18 +282,18 @@ describe('two things at once', () => {
     }
     const pull = (token: string) => `{ url: "${source.url()}", every: 24h, token: ${token}, company_id: 7 }`
     const dir = await configured(pull('old-token'))
-    const { routeOf, result, findings } = await started(dir)
+    const { routeOf, failing, findings } = await started(dir)
     await expect.poll(() => source.requests.length, soon).toBe(1)
     await pulling(dir, pull('new-token'))
     await expect.poll(() => routeOf('1'), soon).toBe('1001')
-    await expect.poll(result, soon).toMatchObject({ failing: undefined })
+    expect(await failing()).toBe(undefined)
     expect([source.requests.length, await findings()]).toEqual([2, []])
   })
 
   it('a pull that is taken out of gateway.yaml: what it wrote stays, and nothing is said of it any more', async () => {
     const { source, dir, routeOf, result, live, put } = await pulled(csv(line('1', 1001)))
     await pulling(dir, '')
-    await expect.poll(result, soon).toBe(undefined)
+    await expect.poll(async () => (await result())?.pulled_at, soon).toBe(undefined)
     const { length } = source.requests
     expect(await put(csv(line('2', 2002)), '&only_listed=true')).toMatchObject({ status: 200 })
     await live.catchUp()
@@ -313,15 +315,17 @@ describe('a roster that is not in effect', () => {
     const { source, routeOf, findings, result, ask } = admin
     const before = (await result())?.pulled_at
     source.text = csv(line('1', 1011))
-    await expect.poll(findings, soon).toMatchObject([
-      {
-        severity: 'warning',
-        link: 'placed',
-        subject: { company_id: '7', pull: source.url() },
-        message: `the roster that is pulled from ${source.url()} is refused: its lines stay as they were`,
-        evidence: ['would take the route from 2 of the 3 devices that have one now: it is not in effect'],
-      },
-    ])
+    await expect
+      .poll(() => findings(), soon)
+      .toMatchObject([
+        {
+          severity: 'warning',
+          link: 'placed',
+          subject: { company_id: '7', pull: source.url() },
+          message: `the roster that is pulled from ${source.url()} is refused: its lines stay as they were`,
+          evidence: ['would take the route from 2 of the 3 devices that have one now: it is not in effect'],
+        },
+      ])
     expect(['1', '2', '3'].map(routeOf)).toEqual(['1001', '1002', '1003'])
     expect((await ask('/admin/status')).text).toContain('roster_pull_failed')
     expect(await admin.findings('canary-company-8')).toEqual([])
@@ -330,8 +334,9 @@ describe('a roster that is not in effect', () => {
     expect(Date.parse(failing?.since_at ?? '')).toBeGreaterThan(Date.parse(before ?? ''))
     source.text = csv(line('1', 1011), line('2', 1002), line('3', 1003))
     await expect.poll(() => routeOf('1'), soon).toBe('1011')
-    await expect.poll(findings, soon).toEqual([])
-    expect(await result()).toMatchObject({ changed: 1, failing: undefined })
+    await expect.poll(() => findings(), soon).toEqual([])
+    expect(await result()).toMatchObject({ changed: 1 })
+    expect(await admin.failing()).toBe(undefined)
   })
 
   it('is cut off as its server dies: the last one stays; since when is known after a restart', async () => {
@@ -341,7 +346,7 @@ describe('a roster that is not in effect', () => {
       response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, text.indexOf('\n2,')))
       setTimeout(() => response.destroy(), 50)
     }
-    await expect.poll(findings, soon).toMatchObject([{ evidence: ['its server cuts connections'] }])
+    await expect.poll(() => findings(), soon).toMatchObject([{ evidence: ['its server cuts connections'] }])
     expect([routeOf('1'), routeOf('2')]).toEqual(['1001', '1002'])
     const since = (await result())?.failing?.since_at
     await close()
@@ -349,12 +354,13 @@ describe('a roster that is not in effect', () => {
     await askedAgain(source)
     expect((await again.result())?.failing?.since_at).toBe(since)
     source.answer = (_request, response) => response.end(text)
-    await expect.poll(again.result, soon).toMatchObject({ failing: undefined, changed: 2 })
+    await expect.poll(again.failing, soon).toBe(undefined)
+    expect(await again.result()).toMatchObject({ changed: 2 })
     expect(again.routeOf('1')).toBe('1011')
   })
 
   it('is no finding when it fails once', async () => {
-    const { source, findings, result } = await pulled(csv(line('1', 1001)))
+    const { source, findings, failing } = await pulled(csv(line('1', 1001)))
     const serve = source.answer
     let isFailed = false
     source.answer = (request, response) => {
@@ -362,8 +368,8 @@ describe('a roster that is not in effect', () => {
       else response.writeHead(503).end()
       isFailed = true
     }
-    await expect.poll(() => isFailed, soon).toBe(true)
-    await expect.poll(result, soon).toMatchObject({ failing: undefined })
+    await expect.poll(failing, soon).toMatchObject({ reason: 'its server answers 503' })
+    await expect.poll(failing, soon).toBe(undefined)
     expect(await findings()).toEqual([])
   })
 
@@ -390,11 +396,11 @@ describe('a roster that is not in effect', () => {
 
   it('is at a server whose authority is not trusted', async () => {
     const source = await RosterServer.start(certificate)
-    const { result } = await started(await configured(`{ url: "${source.url()}", every: 1s, company_id: 7 }`))
+    const { failing, result } = await started(await configured(`{ url: "${source.url()}", every: 1s, company_id: 7 }`))
     await expect
-      .poll(async () => (await result())?.failing?.reason, soon)
+      .poll(async () => (await failing())?.reason, soon)
       .toBe('its server has a certificate of an authority that is not trusted')
-    expect(await result()).toMatchObject({ added: 0, pulled_at: undefined })
+    expect((await result())?.pulled_at).toBe(undefined)
     expect(source.requests).toEqual([])
   })
 })

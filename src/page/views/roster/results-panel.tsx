@@ -72,7 +72,7 @@ function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => v
           <span title={fullTime(at)}>{age(at, now)}</span>
           {company_id !== undefined && <span>{words.roster.company(company_id)}</span>}
           <span>{words.roster.counts(exact(added), exact(changed), exact(removed))}</span>
-          {kind === 'pull' && (
+          {(pulled_at ?? failing) !== undefined && (
             <span>
               {pulled_at === undefined ? words.roster.neverPulled : words.roster.pulledAt(age(pulled_at, now))}
             </span>

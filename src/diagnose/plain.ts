@@ -168,10 +168,11 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   '{} is an older copy of what was written to the roster: it is not in effect': [
     'a roster file is older than what was given before: it is not in effect',
   ],
-  [CODES.roster_pull_failed.message]: ['the roster of another system cannot be read: its routes stay as they were'],
+  [CODES.roster_pull_failed.message]: ['the roster of {} cannot be read: its routes stay as they were', 0],
   [CODES.roster_pull_failed.action]: ['tell who runs this server, or give the roster of today, under Roster'],
   'the roster that is pulled from {} is refused: its lines stay as they were': [
-    'the roster of another system is refused: its routes stay as they were',
+    'the roster of {} is refused: its routes stay as they were',
+    0,
   ],
   'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`':
     ['correct the roster in that system, or give the roster of today, under Roster'],

@@ -351,7 +351,8 @@ describe('a roster that is not in effect', () => {
     const since = (await result())?.failing?.since_at
     await close()
     const again = await started(dir)
-    await askedAgain(source)
+    const before = source.requests.length
+    await expect.poll(() => source.requests.length, soon).toBeGreaterThan(before + 1)
     expect((await again.result())?.failing?.since_at).toBe(since)
     source.answer = (_request, response) => response.end(text)
     await expect.poll(again.failing, soon).toBe(undefined)

@@ -61,6 +61,7 @@ const WELL: Facts = {
 }
 const POINT = { lane: '7/42/1001', positions: 3, status: 422, message: 'bad point' }
 const ROSTER = { rejected: [], stale: [], missing: [] }
+const PULLED = { writer: 'https://tms.example/a', company_id: '7', since: NOW - S }
 const BACKLOG = { fixes: 40, lanes: 2, oldestAt: NOW - 61 * S }
 const failing = (code: string, status?: number, message?: string, more: object = {}) => ({
   upstream: {
@@ -379,6 +380,27 @@ describe('by these facts', () => {
         sinceAt: NOW - S,
         message: '2 lines of dispatch are left out of the roster',
         evidence: ['dispatch:4: no'],
+      },
+    ],
+    [
+      'roster_pull_failed',
+      'a roster cannot be pulled',
+      { roster: { ...ROSTER, pulls: [{ ...PULLED, tries: 2, reason: 'its server answers 401' }] } },
+      {
+        subject: { company_id: '7', pull: 'https://tms.example/a' },
+        count: 2,
+        sinceAt: NOW - S,
+        message: 'the roster of https://tms.example/a cannot be pulled: its lines stay as they were',
+        evidence: ['its server answers 401'],
+      },
+    ],
+    [
+      'roster_pull_failed',
+      'a roster that was pulled is refused',
+      { roster: { ...ROSTER, pulls: [{ ...PULLED, tries: 1, reason: 'empty', refused: true }] } },
+      {
+        message: 'the roster that is pulled from https://tms.example/a is refused: its lines stay as they were',
+        action: expect.stringContaining('correct the roster at its source'),
       },
     ],
     [

@@ -40,7 +40,8 @@ const MET: readonly FindingCode[] = [
   ...(['wrong_secret', 'not_permitted', 'checksum_errors', 'not_understood', 'sos', 'power_cut'] as const),
   ...(['battery_low', 'jammed', 'apikey_refused', 'lane_refused', 'positions_refused', 'token_refused'] as const),
   ...(['upstream_down', 'not_the_api', 'upstream_hanging', 'upstream_slow', 'upstream_limited', 'backlog'] as const),
-  ...(['redis_down', 'redis_full', 'disk_full', 'no_gateway', 'no_worker', 'roster_rejected', 'roster_stale'] as const),
+  ...(['redis_down', 'redis_full', 'disk_full', 'no_gateway', 'no_worker', 'roster_rejected'] as const),
+  ...(['roster_pull_failed', 'roster_stale'] as const),
 ]
 
 describe.each(['en', 'de'] as const)('the words of a dispatcher in the language %s', (language) => {

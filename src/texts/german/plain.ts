@@ -142,12 +142,12 @@ const SERVER = {
     'unter Tourenplan die weggelassenen Zeilen ansehen, sie berichtigen und ihn erneut geben',
   'a roster file is older than what was given before: it is not in effect':
     'eine Datei des Tourenplans ist älter als das, was vorher kam, und gilt nicht',
-  'the roster of another system cannot be read: its routes stay as they were':
-    'der Tourenplan eines anderen Systems ist nicht zu lesen: seine Touren bleiben, wie sie waren',
+  'the roster of {} cannot be read: its routes stay as they were':
+    'der Tourenplan von {1} ist nicht zu lesen: seine Touren bleiben, wie sie waren',
   'tell who runs this server, or give the roster of today, under Roster':
     'es dem Betreiber dieses Servers sagen oder unter Tourenplan den von heute geben',
-  'the roster of another system is refused: its routes stay as they were':
-    'der Tourenplan eines anderen Systems ist abgelehnt: seine Touren bleiben, wie sie waren',
+  'the roster of {} is refused: its routes stay as they were':
+    'der Tourenplan von {1} ist abgelehnt: seine Touren bleiben, wie sie waren',
   'correct the roster in that system, or give the roster of today, under Roster':
     'den Tourenplan in jenem System berichtigen oder unter Tourenplan den von heute geben',
   'give the roster of today, under Roster': 'unter Tourenplan den von heute geben',

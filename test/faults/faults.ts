@@ -360,6 +360,21 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    what: 'a roster is pulled from where nothing listens, until the pull is taken out of gateway.yaml',
+    code: 'roster_pull_failed',
+    dueS: 2,
+    endsS: 5,
+    says: /the roster of http:\/\/127\.0\.0\.1:1\/roster\.csv cannot be pulled: .*"its server refuses connections"/,
+    never: /restart_needed|config_refused|left out of the roster/,
+    begin: (site) =>
+      editing(
+        site,
+        'gateway.yaml',
+        (yaml) =>
+          `${yaml}roster: { pull: [{ url: "http://127.0.0.1:1/roster.csv?key=k", every: 1s, company_id: 7 }] }\n`,
+      ),
+  },
+  {
     what: 'a file is an older copy of what another machine has written, until it is the newer one',
     code: 'roster_stale',
     dueS: 5,

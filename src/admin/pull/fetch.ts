@@ -25,7 +25,7 @@ export interface PulledBody {
   readonly validators: Readonly<Record<string, string>>
 }
 
-type Asked = Pick<Pull, 'url' | 'token' | 'ca'>
+type RosterAddress = Pick<Pull, 'url' | 'token' | 'ca'>
 
 /**
  * Asks for a roster. Returns undefined if its server has still that of `known`.
@@ -33,7 +33,7 @@ type Asked = Pick<Pull, 'url' | 'token' | 'ca'>
  * @throws NotPulled where there is no whole answer with a roster
  */
 export async function fetchRoster(
-  asked: Asked,
+  asked: RosterAddress,
   { known, signal }: { readonly known?: PulledBody; readonly signal: AbortSignal },
 ): Promise<PulledBody | undefined> {
   const deadline = performance.now() + TIMEOUT_MS
@@ -76,12 +76,12 @@ async function ask(url: URL, { ca, headers, signal, timeoutMs }: Request): Promi
 }
 
 /** The token, for the server alone that it is meant for. */
-function authorizationFor({ origin }: URL, { url, token }: Asked): Record<string, string> {
+function authorizationFor({ origin }: URL, { url, token }: RosterAddress): Record<string, string> {
   return token !== undefined && origin === new URL(url).origin ? { authorization: `Bearer ${token}` } : {}
 }
 
 /** Where a redirect leads: never out of TLS, and to this machine only from there. */
-function redirected({ headers, status }: Reply, from: URL, { url }: Asked): URL {
+function redirected({ headers, status }: Reply, from: URL, { url }: RosterAddress): URL {
   const to = headers.location === undefined ? null : URL.parse(String(headers.location), from.href)
   if (!to) throw failed(say('answers {}', status))
   const isDowngrade = from.protocol === 'https:' && to.protocol !== 'https:'

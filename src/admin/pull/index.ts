@@ -61,6 +61,8 @@ class FollowedPull {
   #pull: Pull
   /** What its server sent last. After a start it is asked for anew. */
   #body: PulledBody | undefined
+  /** The body that was taken last, and the version of the roster that it was compared with. */
+  #taken: { readonly body: PulledBody; readonly version: number } | undefined
   /** By `performance.now()`. */
   #dueAt = -Infinity
   #tries = 0
@@ -126,10 +128,14 @@ class FollowedPull {
     }
   }
 
-  async #write({ bytes }: PulledBody, pull: Pull): Promise<void> {
-    const { redis, logger } = this.#sources
-    const { result, isChanged, put } = await takeRoster(bytes, pull, this.#sources)
+  async #write(body: PulledBody, pull: Pull): Promise<void> {
+    const { live, redis, logger } = this.#sources
     const before = await readPullResult(redis, pull)
+    const version = live.version()
+    if (before && this.#taken?.body === body && this.#taken.version === version)
+      return notePullResult(redis, { ...before, pulled_at: Date.now(), failing: undefined })
+    const { result, isChanged, put } = await takeRoster(body.bytes, pull, this.#sources)
+    this.#taken = { body, version }
     const { at, added, changed, removed } = isChanged || !before ? result : before
     const counts = { at, added, changed, removed, put: put ?? before?.put }
     await notePullResult(redis, { ...result, ...counts, pulled_at: Date.now() })

@@ -16,6 +16,7 @@ import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { Findings } from './findings.ts'
 import { FlowHour } from './flow-hour.ts'
 import { type MonitoringSources, startGauges } from './monitoring.ts'
+import type { Puller } from './pull/index.ts'
 import type { RosterInEffect } from './roster/writes.ts'
 import { linkRates, RateCollector } from './status.ts'
 
@@ -26,6 +27,7 @@ export interface CollectorSources
     Pick<DeviceIndexSources, 'speaks'> {
   readonly live: RosterInEffect
   readonly logger: Logger
+  readonly puller?: Pick<Puller, 'look'>
 }
 
 /** Starts what the admin process collects again and again: the account, the states of devices, the findings, and their gauges. */
@@ -72,6 +74,7 @@ export function startCollectors(sources: CollectorSources) {
       'last hour': () => hour.look(),
       findings: () => findings.look(),
       'refused lanes': async () => refusals.look(),
+      'pulled rosters': () => sources.puller?.look(),
     },
     jobFaults(logger),
   )

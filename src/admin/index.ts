@@ -30,7 +30,7 @@ import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
 import { type PageSettings, servePage } from './page.ts'
 import { readPlaces } from './places.ts'
-import { type PullerSources, startPulls } from './pull/index.ts'
+import { Puller, type PullerSources } from './pull/index.ts'
 import { type RelaySources, relayOperations, tokenRefusals } from './relay/operations.ts'
 import { rosterResultOperations, rosterSource, undoOperation } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
@@ -78,8 +78,11 @@ export async function openAdmin(options: AdminOptions) {
   const { alerts = () => undefined, logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const tokens = tokenRefusals(options.companies)
+  const change = rosterWrites(options)
+  const puller = options.pulls && new Puller({ ...options, pulls: options.pulls, change })
   const collectors = startCollectors({
     ...options,
+    puller,
     tokensRefused: tokens.refused,
     alertsFailing: () => alerts()?.failing() ?? [],
   })
@@ -87,8 +90,6 @@ export async function openAdmin(options: AdminOptions) {
     collectors
   const rows = { ...options, index, findings, refusals, places: await readPlaces() }
   const closing = new AbortController()
-  const change = rosterWrites(options)
-  const pulling = options.pulls && startPulls({ ...options, pulls: options.pulls, change })
   const files = new FileRewrite(redis)
   const zone = () => options.live.config.time_zone
   const server = createServer(options, certificate)
@@ -162,7 +163,7 @@ export async function openAdmin(options: AdminOptions) {
     events.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
-    await Promise.all([server.close(), certificate?.close(), pulling?.close()])
+    await Promise.all([server.close(), certificate?.close(), puller?.close()])
     await files.close()
     clearTimeout(timer)
     closing.abort()

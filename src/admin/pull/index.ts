@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { everySecond, within } from '../../async.ts'
+import { within } from '../../async.ts'
 import type { Pull } from '../../config/pull.ts'
 import { ApiRefusal } from '../../http/refusal.ts'
-import { logFault } from '../../observe/faults.ts'
 import type { Logger } from '../../observe/log.ts'
 import { keepPullResults, notePullResult, readPullResult } from '../../roster/pulls.ts'
 import type { PullFailure } from '../../roster/puts.ts'
-import { isConnectionError } from '../../store/index.ts'
+import { jobFaults } from '../../store/index.ts'
 import { fetchRoster, NotPulled, type PulledBody } from './fetch.ts'
 import { type PullSources, takeRoster } from './take.ts'
 
@@ -20,38 +19,38 @@ export interface PullerSources extends PullSources {
  * Pulls rosters, each at its interval and at once after a change of its settings. What became of each is among the results of the
  * writers of the roster.
  */
-export function startPulls(sources: PullerSources): { close(): Promise<void> } {
-  const { logger, pulls, redis } = sources
-  const followed = new Map<string, FollowedPull>()
-  let cleaned: readonly Pull[] | undefined
+export class Puller {
+  readonly #sources: PullerSources
+  readonly #followed = new Map<string, FollowedPull>()
+  #cleaned: readonly Pull[] | undefined
 
-  async function look(): Promise<void> {
-    const wanted = pulls()
+  constructor(sources: PullerSources) {
+    this.#sources = sources
+  }
+
+  /** Begins what is due, without waiting for it; to be called once a second. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
+    const wanted = this.#sources.pulls()
     const named = new Map(wanted.map((pull) => [`${pull.company_id} ${pull.name}`, pull]))
-    for (const [key, each] of followed) {
+    for (const [key, each] of this.#followed) {
       if (named.has(key)) continue
-      followed.delete(key)
+      this.#followed.delete(key)
       await each.close()
     }
     for (const [key, pull] of named) {
-      const each = followed.get(key) ?? new FollowedPull(pull, sources)
-      followed.set(key, each)
+      const each = this.#followed.get(key) ?? new FollowedPull(pull, this.#sources)
+      this.#followed.set(key, each)
       each.look(pull)
     }
-    if (cleaned === wanted) return
-    await keepPullResults(redis, wanted)
-    cleaned = wanted
+    if (this.#cleaned === wanted) return
+    await keepPullResults(this.#sources.redis, wanted)
+    this.#cleaned = wanted
   }
 
-  const looking = everySecond({ look }, (error) => {
-    if (!isConnectionError(error as Error)) logFault(logger, error, { what: 'fault in pulling rosters' })
-  })
-  return {
-    async close() {
-      const closed = [looking.stop(), ...Array.from(followed.values(), (each) => each.close())]
-      // A Redis that hangs would keep it waiting; what is not written is pulled again at the next start.
-      await within(LAST_WRITE_MS, Promise.all(closed))
-    },
+  async close(): Promise<void> {
+    const closed = Promise.all(Array.from(this.#followed.values(), (each) => each.close()))
+    // A Redis that hangs would keep it waiting; what is not written is pulled again at the next start.
+    await within(LAST_WRITE_MS, closed)
   }
 }
 
@@ -102,8 +101,7 @@ class FollowedPull {
       if (failure) nextMs = this.#retryMs(failure)
     } catch (error) {
       nextMs = SOON_MS
-      if (!isConnectionError(error as Error))
-        logFault(this.#sources.logger, error, { what: 'fault in pulling a roster' })
+      jobFaults(this.#sources.logger)(error, 'a pulled roster')
     } finally {
       this.#asking = undefined
       // Settings that have changed meanwhile are due at once.

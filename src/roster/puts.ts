@@ -179,19 +179,23 @@ function lineOf(field: string): string {
 /** All stored results, latest first. The last put of a pull is part of its result. */
 export async function readResults(redis: Redis): Promise<RosterResult[]> {
   const texts = Object.entries(await redis.hgetall(keys.roster('results')))
-  const results = texts.map(([field, text]) => {
-    const result = JSON.parse(text) as RosterResult
-    return { field, result: { ...result, put: PUT.exec(field)?.[1] ?? result.put } }
+  const [pulls, others] = [true, false].map((isPull) =>
+    texts
+      .filter(([field]) => field.startsWith('pull ') === isPull)
+      .map(([field, text]): RosterResult => ({ ...JSON.parse(text), put: PUT.exec(field)?.[1] }))
+      .toSorted(latestFirst),
+  )
+  const merged = pulls.map((pull) => {
+    const { kind, writer, company_id } = pull
+    const last = others.find((put) => put.kind === kind && put.writer === writer && put.company_id === company_id)
+    return { last, result: { ...pull, put: last?.put, undone: last?.undone } }
   })
-  const isOfPull = ({ field }: (typeof results)[number]) => field.startsWith('pull ')
-  const puts = new Map(results.filter((each) => !isOfPull(each)).map(({ field, result }) => [field, result]))
-  const pulls = results.filter(isOfPull).map(({ result }) => {
-    const field = `put ${result.company_id} ${result.put}`
-    const put = puts.get(field)
-    puts.delete(field)
-    return { ...result, put: put?.put, undone: put?.undone }
-  })
-  return [...puts.values(), ...pulls].toSorted((a, b) => b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0))
+  const shown = new Set(merged.map(({ last }) => last))
+  return [...merged.map(({ result }) => result), ...others.filter((each) => !shown.has(each))].toSorted(latestFirst)
+}
+
+function latestFirst(a: RosterResult, b: RosterResult): number {
+  return b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0)
 }
 
 /** The put of a company that may be taken back: its latest that was not. */

@@ -5,7 +5,7 @@ import { protocolPorts } from '../../protocols/index.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
 import { readRosterVersion } from '../../src/roster/table.ts'
-import type { Store } from '../../src/store/index.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { NOWHERE, TOKEN } from '../support/admin.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { folder } from '../support/config-folder.ts'
@@ -161,7 +161,7 @@ describe('a roster that is pulled', () => {
     const shown = await Promise.all(
       ['/admin/roster', '/admin/routes', '/admin/findings', '/admin/status', '/metrics'].map((path) => admin.ask(path)),
     )
-    const stored = JSON.stringify([await redis.hgetall('{wb0}:roster:results'), shown])
+    const stored = JSON.stringify([await redis.hgetall(keys.roster('results')), shown])
     expect(stored).not.toMatch(/canary-(?:query|pull)/)
   })
 
@@ -176,6 +176,21 @@ describe('a roster that is pulled', () => {
     expect(again.routeOf('1')).toBe('1001')
     expect(await readRosterVersion(redis)).toBe(version)
     expect(await again.result()).toMatchObject({ added: 1, put: String(version) })
+  })
+
+  it('has its last put, also if its process was killed before it noted the result', async () => {
+    const { source, dir, result, routeOf, close } = await pulled(csv(line('1', 1001)))
+    const field = `pull 7 ${source.url()}`
+    const before = (await redis.hget(keys.roster('results'), field)) ?? ''
+    source.text = csv(line('1', 1011))
+    await expect.poll(() => routeOf('1'), soon).toBe('1011')
+    const put = (await result())?.put
+    await close()
+    await redis.hset(keys.roster('results'), field, before)
+    const again = await started(dir)
+    await askedAgain(source)
+    const results = (await again.list<Result>('/admin/roster')).filter(({ kind }) => kind === 'pull')
+    expect(results).toMatchObject([{ put, pulled_at: expect.any(String) }])
   })
 
   it('changes only the lines that have changed there: what was put since stays', async () => {

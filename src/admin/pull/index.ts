@@ -105,7 +105,7 @@ class FollowedPull {
     } finally {
       this.#asking = undefined
       // Settings that have changed meanwhile are due at once.
-      if (pull === this.#pull || isDeepStrictEqual(pull, this.#pull)) this.#dueAt = performance.now() + spread(nextMs)
+      if (isDeepStrictEqual(pull, this.#pull)) this.#dueAt = performance.now() + spread(nextMs)
     }
   }
 
@@ -132,11 +132,10 @@ class FollowedPull {
     const version = live.version()
     if (before && this.#taken?.body === body && this.#taken.version === version)
       return notePullResult(redis, { ...before, pulled_at: Date.now(), failing: undefined })
-    const { result, isChanged, put } = await takeRoster(body.bytes, pull, this.#sources)
+    const { result, isChanged } = await takeRoster(body.bytes, pull, this.#sources)
     this.#taken = { body, version }
     const { at, added, changed, removed } = isChanged || !before ? result : before
-    const counts = { at, added, changed, removed, put: put ?? before?.put }
-    await notePullResult(redis, { ...result, ...counts, pulled_at: Date.now() })
+    await notePullResult(redis, { ...result, at, added, changed, removed, pulled_at: Date.now() })
     if (isChanged)
       logger.info({ roster: pull.name, company_id: pull.company_id, added, changed, removed }, 'roster pulled')
   }

@@ -18,12 +18,11 @@ export interface PullSources {
   readonly change: RosterWrites
 }
 
-/** What became of a roster that was pulled; `put`: what it has written can be taken back by this id. */
+/** What became of a roster that was pulled. */
 export interface TakenRoster {
   readonly result: RosterResult
   /** Whether its lines are others than those that were taken last. */
   readonly isChanged: boolean
-  readonly put?: string
 }
 
 /**
@@ -37,18 +36,17 @@ export async function takeRoster(
   { redis, live, change }: PullSources,
 ): Promise<TakenRoster> {
   const body = await readRosterBody(bytes, typeOf(bytes), live.config.time_zone)
-  const planned = await change(async (roster) => {
+  const { result, isChanged } = await change(async (roster) => {
     const plan = await planPull({ body, pull, roster, before: await readPulled(redis, pull) })
     const answer = await putJson(plan, { body, roster, zone: live.config.time_zone })
     const by = { writer: pull.name, company_id: pull.company_id }
     const result: RosterResult = { ...putResult(answer, by), kind: 'pull' }
-    const { lines, isChanged } = plan
+    const { fields, isChanged, lines } = plan
+    if (!isChanged) return { result, isChanged }
     const kept = lines.length > 0 ? await keptPut(result, { ...ALWAYS, change: lines, roster }) : undefined
-    const write = { assignments: lines, files: await pulledNote(pull, plan.fields), put: kept }
-    return { result, isChanged, write: isChanged ? write : undefined }
+    return { result, isChanged, write: { assignments: lines, files: await pulledNote(pull, fields), put: kept } }
   })
-  const { result, isChanged, version } = planned
-  return { result, isChanged, put: version === undefined ? undefined : String(version) }
+  return { result, isChanged }
 }
 
 interface Pulled {

@@ -83,7 +83,7 @@ export function trackingTls({ tls }: Config['tracking']): SecureContextOptions |
   return read
 }
 
-/** The TLS of connections to the server of a roster, by its own authority, or why that cannot be used; undefined: as the system has it. */
+/** The TLS of connections to the server of a pull, or why its authority cannot be used; undefined: as the system has it. */
 export function pullTls({ ca }: Pick<Pull, 'ca'>): SecureContextOptions | CertificateMistake | undefined {
   return readTrackingTls({ ca, cert: null, key: null })
 }

@@ -65,6 +65,7 @@ describe('gateway.yaml', () => {
         tls: { ca: null, cert: null, key: null },
       },
       companies: [TRY_OUT],
+      roster: { pull: [] },
       batch: { max_positions: 500, max_wait: 1000 },
       push: { concurrency: 64, max_requests_per_s: null, timeout: 60_000, first_delay: 1000, max_delay: 60_000 },
       filter: {

@@ -29,7 +29,7 @@ import { carryOut, redeliverJson } from './redelivery.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
 import type { RosterWrites } from './writes.ts'
 
-/** `GET /admin/roster`: what became of the last version of each file, of each pull and of the last put of each token, latest first. */
+/** `GET /admin/roster`: what became of the last version of each file and pull, and of the last put of each token, latest first. */
 export function rosterResultOperations({ redis }: { readonly redis: Redis }): Operation[] {
   return [
     {

@@ -99,8 +99,8 @@ export class FollowedFiles {
 export type AdminTokenSettings = Pick<Config['admin'], 'tokens' | 'metrics_token'>
 
 /**
- * What of gateway.yaml takes effect without a restart: the companies, the tokens of the admin port, and what is pulled. Their secrets may stand in
- * files of their own (`${file:/path}`), which are followed as gateway.yaml is.
+ * What of gateway.yaml takes effect without a restart: the companies, the tokens of the admin port, and what is pulled. Their
+ * secrets may stand in files of their own (`${file:/path}`), which are followed as gateway.yaml is.
  */
 export class FollowedSettings {
   #companies: Config['companies']

@@ -236,7 +236,7 @@ parked: { max_positions: 0 }
     [
       'a document that is a list',
       '- 1',
-      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, gateways, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, roster, batch, push, filter, hold, gateways, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
     ],
     [
       'text that is not YAML',

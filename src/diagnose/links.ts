@@ -292,5 +292,9 @@ const NOT_OF_PUSHES: ReadonlySet<FindingCode> = new Set(['token_refused'])
 const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */
 const STILL_PLACED = new Set<FindingCode>([
-  ...(['two_on_route', 'roster_rejected', 'roster_pull_failed', 'roster_stale', 'config_refused'] as const),
+  'two_on_route',
+  'roster_rejected',
+  'roster_pull_failed',
+  'roster_stale',
+  'config_refused',
 ])

@@ -204,7 +204,7 @@ describe('a roster that is pulled', () => {
     source.text = csv(line('1', 1001), line('2', 1022), line('4', 1004))
     await expect
       .poll(() => [1, 2, 3, 4].map((id) => routeOf(String(id))), soon)
-      .toEqual([...['2001', '1022'], ...[undefined, '1004']])
+      .toEqual(['2001', '1022', undefined, '1004'])
     expect(await admin.result()).toMatchObject({ added: 1, changed: 1, removed: 1 })
   })
 

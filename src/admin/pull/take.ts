@@ -36,7 +36,7 @@ export async function takeRoster(
   { redis, live, change }: PullSources,
 ): Promise<TakenRoster> {
   const body = await readRosterBody(bytes, typeOf(bytes), live.config.time_zone)
-  const { result, isChanged } = await change(async (roster) => {
+  return change(async (roster) => {
     const plan = await planPull({ body, pull, roster, before: await readPulled(redis, pull) })
     const answer = await putJson(plan, { body, roster, zone: live.config.time_zone })
     const by = { writer: pull.name, company_id: pull.company_id }
@@ -46,7 +46,6 @@ export async function takeRoster(
     const kept = lines.length > 0 ? await keptPut(result, { ...ALWAYS, change: lines, roster }) : undefined
     return { result, isChanged, write: { assignments: lines, files: await pulledNote(pull, fields), put: kept } }
   })
-  return { result, isChanged }
 }
 
 interface Pulled {

@@ -12,6 +12,7 @@ import { folder } from '../support/config-folder.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { RosterServer } from '../support/roster-server.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { sheetFiles, zip } from '../support/xlsx.ts'
 
 const soon = { timeout: 30_000, interval: 50 }
 const HEADER = 'device,courier_id,route_id,from,until'
@@ -233,13 +234,17 @@ describe('a roster that is pulled', () => {
     await expect.poll(result, soon).toMatchObject({ rejected: [] })
   })
 
-  it('is taken as JSON and as CSV by what it begins with', async () => {
+  it('is taken as JSON, CSV and XLSX by what it begins with', async () => {
     const [from, until] = NOW
     const json = JSON.stringify([{ device: 'Van 1', route_id: 1001, from, until }])
     const { source, routeOf } = await pulled(` ${json}`)
     expect(routeOf('1')).toBe('1001')
     source.text = `Roster of today;;;;\nFahrzeug;Fahrer;Tour;Von;Bis\nVan 1;;1002;${from};${until}\n`
     await expect.poll(() => routeOf('1'), soon).toBe('1002')
+    const rows = csv(line('Van 1', 1003)).trim().split('\n')
+    const sheet = zip(sheetFiles(rows.map((row) => row.split(','))))
+    source.answer = (_request, response) => response.end(sheet)
+    await expect.poll(() => routeOf('1'), soon).toBe('1003')
   })
 
   it('can be taken back, and then stays so until it changes', async () => {

@@ -13,8 +13,10 @@
  *
  *   kind 6   an event, no position
  *   kind 7   MMMM… values                    M  masks of 16 bits, the highest: another mask follows; bit 0 of the first: place
- *   place    OOOOOOOO AAAAAAAA V Q G HHHH    O, A  longitude, latitude, float32, degrees     Q  HDOP, satellites, 4 bits each
+ *   place    OOOOOOOO AAAAAAAA V Q G HHHH…   O, A  longitude, latitude, float32, degrees     Q  HDOP, satellites, 4 bits each
  *                                            V  speed, km/h    G  heading, 2 degrees    H  altitude, m
+ *   bit 6 of the third mask: the driver's card, 8 bytes, behind the values of the masks before it. Bytes of these: bit 0 of the
+ *   first 17, bits 1 and 14 together 11, bits 2 to 9 two each; bits 0, 1, 3, 4, 6, 7 of the second together 11, all of it 43.
  */
 import {
   ByteReader,
@@ -27,7 +29,9 @@ import {
   kmh,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
   sum8,
   verified,
 } from '../kit/index.ts'
@@ -53,6 +57,17 @@ const EVENT = 6
 const VALUES = 7
 const MORE_MASKS = 0x8000
 const HAS_PLACE = 1
+/** Bits of the first mask: of its values some have two bytes, some are always there, and of some no width is known. */
+const [PAIRS, ALWAYS, UNKNOWN] = [0x03fc, 0x4002, 0x3c00]
+const [PLACE_BYTES, ALWAYS_BYTES] = [17, 11]
+/** Bytes of the values of a second mask. */
+const SECOND = new Map([
+  [0, 0],
+  [0x00db, 11],
+  [0x7fff, 43],
+])
+/** Bit 6 of the third mask, and those before it. */
+const [DRIVER, UP_TO_DRIVER] = [0x40, 0x7f]
 const EPOCH = Date.UTC(2008, 0, 1)
 /** After so many ms the time begins anew. */
 const ERA = 2 ** 28 * 2000
@@ -96,11 +111,17 @@ interface Block {
 function contentOf(blocks: readonly Block[], now: number): Message {
   const fixes: Fix[] = []
   let none: string | undefined = 'no place'
+  let unplaced: Said | undefined
   for (const { service, structures } of blocks)
     if (service === OUTPUT) none &&= 'command answer'
     else if (service !== FROM_MEMORY && service !== NOW) none = undefined
-    else if (!addStructures(fixes, structures, now)) none = undefined
-  return fixes.length > 0 ? { fixes } : { none }
+    else {
+      const content = structuresIn(structures, now)
+      fixes.push(...content.fixes)
+      unplaced = content.unplaced
+      if (!content.isKnown) none = undefined
+    }
+  return fixes.length > 0 ? { fixes, said: unplaced } : { none, said: unplaced }
 }
 
 function confirmation(device: string, key: number): Buffer {
@@ -111,23 +132,59 @@ function confirmation(device: string, key: number): Buffer {
     .toBuffer()
 }
 
-/** Adds the fixes of structures. @returns whether all structures are known */
-function addStructures(fixes: Fix[], r: ByteReader, now: number): boolean {
+interface Content {
+  readonly fixes: readonly Fix[]
+  /** Whether all structures are. */
+  readonly isKnown: boolean
+  /** What the last structure with values says, if it has no place. */
+  readonly unplaced?: Said
+}
+
+function structuresIn(r: ByteReader, now: number): Content {
+  const fixes: Fix[] = []
   let isKnown = true
+  let unplaced: Said | undefined
   while (r.left > 0) {
     const data = new ByteReader(r.slice(r.u8()))
     const head = data.u32le()
     const kind = head & 0x0f
-    if (kind === VALUES && hasPlace(data)) fixes.push(fixOf(data, timeNear((head >>> 4) * 2000 + EPOCH, now)))
     isKnown &&= kind === VALUES || kind === EVENT
+    if (kind !== VALUES) continue
+    const masks = masksIn(data)
+    const card = driverOf(data, masks)
+    unplaced = card
+    if ((masks[0] & HAS_PLACE) === 0) continue
+    const fix = fixOf(data, timeNear((head >>> 4) * 2000 + EPOCH, now))
+    fixes.push(card ? { ...fix, said: card } : fix)
+    unplaced = undefined
   }
-  return isKnown
+  return { fixes, isKnown, unplaced }
 }
 
-function hasPlace(r: ByteReader): boolean {
-  const first = r.u16le()
-  for (let mask = first; (mask & MORE_MASKS) !== 0; ) mask = r.u16le()
-  return (first & HAS_PLACE) !== 0
+/** The masks that values begin with, without the bit that says that another follows. */
+function masksIn(r: ByteReader): readonly number[] {
+  const masks: number[] = []
+  for (let mask = MORE_MASKS; (mask & MORE_MASKS) !== 0; ) {
+    mask = r.u16le()
+    masks.push(mask & ~MORE_MASKS)
+  }
+  return masks
+}
+
+function driverOf(values: ByteReader, [first, second, third = 0]: readonly number[]): Said | undefined {
+  const behind = SECOND.get(second)
+  if ((third & UP_TO_DRIVER) !== DRIVER || behind === undefined) return undefined
+  if ((first & ALWAYS) !== ALWAYS || (first & UNKNOWN) !== 0) return undefined
+  const at = (first & HAS_PLACE ? PLACE_BYTES : 0) + ALWAYS_BYTES + 2 * ones(first & PAIRS) + behind
+  return values.left < at + CARD_BYTES ? undefined : said({ driver: values.ahead(at).digits64le() })
+}
+
+const CARD_BYTES = 8
+
+function ones(bits: number): number {
+  let count = 0
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++
+  return count
 }
 
 function timeNear(time: number, now: number): number {

@@ -12,14 +12,14 @@
  *   34           position, number6, cells of 4 bytes, driver4, external voltage2, battery voltage2
  *   31           position, cells of 10 bytes, ignition 01      32: position, L cells, I B gsm E language
  *   17           position, cells, driver8; 61: … driver4      36, A2: see `LAYOUTS`
- *   7994         00 VVVV external voltage; 1B driver, or 1B 02 kind driver xor 03
+ *   7994         00 or 0B VVVV external voltage; 1B driver, or 1B 02 kind driver xor 03
  *   798C         date6, ignition 01      7970: of modules, 18: battery voltage
  *
- *   I  bit 1: ignition, bit 2: charging; bits 5–3: 1 vibration, 2 power cut, 3 battery low, 4 SOS     V  0.01 V
+ *   I  bit 1: ignition, bit 2: charging; bits 5–3: 1 vibration, 2 power cut, 3 battery low, 4 SOS, 7 tampering     V  0.01 V
  *   B  charge: 0 to 6 in six steps, or percent (inferred from models that send 7 to 100)
  *
  * Bit 14 of the heading's flags says that bit 15 is the ignition. That, the types 17, 31, 32, 34, 36, 61 and A2, the
- * heartbeats of 14 bytes and those of models are inferred from frames.
+ * heartbeats of 14 bytes, those of models, 0B of 7994, and tampering in I are inferred from frames.
  */
 import { type Alarm, alarmsOf, type Said, said } from '../kit/index.ts'
 
@@ -125,7 +125,7 @@ const MESSAGES: Readonly<Record<number, ((content: Buffer) => Said | undefined) 
   0x19: (content) => (isCountry(content[0]) ? status(content, endOfCells(content, 0, NARROW)) : undefined),
   0xa5: (content) => (isCountry(content[0]) ? status(content, endOfCells(content, 0, WIDE)) : undefined),
   0x7994: (content) => {
-    if (content[0] === 0x00) return { external_voltage: uint(content, 1) / 100 }
+    if (content[0] === 0x00 || content[0] === 0x0b) return { external_voltage: uint(content, 1) / 100 }
     if (content[0] !== 0x1b) return undefined
     const isFramed = content[1] === 0x02 && content.at(-1) === 0x03
     return { driver: isFramed ? content.toString('hex', 3, content.length - 2) : content.toString('hex', 1) }
@@ -197,7 +197,13 @@ const information = (bits: number): Said => ({ ignition: (bits & 2) !== 0, charg
 const alarms = (content: Buffer, at: number, code: number) =>
   alarmsOf(BY_BITS[(content[at] >> 3) & 7], BY_CODE[content[at + code]])
 
-const BY_BITS: readonly (Alarm | undefined)[] = [undefined, 'vibration', 'power_cut', 'low_battery', 'sos']
+const BY_BITS: readonly (Alarm | undefined)[] = Object.assign([], {
+  1: 'vibration',
+  2: 'power_cut',
+  3: 'low_battery',
+  4: 'sos',
+  7: 'tampering',
+} satisfies Record<number, Alarm>)
 const BY_CODE: Readonly<Record<number, Alarm | undefined>> = {
   0x01: 'sos',
   0x02: 'power_cut',

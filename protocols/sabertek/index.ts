@@ -6,10 +6,10 @@
  *
  *   I  id             g  signal     Y, O  decimal degrees     S  km/h        H  metres         o  odometer
  *   b  battery, %     f  1: fixed   s     satellites          C  degrees     Answer: 06
- *   i  state; bit 3: tampering. Bits 0–2 are ignition, charging and jamming; they are set in all frames, which do not show
- *      which is which.
+ *   i  state; bit 3: tampering. Bits 0–2 are ignition, charging and jamming; which is which is not known, so they are read
+ *      where they are alike.
  */
-import { alarmsOf, endsWith, textProtocol } from '../kit/index.ts'
+import { alarmsOf, endsWith, type Said, textProtocol } from '../kit/index.ts'
 
 const PLACE =
   '{batteryPercent},{any},{state},{any},{valid},{lat},{lon},{speedKmh},{course},{altitude},{satellites}[,{any}]'
@@ -23,9 +23,7 @@ export default textProtocol({
   ends: '\x03',
   before: (text) => (text.startsWith('\x02') ? text.slice(1) : text),
   fields: {
-    state: {
-      read: (text, draft) => /^\d+$/.test(text) && draft.says({ alarms: alarmsOf((+text & 8) !== 0 && 'tampering') }),
-    },
+    state: { read: (text, draft) => /^\d+$/.test(text) && draft.says(stateOf(+text)) },
   },
   lines: [
     { like: `,{id},3,${PLACE}`, answer: '\x06' },
@@ -33,3 +31,11 @@ export default textProtocol({
     { like: ',{id},{any}', unknown: 'type' },
   ],
 })
+
+function stateOf(bits: number): Said {
+  const isOn = (bits & ALIKE) === ALIKE
+  const alarms = alarmsOf(isOn && 'jamming', (bits & TAMPERED) !== 0 && 'tampering')
+  return isOn || (bits & ALIKE) === 0 ? { ignition: isOn, charging: isOn, alarms } : { alarms }
+}
+
+const [ALIKE, TAMPERED] = [7, 8]

@@ -9,10 +9,12 @@
  *   C  XOR from I on
  *
  *   V  own battery, 0.02 V (inferred: 3.7 to 4.1 V in the frames)
+ *   tag 82   SSSS     its bit 1: the supply is low (inferred)
  *
  * Nothing is answered. The bits of f are inferred from fixes in the south and east alone; a heading above 255 was not seen.
  */
 import {
+  alarmsOf,
   ByteReader,
   bytesYmd,
   enveloped,
@@ -36,7 +38,8 @@ export default {
   decode,
 } satisfies Protocol
 
-const POSITION = 0x81
+const [POSITION, STATE] = [0x81, 0x82]
+const LOW_POWER = 2
 const VALID = 1
 const NORTH = 2
 const WEST = 4
@@ -45,17 +48,21 @@ function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 1, width: 1, trailing: 1 }, session))
   const device = r.bcd(8).slice(0, 15)
   r.skip(3)
-  for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
-    if (tag === POSITION) return enveloped({ device }, () => ({ fixes: [positionOf(value)] }))
-  return { device }
+  const values = [...tlv(r, { tag: 1, length: 1 })]
+  const place = values.find(({ tag }) => tag === POSITION)?.value
+  const state = values.find(({ tag, value }) => tag === STATE && value.left >= 2)?.value.u16() ?? 0
+  return place ? enveloped({ device }, () => ({ fixes: [positionOf(place, state)] })) : { device }
 }
 
-function positionOf(r: ByteReader) {
+function positionOf(r: ByteReader, state: number) {
   const flags = r.u8()
   const time = bytesYmd(r)
   const latitude = (r.u32() / 1e6) * (flags & NORTH ? 1 : -1)
   const longitude = (r.u32() / 1e6) * (flags & WEST ? -1 : 1)
   const speed = kmh(r.u8())
-  const says = said({ battery_voltage: r.skip(1).u8() / 50 })
+  const says = said({
+    battery_voltage: r.skip(1).u8() / 50,
+    alarms: alarmsOf((state & LOW_POWER) !== 0 && 'low_power'),
+  })
   return { time, latitude, longitude, valid: (flags & VALID) !== 0, speed, heading: heading(r.u8()), said: says }
 }

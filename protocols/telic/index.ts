@@ -9,8 +9,8 @@
  *   h  kind            T  time of the report     O, Y  1e-6 degrees; 1e-4 if Y has up to six digits and O seven     S  km/h
  *   I  6 or 15 digits  f  1: no fix, 2, 3        s     satellites                                                C  degrees
  *
- * Behind I may stand an event of two digits: 24 stopped, 25 started moving. These are their places among the 32 digits that
- * choose events in the manual of the SBC AVL 4G. The eighth field behind s is the battery of a Picotrack, mV (four digits);
+ * Behind I may stand an event of two digits: 24 stopped, 25 started moving, 22 battery low (inferred). 24 and 25 are their
+ * places among the 32 digits that choose events in the manual of the SBC AVL 4G. The eighth field behind s is the battery of a Picotrack, mV (four digits);
  * other models have an input of 0 to 255 there.
  *
  * Nothing is answered.
@@ -29,6 +29,7 @@ import {
   number,
   optionalNumber,
   type Protocol,
+  type Said,
   said,
   TextReader,
   trimEnd,
@@ -57,9 +58,13 @@ const HEAD = /^\d{4}(?:(\d{15})\d{0,3}|(\d{6})\d*)(?=,|$)/
 /** Of a type that has a name, laid out as the others are. */
 const NAMED = /^\d{4}(\d{6})[A-Z][^,|]{0,40}(?=,[^,]*,[^,]*,\d{12},-?\d{1,9},-?\d{1,9},\d,)/
 const LOGIN = /^\d{4}(\d{15}|\d{6})[^,|]{0,40}\|/
-/** The events of moving behind an id. */
-const EVENT = /^\d{4}(?:\d{6}|\d{15})(2[45])$/
-const STARTED = '25'
+/** The events behind an id. */
+const EVENT = /^\d{4}(?:\d{6}|\d{15})(22|24|25)$/
+const EVENTS: Readonly<Record<string, Said | undefined>> = {
+  22: { alarms: ['low_battery'] },
+  24: { moving: false },
+  25: { moving: true },
+}
 const OTHER = /^\d{4}(\d{6})/
 
 function decode(bytes: Buffer): Message {
@@ -73,7 +78,7 @@ function decode(bytes: Buffer): Message {
     return { device: other[1], fixes: [] }
   }
   return enveloped({ device: long ?? short }, () => {
-    const fix = fixOf(new TextReader(text.slice(head.length + 1), ','), EVENT.exec(head)?.[1])
+    const fix = fixOf(new TextReader(text.slice(head.length + 1), ','), EVENTS[EVENT.exec(head)?.[1] ?? ''])
     return fix ? { fixes: [fix] } : { none: 'no place' }
   })
 }
@@ -84,7 +89,7 @@ function named(text: string): readonly (string | undefined)[] {
   return [head, undefined, id]
 }
 
-function fixOf(r: TextReader, event: string | undefined): Fix | undefined {
+function fixOf(r: TextReader, event: Said | undefined): Fix | undefined {
   r.skip(2)
   const time = r.next()
   const longitude = r.next()
@@ -105,10 +110,7 @@ function fixOf(r: TextReader, event: string | undefined): Fix | undefined {
     speed: speed === undefined ? undefined : kmh(speed),
     heading: heading(course),
     satellites,
-    said: said({
-      moving: event === undefined ? undefined : event === STARTED,
-      battery_voltage: battery > INPUT_MOST ? battery / 1000 : undefined,
-    }),
+    said: said({ ...event, battery_voltage: battery > INPUT_MOST ? battery / 1000 : undefined }),
   }
 }
 

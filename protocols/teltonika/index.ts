@@ -194,19 +194,20 @@ function records(bytes: Buffer, r: ByteReader, settings: Settings): Pick<Message
   }
   const count = r.uint(1)
   const fixes: Fix[] = []
+  // What the last record says, if it has no place.
   let unplaced: Said | undefined
   for (let i = 0; i < count; i++) {
     if (known) fixes.push(record(r, known, options))
     else {
       const { fix, said: says } = gh3000Record(r)
       if (fix) fixes.push(fix)
-      else unplaced = says
+      unplaced = fix ? undefined : says
     }
   }
   const countAtEnd = r.uint(1)
   if (countAtEnd !== count)
     throw new DecodeError('malformed', `${count} records at the beginning, ${countAtEnd} at the end`)
-  return fixes.length > 0 ? { fixes } : { none: 'no place', said: unplaced }
+  return fixes.length > 0 ? { fixes, said: unplaced } : { none: 'no place', said: unplaced }
 }
 
 /** The bytes of records, and what the settings of the device say of them. */

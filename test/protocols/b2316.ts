@@ -11,7 +11,14 @@ export default {
     {
       title: 'reports without a position',
       frames: [
-        { frame: message('{"tm":1795186810,"st":638,"ba":4,"sn":60}'), device: ID, none: 'status' },
+        {
+          frame: message('{"tm":1795186810,"ba":3},{"tm":1795186810,"st":638,"ba":4,"sn":60}'),
+          device: ID,
+          none: 'status',
+          said: { battery_percent: 100 },
+        },
+        { frame: message('{"tm":1795186810,"ba":3}'), device: ID, none: 'status', said: { battery_percent: 80 } },
+        { frame: message('{"tm":1795186810,"ba":2}'), device: ID, none: 'status' },
         { frame: message('{"tm":1795186810,"ci":"505,1,8218,133179149,-108"}'), device: ID, none: 'cells' },
         {
           frame: message('{"tm":1795186810,"wn":7},{"tm":1795186811,"wi":"101331c17f4f,-74"}'),

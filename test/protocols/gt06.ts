@@ -123,6 +123,12 @@ export default {
           alarms: ['low_battery'],
         }),
         reported(0xa4, ['10', WIDE, '46 05 04 13 02 ff'], { ...STATUS, alarms: ['tampering'] }),
+        reported(0x16, ['09', CELL, '7c 55 03 00 02'], {
+          ignition: false,
+          charging: true,
+          battery_percent: 85,
+          alarms: ['tampering'],
+        }),
         reported(0x31, ['02d4 000a c3c7 0dbdc415', '01 00 00000002a6'], { ignition: true }),
         reported(0x32, ['0a 02d4 000b c527 0000ec02', '52 06 04 02 02'], {
           ignition: true,
@@ -154,7 +160,11 @@ export default {
           }),
           none: 'cells',
         },
-        { frame: gt06Frame(0x94, bytes('00 04ba'), { long: true }), none: 'status', said: { external_voltage: 12.1 } },
+        ...['00', '0b'].map((kind) => ({
+          frame: gt06Frame(0x94, bytes(`${kind} 04ba`), { long: true }),
+          none: 'status',
+          said: { external_voltage: 12.1 },
+        })),
         {
           frame: gt06Frame(0x94, bytes('1b 02 08 4277efef 35 03'), { long: true }),
           none: 'status',

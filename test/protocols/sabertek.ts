@@ -9,7 +9,7 @@ const FIX = {
   heading: 270,
   altitude: 34,
   satellites: 8,
-  said: { battery_percent: 60, alarms: ['tampering'] as const },
+  said: { ignition: true, charging: true, battery_percent: 60, alarms: ['jamming', 'tampering'] as const },
 }
 
 export default {
@@ -33,7 +33,27 @@ export default {
         {
           frame: '\x02,42,3,,65,7,1,1,-52.52,13.41,36,270,34,8,24844,\x03',
           device: '42',
-          fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z', said: undefined }],
+          fixes: [
+            { ...FIX, time: '2026-11-20T12:00:00Z', said: { ignition: true, charging: true, alarms: ['jamming'] } },
+          ],
+          reply: '\x06',
+        },
+        {
+          frame: `\x02,42,3,${PLACE.replace('75,15', '75,8')},\x03`,
+          device: '42',
+          fixes: [
+            {
+              ...FIX,
+              time: '2026-11-20T12:00:00Z',
+              said: { ignition: false, charging: false, battery_percent: 60, alarms: ['tampering'] },
+            },
+          ],
+          reply: '\x06',
+        },
+        {
+          frame: `\x02,42,3,${PLACE.replace('75,15', '75,5')},\x03`,
+          device: '42',
+          fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z', said: { battery_percent: 60 } }],
           reply: '\x06',
         },
         ...['60,75,-1', '60,75,x', '60,75,'].map((state) => ({
@@ -45,7 +65,9 @@ export default {
         {
           frame: `\x02,42,3,${PLACE.replace('60', 'x')},\x03`,
           device: '42',
-          fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z', said: { alarms: ['tampering'] } }],
+          fixes: [
+            { ...FIX, time: '2026-11-20T12:00:00Z', said: { ignition: true, charging: true, alarms: FIX.said.alarms } },
+          ],
           reply: '\x06',
         },
         { frame: '\x02,42,9,1\x03', device: '42' },

@@ -7,13 +7,14 @@ function frame(content: Buffer): Buffer {
   return Buffer.concat([bytes('7e'), covered, Buffer.of(xor(covered)), bytes('7e')])
 }
 
-const position = (flags: string) =>
+const position = (flags: string, state = '') =>
   frame(
     Buffer.concat([
       bytes(`02 01 00 81 13 ${flags} 1805010a0f1e`),
       u(4, 52_525_000),
       u(4, 13_410_000),
       bytes('24 14b8 5a'),
+      bytes(state),
     ]),
   )
 const FIX = {
@@ -33,6 +34,13 @@ export default {
       title: 'positions, and a frame without one',
       frames: [
         { frame: position('19'), device: ID, fixes: [FIX] },
+        { frame: position('19', '82 02 0f00 83 01 00'), device: ID, fixes: [FIX] },
+        {
+          frame: position('19', '82 02 0f02 83 01 00'),
+          device: ID,
+          fixes: [{ ...FIX, said: { ...FIX.said, alarms: ['low_power'] } }],
+        },
+        { frame: position('19', '82 01 02'), device: ID, fixes: [FIX] },
         { frame: position('1e'), device: ID, fixes: [{ ...FIX, latitude: 52.525, longitude: -13.41, valid: false }] },
         { frame: frame(bytes('0201 00')), device: ID },
         { frame: frame(bytes('8101 19')), error: 'truncated', envelope: { device: ID } },

@@ -62,10 +62,15 @@ export default {
           device: ID,
           fixes: [FIX],
         },
-        ...(['24', '25'] as const).map((event) => ({
+        ...[
+          { event: '22', said: { alarms: ['low_battery'] as const } },
+          { event: '23', said: undefined },
+          { event: '24', said: { moving: false } },
+          { event: '25', said: { moving: true } },
+        ].map(({ event, said }) => ({
           frame: `0230${ID}${event},201126150012,0,201126150010,${PLACE}\0`,
           device: ID,
-          fixes: [{ ...FIX, said: { moving: event === '25' } }],
+          fixes: [{ ...FIX, said }],
         })),
         {
           frame: '003042424225,201126150012,0,201126150010,-134100,525250,3,36,270,9\0',

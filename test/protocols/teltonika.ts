@@ -78,6 +78,13 @@ const TOLD = {
 }
 /** A record of codec 7: a time, movement and battery voltage, no place. */
 const UNPLACED = bytes('52aa1432 06 01 f001 01 430fb5')
+/** One with a place: 52.5, 13.25. */
+const PLACED = bytes('52aa1432 01 01 42520000 41540000')
+const PLACE = {
+  time: new Date(Date.UTC(2007, 0, 1) + (0x52aa1432 & 0x3fff_ffff) * 1000).toISOString(),
+  latitude: 52.5,
+  longitude: 13.25,
+}
 
 /** Groups of elements of codec 8E: none of fixed length, 16,000 of a length of 0. */
 const EMPTY_ELEMENTS = Buffer.concat([bytes('0000 0000 0000 0000 0000 0000 3e80'), Buffer.alloc(COSTLY_SIZE)])
@@ -149,6 +156,17 @@ export default {
           none: 'no place',
           said: { moving: true, battery_voltage: 4.021 },
           reply: bytes('00000001'),
+        },
+        {
+          frame: avlEnvelope(Buffer.concat([bytes('0702'), PLACED, UNPLACED, bytes('02')])),
+          fixes: [PLACE],
+          said: { moving: true, battery_voltage: 4.021 },
+          reply: bytes('00000002'),
+        },
+        {
+          frame: avlEnvelope(Buffer.concat([bytes('0702'), UNPLACED, PLACED, bytes('02')])),
+          fixes: [PLACE],
+          reply: bytes('00000002'),
         },
       ],
     },

@@ -164,7 +164,7 @@ function obd(type: number, r: ByteReader): Message {
 
 function tracker(type: number, r: ByteReader): Message {
   // Versions that are not known may be of OBD.
-  if (type === 0x4001) return beginsPosition(r) ? one(r) : withState(r.skip(1), 'no place')
+  if (type === 0x4001) return beginsPosition(r.ahead().slice(), 0) ? one(r) : withState(r.skip(1), 'no place')
   if (type === 0x4206) return positions(r.skip(1), 'no place')
   return type === 0x1003 ? { none: 'heartbeat' } : found(r)
 }
@@ -206,19 +206,19 @@ function alarms(r: ByteReader): readonly Alarm[] {
 function positions(r: ByteReader, none: string): Message {
   const fixes: Fix[] = []
   const rest = r.ahead()
-  for (let count = r.u8(); count > 0; count--) {
-    if (!beginsPosition(r)) return found(rest)
+  const bytes = r.ahead().slice()
+  let at = 1
+  for (let count = r.u8(); count > 0; count--, at += POSITION) {
+    if (!beginsPosition(bytes, at)) return found(rest)
     const fix = fixOf(r)
     if (fix) fixes.push(fix)
   }
   return fixes.length > 0 ? { fixes } : { none }
 }
 
-/** Whether a date of the calendar begins here, or that of a clock that was never set, and a position fits in. */
-function beginsPosition(r: ByteReader): boolean {
-  if (r.left < POSITION) return false
-  const date = r.ahead().slice(6)
-  return date.readUInt16LE() === 0 || isBytesDmy(date, 0)
+/** Whether a date of the calendar begins at an index, or that of a clock that was never set, and a position fits in. */
+function beginsPosition(bytes: Buffer, at: number): boolean {
+  return at + POSITION <= bytes.length && (bytes.readUInt16LE(at) === 0 || isBytesDmy(bytes, at))
 }
 
 function one(r: ByteReader): Message {

@@ -48,7 +48,9 @@ export default {
 } satisfies Protocol
 
 function decode(frame: Buffer): Message {
-  const [text] = frame.toString('latin1').split(END, 1)
+  const whole = frame.toString('latin1')
+  const end = whole.search(END)
+  const text = end < 0 ? whole : whole.slice(0, end)
   const [, type, version, id] = HEAD.exec(text) ?? []
   if (id === undefined) throw new DecodeError('malformed', 'the frame has no id')
   const fields = text.split(',')

@@ -12,7 +12,7 @@
  *
  *   Answer to a report with a checksum: ACK, carriage return
  */
-import { type Draft, endsWith, optionalNumber, textProtocol } from '../kit/index.ts'
+import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 
 const PLACE =
   '{fixed},{dmy},{hhmmss},{ew}{lonNmea},{ns}{latNmea},{altitude},{speedKnots},{course}[,{satellites}[,{hdop}[,{besides}]]][*{any}]'
@@ -49,13 +49,10 @@ export default textProtocol({
 
 /** What follows the HDOP: voltages, or the charge of the battery. */
 function readPower(text: string, draft: Draft): void {
-  const [, supply, battery] = /^(\d{1,6})mV(?:,(\d{1,6})mV)?/.exec(text) ?? []
-  const charge = /^(\d{1,3})(?:%|$)/.exec(text)?.[1]
-  draft.says({
-    external_voltage: optionalNumber(supply, volts),
-    battery_voltage: optionalNumber(battery, volts),
-    battery_percent: optionalNumber(charge),
-  })
+  const [, charge, supply, battery] = POWER.exec(text) ?? []
+  if (charge !== undefined) draft.beside.battery_percent = +charge
+  if (supply !== undefined) draft.beside.external_voltage = +supply / 1000
+  if (battery !== undefined) draft.beside.battery_voltage = +battery / 1000
 }
 
-const volts = (millivolts: number) => millivolts / 1000
+const POWER = /^(?:(\d{1,3})(?:%|$)|(\d{1,6})mV(?:,(\d{1,6})mV)?)/

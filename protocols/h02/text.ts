@@ -1,4 +1,13 @@
-import { clock, DecodeError, type Draft, degreesMinutes, type Fix, type Session, textProtocol } from '../kit/index.ts'
+import {
+  clock,
+  DecodeError,
+  type Draft,
+  degreesMinutes,
+  type Fix,
+  hexadecimal,
+  type Session,
+  textProtocol,
+} from '../kit/index.ts'
 import { frameLength, starts } from './framing.ts'
 import { saidOf } from './status.ts'
 
@@ -9,7 +18,7 @@ const DATED = `${PLACE},[{extra},][{dmy}][,{state}]`
 /** Of a type that is not known: the hemispheres must be there. */
 const ANY_TYPE = '{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},[{extra},]{dmy}[,{state}]'
 /** Where the status stands: behind the date of a position, behind the date of a report without one, or, of V19, at the end. */
-const FIRST = /^([\dA-Fa-f]{8})(?:,|$)/
+const FIRST = /^([\dA-Fa-f]{8})(?:,(\d\d?)(?:,3,\d{3},|$)|,|$)/
 const BEHIND_DATE = /(?:^|,)\d{6},([\dA-Fa-f]{8})(?:,|$)/
 const LAST = /,([\dA-Fa-f]{8})$/
 /** A command and up to six parameters of it. */
@@ -82,18 +91,16 @@ export function confirmation(id: string, now: number): string {
   return `*HQ,${id},R12,${clock(now).slice(8)}#`
 }
 
-/** Reads a status where a pattern finds it, and what may follow the first one: the charge of the battery, then "3" and cells. */
+/** Reads a status where a pattern finds it, and what may follow the first one: the charge of the battery, then "3" and cells, or nothing. */
 function statusAt(pattern: RegExp): (tail: string, draft: Draft) => void {
   return (tail, draft) => {
-    const [, status] = pattern.exec(tail) ?? []
+    const [, status, charge] = pattern.exec(tail) ?? []
     if (status === undefined) return
-    draft.says(saidOf(Number.parseInt(status, 16)))
-    const [, charge] = CHARGE.exec(tail) ?? []
-    if (charge !== undefined) draft.says({ battery_percent: +charge === FULL ? 100 : +charge })
+    draft.says(saidOf(hexadecimal(status)))
+    if (charge !== undefined) draft.beside.battery_percent = +charge === FULL ? 100 : +charge
   }
 }
 
-const CHARGE = /^[\dA-Fa-f]{8},(\d\d?)(?:,3,\d{3},|$)/
 const FULL = 99
 
 /** The fix of a record that has the day alone of its date. */

@@ -36,7 +36,8 @@ export function binary(packet: Buffer, _: Session, isOfPadlock: boolean): Messag
 function records(r: ByteReader, isFirstVersion: boolean): Message {
   const length = r.u16()
   if (length % RECORD !== 0 || length === 0 || r.left < length) throw new DecodeError('malformed', `${length} bytes`)
-  const entries = Array.from({ length: length / RECORD }, () => r.part(RECORD))
+  const entries: ByteReader[] = []
+  for (let left = length; left > 0; left -= RECORD) entries.push(r.part(RECORD))
   const { good, unreadable } = eachReadable(entries, (entry) => record(entry, isFirstVersion))
   return { fixes: good, unreadable }
 }
@@ -45,7 +46,7 @@ function record(r: ByteReader, isFirstVersion: boolean): Fix {
   const fix = packedFix(r)
   if (!isFirstVersion) return fix
   fix.satellites = r.u8()
-  fix.said = said(batteryOf(r.u8()))
+  fix.said = batteryOf(r.u8())
   fix.altitude = r.skip(1).u16()
   return fix
 }

@@ -1,5 +1,6 @@
 import { EndSearch, type Mark, Marks } from './marks.ts'
 import type { Framer } from './protocol.ts'
+import { digitOf } from './text.ts'
 
 /**
  * Frames that end with the first of some ends, which is part of the frame. Where one end begins like another ('#', '#\r\n'),
@@ -109,13 +110,6 @@ function textLength({ at, width, digits, until }: Pick<LengthField, 'at' | 'widt
       value = value * digits + digit
     }
   }
-}
-
-/** The value of a hexadecimal digit; 16 of another character. */
-function digitOf(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
-  const letter = (byte | 0x20) - 0x61
-  return letter >= 0 && letter < 6 ? 10 + letter : 16
 }
 
 /** A datagram, or what arrives of a stream at once: for protocols that do not say where their frames end. */

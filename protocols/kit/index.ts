@@ -80,6 +80,7 @@ export { ALARMS, type Alarm, alarmsIn, alarmsOf, type Said, said } from './said.
 export { tlv } from './tagged.ts'
 export {
   digitsOf,
+  hexadecimal,
   type JsonObject,
   number,
   numberOf,

@@ -10,6 +10,7 @@ import {
   xor,
 } from './checksum.ts'
 import type { Integrity, Session } from './protocol.ts'
+import { digitOf, hexadecimal } from './text.ts'
 
 const SUMS = {
   xor,
@@ -53,19 +54,33 @@ interface Checked {
 export function checkOf(integrity?: TextIntegrity): Checked {
   if (!integrity || !('sum' in integrity)) return { integrity }
   const { sum, from = 0, to, includesTo = false, digits, optional = false } = integrity
-  const coveredIn = (text: string): readonly [number, number] => [
+  const coveredIn = (text: string, end: number): readonly [number, number] => [
     typeof from === 'string' ? text.indexOf(from) + from.length : from,
-    text.lastIndexOf(to) + (includesTo ? to.length : 0),
+    end + (includesTo ? to.length : 0),
   ]
-  const ending = new RegExp(digits === undefined ? '^[0-9a-f]{1,4}' : `^[0-9a-f]{${digits}}`, 'i')
   return {
-    integrity: { checksum: sum, covers: (frame) => coveredIn(frame.toString('latin1')) },
+    integrity: {
+      checksum: sum,
+      covers(frame) {
+        const text = frame.toString('latin1')
+        return coveredIn(text, text.lastIndexOf(to))
+      },
+    },
     check(bytes, text, session) {
       const end = text.lastIndexOf(to)
-      const written = end < 0 ? undefined : ending.exec(text.slice(end + to.length, end + to.length + 4))?.[0]
-      if (written === undefined && optional) return
-      const covered = bytes.subarray(...coveredIn(text))
-      verify(written !== undefined && Number.parseInt(written, 16) === SUMS[sum](covered), session)
+      const written = end < 0 ? Number.NaN : digitsAt(text, end + to.length, digits)
+      if (Number.isNaN(written) && optional) return
+      verify(written === SUMS[sum](bytes.subarray(...coveredIn(text, end))), session)
     },
   }
 }
+
+/** The number of so many hexadecimal digits, or of one to four, at an index of a text; NaN if there are fewer. */
+function digitsAt(text: string, at: number, digits?: number): number {
+  if (digits !== undefined) return hexadecimal(text, at, at + digits)
+  let end = at
+  while (end < at + MOST_DIGITS && digitOf(text.charCodeAt(end)) < 16) end++
+  return hexadecimal(text, at, end)
+}
+
+const MOST_DIGITS = 4

@@ -92,6 +92,24 @@ const ZERO = 0x30
 /** The code of the point, relative to that of zero, as codes are compared here. */
 const POINT = 0x2e - ZERO
 
+/** The number of the hexadecimal digits of a text, from an index up to another; NaN if others or none are there. `parseInt` takes longer. */
+export function hexadecimal(text: string, from = 0, to = text.length): number {
+  let value = 0
+  for (let i = from; i < to; i++) {
+    const digit = digitOf(text.charCodeAt(i))
+    if (digit > 15) return Number.NaN
+    value = value * 16 + digit
+  }
+  return from < to ? value : Number.NaN
+}
+
+/** The value of a hexadecimal digit, by its code; 16 of another character. */
+export function digitOf(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = (code | 0x20) - 0x61
+  return letter >= 0 && letter < 6 ? 10 + letter : 16
+}
+
 /** @throws DecodeError `malformed`. */
 export function malformed(text: string): never {
   throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not a number`)

@@ -59,9 +59,9 @@ const text = textProtocol({
     key: { read: (driver, draft) => draft.text('event') === RFID && draft.says({ driver }) },
   },
   lines: [
-    {
-      like: `${HEAD}{report},[{index},]{event},${PLACE}[,{hdop}[,{altitude}[,{any:4},{voltages}[,{key}[,{any}]]]]][*{any}]`,
-    },
+    ...['', '{index},'].map((index) => ({
+      like: `${HEAD}{report},${index}{event},${PLACE}[,{hdop}[,{altitude}[,{any:4},{voltages}[,{key}[,{any}]]]]][*{any}]`,
+    })),
     { like: `${HEAD}{report},[{index},]{event},${PLACE},{hdop},{altitude},{any}` },
     { like: `${HEAD}AAA,{any}`, unknown: 'position' },
     { like: `${HEAD}{command}[,{any}]`, none: 'command answer' },

@@ -7,6 +7,7 @@ import {
   eachReadable,
   type Fix,
   heading,
+  hexadecimal,
   kmh,
   optionalNumber,
   type Said,
@@ -35,16 +36,21 @@ export const EVENTS: Readonly<Record<string, Alarm>> = {
 
 /** The battery and the power of the field of voltages: see the head of index.ts. */
 export function voltagesOf(text: string): Said {
-  const fields = text.split('|')
-  if (text.includes('.'))
-    return { battery_voltage: optionalNumber(fields[0]), external_voltage: optionalNumber(fields[1]) }
-  const battery = Number.parseInt(fields[3], 16)
-  const power = Number.parseInt(fields[4], 16)
+  if (text.includes('.')) {
+    const [battery, power] = text.split('|', 2)
+    return { battery_voltage: optionalNumber(battery), external_voltage: optionalNumber(power) }
+  }
+  const [, batteryDigits = '', powerDigits = ''] = BEHIND_INPUTS.exec(text) ?? []
+  const battery = hexadecimal(batteryDigits)
+  const power = hexadecimal(powerDigits)
   for (const { unit, divider, from, to } of SCALES)
     if (battery >= from && battery <= to)
       return { battery_voltage: battery * unit, external_voltage: power * unit * divider }
   return {}
 }
+
+/** The battery and the power, behind three analogue inputs. */
+const BEHIND_INPUTS = /^(?:[^|]*\|){3}([^|]*)\|([^|]*)/
 
 /** V a unit of the battery; how much more one of the power is; numbers that a battery has. */
 const SCALES = [

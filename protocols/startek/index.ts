@@ -13,10 +13,13 @@
  * The second input is the ignition, event 18 a power cut, d of event 53 a driver, D what a driver's magnetic card holds:
  * inferred from frames. The layout of a compressed position (020) is not known. Nothing is answered.
  */
-import { type Draft, lengthField, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
+import { hexadecimal, lengthField, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
 
 const HEAD = '&&{packet}{length},{imei},'
 
+/** Behind a position: odometer, cell, signal, status, inputs, outputs, voltages, four fields of no interest, and the driver's card. */
+const BESIDES = '[,{any:3},{status}[,{inputs}[,{any}[,{power}[|{battery}[|{any}]][,{any:4},{driver}]]]]][,{any}]'
+const HEX = '[\\dA-Fa-f]*'
 /** The event of a driver's card or key. */
 const KEY = '53'
 const EVENTS = { 18: 'power_cut' } as const
@@ -35,12 +38,24 @@ export default textProtocol({
     length: { like: '\\d{1,5}' },
     event: { alarms: EVENTS },
     data: { read: (text, draft) => draft.text('event') === KEY && draft.says({ driver: text }) },
-    besides: { read: readBesides },
+    status: {
+      like: HEX,
+      read: (text, draft) => void (draft.beside.moving = (hexadecimal(text) & STOPPED) === 0),
+    },
+    inputs: {
+      like: HEX,
+      read: (text, draft) => void (draft.beside.ignition = (hexadecimal(text) & ACC) !== 0),
+    },
+    power: { like: HEX, read: (text, draft) => void (draft.beside.external_voltage = hexadecimal(text) / 100) },
+    battery: {
+      like: HEX,
+      read: (text, draft) => void (draft.beside.battery_voltage = hexadecimal(text) / 100),
+    },
     command: { like: '[1-9]\\d\\d' },
   },
   lines: [
     {
-      like: `${HEAD}0{any},{event},{data},{ymd}{hhmmss},{valid},{lat},{lon},{satellites},{hdop},{speedKmh},{course},{altitude}[,{besides}]`,
+      like: `${HEAD}0{any},{event},{data},{ymd}{hhmmss},{valid},{lat},{lon},{satellites},{hdop},{speedKmh},{course},{altitude}${BESIDES}`,
     },
     { like: `${HEAD}710,{any}`, none: 'status' },
     { like: `${HEAD}{command}[,{any}]`, none: 'command answer' },
@@ -48,23 +63,8 @@ export default textProtocol({
   ],
 })
 
-/** The fields behind a position, in their order: odometer, cell, signal, status, inputs, outputs, voltages, four of no interest, and the driver's card. */
-const BESIDES =
-  /^(?:[^,]*,){3}([^,]*)(?:,([^,]*)(?:,[^,]*(?:,([^,|]*)(?:\|([^,|]*)[^,]*)?(?:(?:,[^,]*){4},([^,]*))?)?)?)?/
-
-function readBesides(text: string, draft: Draft): void {
-  const [, status = '', inputs = '', external = '', battery = '', card = ''] = BESIDES.exec(text) ?? []
-  draft.says({
-    ignition: inputs === '' ? undefined : (Number.parseInt(inputs, 16) & ACC) !== 0,
-    moving: status === '' ? undefined : (Number.parseInt(status, 16) & STOPPED) === 0,
-    external_voltage: Number.parseInt(external, 16) / 100,
-    battery_voltage: Number.parseInt(battery, 16) / 100,
-    driver: card === '' ? undefined : card,
-  })
-}
-
 /** Takes the checksum off. */
 function checked(text: string, session: Session, bytes: Buffer): string {
-  verify(sum8(bytes.subarray(0, -2)) === Number.parseInt(text.slice(-2), 16), session)
+  verify(sum8(bytes.subarray(0, -2)) === hexadecimal(text, text.length - 2), session)
   return text.slice(0, -2)
 }

@@ -22,6 +22,7 @@ import {
   type Draft,
   dialects,
   type Fix,
+  hexadecimal,
   lengthField,
   RMC,
   type Session,
@@ -107,23 +108,27 @@ function checked(text: string, session: Session, bytes: Buffer): string {
   const digits = isNewer(bytes) === true ? 2 : 4
   const covered = bytes.subarray(0, -digits)
   const sum = digits === 2 ? xor(covered) : crc16Modbus(covered)
-  verify(sum === Number.parseInt(text.slice(-digits), 16), session)
+  verify(sum === hexadecimal(text, text.length - digits), session)
   return text.slice(0, -digits)
 }
 
 function fixBy(bit: number) {
   return (draft: Draft, session: Session): Fix | undefined => {
-    draft.valid = (Number.parseInt(draft.text('status'), 16) & bit) !== 0
+    draft.valid = (hexadecimal(draft.text('status')) & bit) !== 0
     return draft.fix(session)
   }
 }
 
 /** Bits 30 and 28 of a status are the ignition and the power from outside, which charges the battery. */
 function readStatus(text: string, draft: Draft): void {
-  const status = Number.parseInt(text, 16)
-  const alarms = alarmsOf((status & (1 << 31)) !== 0 && 'sos', (status & (1 << 25)) !== 0 && 'gps_antenna_cut')
-  draft.says({ ignition: (status & (1 << 30)) !== 0, charging: (status & (1 << 28)) !== 0, alarms })
+  const status = hexadecimal(text)
+  draft.beside.ignition = (status & (1 << 30)) !== 0
+  draft.beside.charging = (status & (1 << 28)) !== 0
+  if ((status & (SOS | NO_ANTENNA)) === 0) return
+  draft.says({ alarms: alarmsOf((status & SOS) !== 0 && 'sos', (status & NO_ANTENNA) !== 0 && 'gps_antenna_cut') })
 }
+
+const [SOS, NO_ANTENNA] = [1 << 31, 1 << 25]
 
 function answer(draft: Draft): Buffer {
   const behind = draft.text('card') === '' ? draft.text('rest') : `${draft.text('card')}|${draft.text('rest')}`

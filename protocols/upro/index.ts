@@ -20,6 +20,7 @@ import {
   enveloped,
   type Fix,
   heading,
+  hexadecimal,
   knots,
   type Message,
   type Protocol,
@@ -39,6 +40,7 @@ export default {
 const HEAD = /^\*([A-Z]{2}\d\d)(\d)(\d+),([A-Z]{2})/
 const POSITION = /^(\d{6})(\d{8})(\d{9})([0-9A-Fa-f])(\d\d)(\d\d)(\d{6})/
 /** The device's clock was never set. */
+const DATE_AT = 28
 const NO_DATE = /^\d{23}[0-9A-Fa-f]\d{4}0000/
 const HASH = 0x23
 const NO_FIX = 1
@@ -56,7 +58,7 @@ function decode(frame: Buffer): Message {
   const reply = answered === '1' ? Buffer.from(`*${maker}Y${type}#`) : undefined
   const place = fields.get('A')
   const says = saidIn(fields)
-  if (place !== undefined && !NO_DATE.test(place))
+  if (place !== undefined && !(place.startsWith('0000', DATE_AT) && NO_DATE.test(place)))
     return enveloped({ device, reply }, () => ({ fixes: [fixOf(place, fields, says)] }))
   return { device, none: place === undefined ? whyNone(type, fields) : 'no fix', said: says, reply }
 }
@@ -69,16 +71,18 @@ function whyNone(type: string, fields: ReadonlyMap<string, string>): string | un
 function saidIn(fields: ReadonlyMap<string, string>): Said | undefined {
   const status = fields.get('B') ?? ''
   const hasStatus = STATUS.test(status)
-  const flags = hasStatus ? Number.parseInt(status.slice(8, 10), 16) : 0
+  const flags = hasStatus ? hexadecimal(status, 8, 10) : 0
   return said({
-    ignition: hasStatus ? (Number.parseInt(status[1], 16) & IGNITION) !== 0 : undefined,
-    external_voltage: scaled(fields.get('V'), /^\d{4}$/, 10) ?? scaled(fields.get('Y'), /^\d{5}$/, 1000),
-    battery_percent: scaled(fields.get('T'), /^\d\d$/, 1) ?? scaled(fields.get('M'), /^\d{3}$/, 10),
+    ignition: hasStatus ? (hexadecimal(status, 1, 2) & IGNITION) !== 0 : undefined,
+    external_voltage: scaled(fields.get('V'), OF_4, 10) ?? scaled(fields.get('Y'), OF_5, 1000),
+    battery_percent: scaled(fields.get('T'), OF_2, 1) ?? scaled(fields.get('M'), OF_3, 10),
     alarms: alarmsOf(flags & VIBRATION && 'vibration', flags & LOW_POWER && 'low_power'),
   })
 }
 
 const STATUS = /^[0-9a-f]{10}$/i
+/** Fields of so many digits. */
+const [OF_2, OF_3, OF_4, OF_5] = [/^\d\d$/, /^\d{3}$/, /^\d{4}$/, /^\d{5}$/]
 const IGNITION = 1
 const [VIBRATION, LOW_POWER] = [0x10, 0x40]
 
@@ -104,11 +108,11 @@ function fixOf(place: string, fields: ReadonlyMap<string, string>, says: Said | 
   const found = POSITION.exec(place)
   if (!found) throw new DecodeError('malformed', `the position "${place.slice(0, 40)}"`)
   const [, time, y, x, hex, speed, course, date] = found
-  const flags = Number.parseInt(hex, 16)
+  const flags = hexadecimal(hex)
   const latitude = digitsDegreesMinutes(y, 2)
   const longitude = digitsDegreesMinutes(x, 3)
-  const exactSpeed = digits(fields.get('F'), /^\d{4}/)
-  const altitude = digits(fields.get('G'), /^\d{6}/)
+  const exactSpeed = digits(fields.get('F'), SPEED)
+  const altitude = digits(fields.get('G'), ALTITUDE)
   return {
     time: utcDmy(date, time),
     latitude: flags & NORTH ? latitude : -latitude,
@@ -117,10 +121,12 @@ function fixOf(place: string, fields: ReadonlyMap<string, string>, says: Said | 
     altitude: altitude === undefined ? undefined : altitude / 10,
     speed: knots(exactSpeed === undefined ? Number(speed) * 2 : exactSpeed / 10),
     heading: heading(Number(course) * 10),
-    satellites: digits(fields.get('R')?.slice(2), /^\d\d/) ?? digits(fields.get('O'), /^\d\d/),
+    satellites: digits(fields.get('R')?.slice(2), SATELLITES) ?? digits(fields.get('O'), SATELLITES),
     said: says,
   }
 }
+
+const [SPEED, ALTITUDE, SATELLITES] = [/^\d{4}/, /^\d{6}/, /^\d\d/]
 
 function digits(field: string | undefined, pattern: RegExp): number | undefined {
   const found = field === undefined ? null : pattern.exec(field)

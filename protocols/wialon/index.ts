@@ -19,6 +19,8 @@ import { type Draft, type Fix, type Message, type Protocol, type Session, textPr
 import { frameLength, lineOf, starts, withoutChecksum } from './packet.ts'
 
 const RECORD = '[{dmy}];{hms};{latNmea};[{ns}];{lonNmea};[{ew}];{speedKmh};{course};{altitude}[;{satellites}]'
+/** Inputs, outputs, analogue inputs, key of the driver, parameters. */
+const BESIDES = '[;{hdop}[;{any:3};{driver}[;{parameters}]]][;{any}]'
 
 const text = textProtocol({
   name: 'wialon',
@@ -30,15 +32,15 @@ const text = textProtocol({
   frame: frameLength,
   starts,
   absent: 'NA',
-  fields: { version: { like: '\\d\\.\\d' }, besides: { read: readBesides } },
+  fields: { version: { like: '\\d\\.\\d' }, parameters: { read: readParameters } },
   before: withoutChecksum,
   fix,
   lines: [
-    { like: `[{id}]#D#${RECORD}[;{hdop}[;{besides}]]`, answer: '#AD#1\r\n' },
+    { like: `[{id}]#D#${RECORD}${BESIDES}`, answer: '#AD#1\r\n' },
     { like: `[{id}]#SD#${RECORD}[;{any}]`, answer: '#ASD#1\r\n' },
     {
       like: '[{id}]#B#{records}',
-      fixes: { split: '|', like: `${RECORD}[;{hdop}[;{besides}]]` },
+      fixes: { split: '|', like: `${RECORD}${BESIDES}` },
       answer: '#AB#{count}\r\n',
     },
     { like: '#L#[{version};]{id}[;{secret}]', none: 'login', answer: '#AL#1\r\n', refusal: '#AL#0\r\n' },
@@ -63,10 +65,8 @@ function coveredBytes(frame: Buffer): readonly [number, number] {
   return [frame.indexOf('#L#2.') < 0 ? head : head + 4, -6]
 }
 
-/** Inputs, outputs, analogue inputs, key of the driver, parameters; of these `SOS:1:1` is the alarm button. */
-function readBesides(fields: string, draft: Draft): void {
-  const [, , , driver, parameters = ''] = fields.split(';', 5)
-  if (driver !== undefined && driver !== 'NA') draft.says({ driver })
+/** Of the parameters `SOS:1:1` is the alarm button. */
+function readParameters(parameters: string, draft: Draft): void {
   if (parameters.includes('SOS:1:1')) draft.says({ alarms: ['sos'] })
 }
 

@@ -23,7 +23,6 @@ import {
   kmh,
   type Message,
   type Protocol,
-  said,
 } from '../kit/index.ts'
 
 /** Digits of the IMEI in front of a record. */
@@ -85,8 +84,6 @@ function report(r: ByteReader): Fix {
   const satellites = r.u8() & 0x0f
   const valid = (status & NO_FIX) === 0
   const time = r.u32le() * 1000
-  const told = said({ external_voltage: volts(r), battery_voltage: volts(r) })
+  const told = r.left < 4 ? undefined : { external_voltage: r.u16le() / 1000, battery_voltage: r.u16le() / 1000 }
   return { time, latitude, longitude, valid, heading: course, speed, altitude, hdop, satellites, said: told }
 }
-
-const volts = (r: ByteReader): number | undefined => (r.left < 2 ? undefined : r.u16le() / 1000)

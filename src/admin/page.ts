@@ -97,8 +97,9 @@ async function sendPart(path: string, range: string | undefined, reply: FastifyR
 }
 
 /** What the page needs to know before it has a token. */
-function settingsIn({ anyTrackerPort, tiles, language }: PageSettings): string {
+function settingsIn({ anyTrackerPort, tiles, attribution, language }: PageSettings): string {
   const more = tiles === null ? [] : [meta('tiles', isTileFile(tiles) ? TILES : tiles)]
+  if (attribution !== null) more.push(meta('attribution', attribution))
   if (anyTrackerPort !== undefined) more.push(meta('port', String(anyTrackerPort)))
   return [meta('language', language), ...more].join('\n    ')
 }
@@ -107,13 +108,12 @@ function settingsIn({ anyTrackerPort, tiles, language }: PageSettings): string {
 function contentPolicy(html: string, tiles: string | null): string {
   const map = /<script type="importmap">(.*?)<\/script>/s.exec(html)?.[1] ?? ''
   const server = tiles === null || isTileFile(tiles) ? [] : [new URL(tiles).origin]
-  const isAsked = server.length > 0 && /\.(?:mvt|pbf|pmtiles)$/.test(new URL(tiles!).pathname)
   return [
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash('sha256', map, 'base64')}'`,
     "style-src 'self'",
-    ["connect-src 'self'", ...(isAsked ? server : [])].join(' '),
-    ["img-src 'self' data:", ...(isAsked ? [] : server)].join(' '),
+    ["connect-src 'self'", ...server].join(' '),
+    ["img-src 'self' data:", ...server].join(' '),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -150,6 +150,9 @@ export function configSchema(protocols: Protocols, dir = '') {
       tiles: orNull(tiles(dir)).describe(
         'Tiles for the map: `https://…/{z}/{x}/{y}.png`, `.mvt`, `.pbf`, or a PMTiles file, its URL or path; null: outlines.',
       ),
+      attribution: orNull(printableText).describe(
+        'Whose the tiles are, as their licence asks to say it on the map; null: what they say themselves.',
+      ),
       language: setting(oneOf('auto', 'en', 'de'), 'auto', 'Language of the page; `auto`: that of the browser.'),
     }),
     parked: section({

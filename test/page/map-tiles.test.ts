@@ -101,11 +101,17 @@ const isAll = async (page: Page, colour: 'water' | 'green') => {
 }
 
 const note = (page: Page) => page.locator('.map-note')
+const attribution = (page: Page) => page.locator('.map-attribution')
+const BUILT_IN = 'Natural Earth · GeoNames, CC BY 4.0'
+/** What a tile server may say of itself. */
+const SAID = `<a href="https://osm.example/copyright" onclick="globalThis.isRun = 1">&copy; OpenStreetMap contributors</a>,
+  <a href="javascript:globalThis.isRun = 1">by</a> <b style="color: red">us</b>
+  <script>globalThis.isRun = 1</script><img src="/stolen" onerror="globalThis.isRun = 1">`
 
 describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
   const fixture = pageFixture({ 'devices.yaml': VAN }, 'page: { tiles: town.pmtiles }\n')
   const put = (bytes: Buffer) => fixture.product.write('town.pmtiles', bytes)
-  beforeAll(() => put(pmtiles(tiles('water', 'Watertown'))))
+  beforeAll(() => put(pmtiles(tiles('water', 'Watertown'), { attribution: SAID })))
 
   function ask(headers: Record<string, string>): Promise<Response> {
     return fetch(`http://127.0.0.1:${fixture.product.ports.admin}/map.pmtiles`, { headers })
@@ -123,6 +129,23 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
     expect((await coloursOf(page)).shown).not.toEqual(light.shown)
     expect(await written(page)).toContain('Watertown Street')
     expect([await note(page).count(), faults]).toEqual([0, []])
+    await close()
+  })
+
+  it('is shown with the text and the links of its attribution, and nothing else of it', async () => {
+    const { page, faults, close } = await fixture.open('/')
+    await showMap(page)
+    await attribution(page).waitFor()
+    expect(await attribution(page).textContent()).toBe('© OpenStreetMap contributors, by us ')
+    const links = await attribution(page)
+      .locator('a')
+      .evaluateAll((all) => all.map((link) => link.outerHTML))
+    expect(links).toEqual([
+      '<a href="https://osm.example/copyright" target="_blank" rel="noopener noreferrer">© OpenStreetMap contributors</a>',
+    ])
+    expect(await attribution(page).locator('*:not(a)').count()).toBe(0)
+    expect(await page.evaluate('globalThis.isRun')).toBeUndefined()
+    expect(faults).toEqual([])
     await close()
   })
 
@@ -181,6 +204,8 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
   })
 })
 
+const TILE_JSON = { tilejson: '3.0.0', tiles: ['/{z}/{x}/{y}.pbf'], attribution: '© Mappers' }
+
 describe.skipIf(!findChromium())('a server of vector tiles', async () => {
   const asked: string[] = []
   const state = { isAway: false, all: tiles('water', 'Watertown') }
@@ -190,12 +215,27 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
       return
     }
     asked.push(request.url ?? '')
+    if (request.url === '/tiles.json') {
+      response.writeHead(200, { 'access-control-allow-origin': '*' }).end(JSON.stringify(TILE_JSON))
+      return
+    }
     const bytes = state.all.get(/^\/(.*)\.pbf$/.exec(request.url ?? '')?.[1] ?? '')
     response.writeHead(bytes ? 200 : 404, { 'access-control-allow-origin': '*' }).end(bytes)
   })
   const url = `http://127.0.0.1:${await listening(server)}`
   afterAll(() => server.close())
   const fixture = pageFixture({ 'devices.yaml': VAN }, `page: { tiles: "${url}/{z}/{x}/{y}.pbf" }\n`)
+
+  it('is asked once for its TileJSON, whose attribution is shown', async () => {
+    const { page, close } = await fixture.open('/')
+    await showMap(page)
+    await attribution(page).waitFor()
+    expect(await attribution(page).textContent()).toBe('© Mappers')
+    await page.evaluate("location.hash = '/vans'")
+    await attribution(page).waitFor()
+    expect(asked.filter((path) => path === '/tiles.json')).toHaveLength(1)
+    await close()
+  })
 
   it('is the only host that is asked; nearer than its nearest tiles these are shown larger', async () => {
     const { page, faults, close } = await fixture.open('/')
@@ -222,6 +262,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
     for (let zoom = SHOWN_ZOOM; zoom >= LAST_ZOOM; zoom--) await out.click()
     await expect.poll(() => written(page), { timeout: 30_000 }).toContain('Rathenow')
     await expect.poll(() => note(page).count()).toBe(1)
+    expect(await attribution(page).textContent()).toBe(BUILT_IN)
     const box = (await page.locator('.map').boundingBox())!
     await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
     await page.locator('.van-card').waitFor()
@@ -229,6 +270,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
     await out.click()
     await expect.poll(() => note(page).count(), { timeout: 30_000 }).toBe(0)
     await expect.poll(() => written(page)).toContain('Watertown auf Deutsch')
+    await expect.poll(() => attribution(page).textContent()).toBe(`© Mappers · ${BUILT_IN}`)
     await close()
   })
 })

@@ -55,7 +55,7 @@ function commands(type: TileObject['type'], points: TileObject['points']): numbe
 const TYPES = ['unknown', 'point', 'line', 'area']
 
 /** A PMTiles 3 archive of these tiles, by `z/x/y`, compressed with gzip. `type` 1: vector tiles, 2: PNG. */
-export function pmtiles(tiles: ReadonlyMap<string, Buffer>, type = 1): Buffer {
+export function pmtiles(tiles: ReadonlyMap<string, Buffer>, { type = 1, attribution = '' } = {}): Buffer {
   const entries = Array.from(tiles, ([place, bytes]) => {
     const [z, x, y] = place.split('/').map(Number)
     return { z, id: zxyToTileId(z, x, y), bytes: type === 1 ? gzipSync(bytes) : bytes }
@@ -68,7 +68,7 @@ export function pmtiles(tiles: ReadonlyMap<string, Buffer>, type = 1): Buffer {
   // 0: behind the entry before.
   for (const [i] of entries.entries()) pbf.writeVarint(i === 0 ? 1 : 0)
   const directory = gzipSync(pbf.finish())
-  const metadata = gzipSync('{}')
+  const metadata = gzipSync(JSON.stringify(attribution === '' ? {} : { attribution }))
   const data = Buffer.concat(entries.map(({ bytes }) => bytes))
   const header = Buffer.alloc(127)
   header.write('PMTiles')

@@ -231,6 +231,7 @@ export const de: Words = {
     keys: 'Pfeiltasten verschieben die Karte; Eingabe öffnet, was ihrer Mitte am nächsten ist',
     zoomIn: 'Vergrößern',
     zoomOut: 'Verkleinern',
+    tilesOf: (host: string) => `Kacheln: ${host}`,
     noTiles: (from: string) => `Von ${from} kommen keine Kartenkacheln. Das ist die eingebaute Karte.`,
   },
   vans: {

@@ -229,6 +229,7 @@ export const en = {
     keys: 'Arrow keys move the map; Enter opens what is nearest to its centre',
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
+    tilesOf: (host: string) => `Tiles: ${host}`,
     noTiles: (from: string) => `No map tiles come from ${from}. This is the built-in map.`,
   },
   vans: {

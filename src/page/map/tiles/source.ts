@@ -1,5 +1,6 @@
 import { EtagMismatch, FetchSource, PMTiles, type RangeResponse, type Source } from 'pmtiles'
 import { stream } from '../../data/client.ts'
+import { tileJsonAttribution } from '../tile-json.ts'
 
 /** The place of a tile: column `x` and row `y` of those of a zoom. */
 export interface TilePlace {
@@ -17,6 +18,8 @@ export interface TileSource {
   tile(z: number, x: number, y: number): Promise<ArrayBuffer | undefined>
   /** The nearest zoom that has tiles; undefined where that is not known. */
   maxZoom(): Promise<number | undefined>
+  /** Whose the tiles are, as they say it: HTML. Undefined where they do not. */
+  attribution(): Promise<string | undefined>
 }
 
 /** The source of vector tiles at a URL: a template with `{z}`, `{x}` and `{y}`, or a PMTiles archive, also the admin port's own. */
@@ -43,6 +46,10 @@ class TileServer implements TileSource {
   async maxZoom(): Promise<undefined> {
     return undefined
   }
+
+  attribution(): Promise<string | undefined> {
+    return tileJsonAttribution(this.#url)
+  }
 }
 
 class Archive implements TileSource {
@@ -60,6 +67,11 @@ class Archive implements TileSource {
 
   maxZoom(): Promise<number> {
     return this.#ask(async (archive) => (await archive.getHeader()).maxZoom)
+  }
+
+  async attribution(): Promise<string | undefined> {
+    const metadata = (await this.#ask((archive) => archive.getMetadata())) as { attribution?: unknown } | undefined
+    return typeof metadata?.attribution === 'string' ? metadata.attribution : undefined
   }
 
   /** An archive keeps its error: the next question needs another one. */

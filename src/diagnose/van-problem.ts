@@ -24,7 +24,7 @@ export interface VanProblemFacts {
   readonly device: DeviceFacts
   /** Where its entry stands, as it is kept. */
   readonly source?: string
-  /** The findings about the device that hold. */
+  /** The findings about the device, and about the lane that it has now, that hold. */
   readonly noted: readonly Finding[]
   /** Why the tracking API refuses the lane that the device has now. */
   readonly refusal?: LaneRefusal

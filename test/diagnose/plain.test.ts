@@ -42,6 +42,10 @@ const MET: readonly FindingCode[] = [
   ...(['upstream_down', 'not_the_api', 'upstream_hanging', 'upstream_slow', 'upstream_limited', 'backlog'] as const),
   ...(['redis_down', 'redis_full', 'disk_full', 'no_gateway', 'no_worker', 'roster_rejected'] as const),
   ...(['roster_pull_failed', 'roster_stale'] as const),
+  ...(['redis_down', 'redis_full', 'disk_full', 'no_gateway', 'no_worker', 'roster_rejected', 'roster_stale'] as const),
+  ...(['config_refused', 'restart_needed', 'slow_script', 'event_loop_delay', 'lane_hanging', 'flood'] as const),
+  ...(['guesses_refused', 'connections_full', 'one_address', 'open_files', 'port_taken', 'redis_unsafe'] as const),
+  ...(['redis_unlimited', 'alert_failed', 'certificate_expires', 'certificate_refused', 'bridge_down'] as const),
 ]
 
 describe.each(['en', 'de'] as const)('the words of a dispatcher in the language %s', (language) => {

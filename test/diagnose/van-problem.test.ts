@@ -3,6 +3,7 @@ import { findingOf } from '../../src/diagnose/diagnose.ts'
 import type { DeviceFacts } from '../../src/diagnose/facts.ts'
 import { laneRefusals } from '../../src/diagnose/upstream.ts'
 import { type VanProblemFacts, vanProblem } from '../../src/diagnose/van-problem.ts'
+import { say } from '../../src/texts/text.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const NOW = Date.parse('2026-11-22T08:20:00Z')
@@ -49,6 +50,18 @@ describe('what is wrong with a van', () => {
     const device = { ...DRIVES, route: { courier: '1', route: '2' } }
     const { message, code } = problemOf({ device, refusal: REFUSED.get('9/1/2') })!
     expect([code, message]).toEqual(['lane_refused', 'the tracking service refuses courier 1 on route 2'])
+  })
+
+  it('is that the tracking service refuses positions of its courier on its route', () => {
+    const subject = { company_id: '8', courier_id: '42', route_id: '1001' }
+    const message = say('the tracking API refuses positions of courier {} on route {}: they are parked', '42', '1001')
+    const noted = [findingOf({ code: 'positions_refused', subject, message }, NOW)]
+    expect(problemOf({ noted })).toMatchObject({
+      code: 'positions_refused',
+      severity: 'warning',
+      link: 'accepted',
+      message: 'the tracking service refuses positions of courier 42 on route 1001: they are kept',
+    })
   })
 
   it('is an SOS before a refusal, and another alarm behind it', () => {

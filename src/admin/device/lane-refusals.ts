@@ -1,18 +1,20 @@
+import type { Finding } from '../../diagnose/facts.ts'
 import { type LaneRefusal, laneRefusals } from '../../diagnose/upstream.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { Findings } from '../findings.ts'
 import type { DeviceIndex } from './device-index.ts'
 
 interface LaneRefusalSources {
-  readonly findings: Pick<Findings, 'facts'>
+  readonly findings: Pick<Findings, 'facts' | 'current'>
   readonly index: Pick<DeviceIndex, 'inOrder' | 'touch'>
   readonly directory: () => Roster
 }
 
-/** The lanes that the tracking API refuses whole; while Redis is away, those from before. */
+/** What is wrong with single lanes: refused whole by the tracking API, or named by a finding. While Redis is away, as before. */
 export class LaneRefusals {
   readonly #sources: LaneRefusalSources
   #refusals: ReadonlyMap<string, LaneRefusal> = new Map()
+  #findings: ReadonlyMap<string, readonly Finding[]> = new Map()
 
   constructor(sources: LaneRefusalSources) {
     this.#sources = sources
@@ -23,21 +25,37 @@ export class LaneRefusals {
     return this.#refusals.get(lane)
   }
 
-  /** Call it once a second: devices whose lane is refused now, or is no longer, count as changed. */
+  /** The findings about a lane, by its name, that hold. */
+  findingsOf(lane: string): readonly Finding[] {
+    return this.#findings.get(lane) ?? []
+  }
+
+  /** Call it once a second: devices with whose lane something is wrong now, or is no longer, count as changed. */
   look(): void {
     const { findings, index, directory } = this.#sources
     const lanes = findings.facts?.lanes
     if (!lanes) return
-    const before = this.#refusals
+    const before = this.#codes()
     this.#refusals = laneRefusals(lanes)
-    const changed = new Set<string>()
-    for (const lane of new Set([...before.keys(), ...this.#refusals.keys()]))
-      if (before.get(lane)?.code !== this.#refusals.get(lane)?.code) changed.add(lane)
+    this.#findings = Map.groupBy(
+      findings.current.filter(({ subject }) => subject.route_id !== undefined && subject.device === undefined),
+      ({ subject: { company_id, courier_id, route_id } }) => `${company_id}/${courier_id}/${route_id}`,
+    )
+    const after = this.#codes()
+    const all = new Set([...before.keys(), ...after.keys()])
+    const changed = new Set([...all].filter((lane) => before.get(lane) !== after.get(lane)))
     if (changed.size === 0) return
     const now = Date.now() / 1000
     for (const { entry, id } of index.inOrder) {
       const lane = entry && directory().stayAt(entry, now)?.lane.key
       if (lane !== undefined && changed.has(lane)) index.touch(id)
     }
+  }
+
+  /** What is wrong with each lane. */
+  #codes(): Map<string, string> {
+    const lanes = new Set([...this.#refusals.keys(), ...this.#findings.keys()])
+    const codesOf = (lane: string) => [this.of(lane)?.code, ...this.findingsOf(lane).map(({ code }) => code)]
+    return new Map(Array.from(lanes, (lane) => [lane, codesOf(lane).join()]))
   }
 }

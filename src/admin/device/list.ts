@@ -30,7 +30,7 @@ export interface DeviceSources {
 export interface RowSources extends DeviceSources {
   readonly index: DeviceIndex
   readonly findings: Pick<Findings, 'current'>
-  readonly refusals: Pick<LaneRefusals, 'of'>
+  readonly refusals: Pick<LaneRefusals, 'of' | 'findingsOf'>
   readonly places: Places
 }
 
@@ -130,7 +130,9 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
     const seen = noted.map(({ code }) => code)
     const refusal = stay && refusals.of(stay.lane.key)
     const isUnproven = facts.isHeldUnknown === true && entry?.guard !== undefined
-    const problem = vanProblem({ device: facts, source: entry?.source, noted, refusal, isUnproven, now })
+    const ofLane = stay ? refusals.findingsOf(stay.lane.key) : []
+    const about = [...noted, ...ofLane]
+    const problem = vanProblem({ device: facts, source: entry?.source, noted: about, refusal, isUnproven, now })
     return {
       id,
       name: entry?.name,

@@ -176,6 +176,30 @@ const SERVER = {
   'so many trackers without a name send that further ones are refused':
     'so viele Tracker ohne Namen senden, dass weitere abgewiesen werden',
   'name those that are yours under Arrivals': 'eigene unter Ankünfte benennen',
+  'the file {} is refused: what was in effect before stays in effect':
+    'die Datei {1} wird abgelehnt: was vorher galt, gilt weiter',
+  'tell who runs this server what the details say': 'dem Betreiber dieses Servers sagen, was in den Einzelheiten steht',
+  'tell who runs this server: it has to be started again':
+    'dem Betreiber dieses Servers sagen: er muss neu gestartet werden',
+  'this server stores slowly': 'dieser Server speichert langsam',
+  'a part of this server reacts late: {}': 'ein Teil dieses Servers reagiert spät: {1}',
+  'tell who runs this server, if it comes again': 'kommt es wieder, dem Betreiber dieses Servers sagen',
+  'tell who runs this server: the networks that send so much can be blocked':
+    'dem Betreiber dieses Servers sagen: die Netze, aus denen so viel kommt, lassen sich sperren',
+  'tell who runs this server: the senders can be blocked':
+    'dem Betreiber dieses Servers sagen: die Absender lassen sich sperren',
+  'nearly all connections are taken that this server may have':
+    'fast alle Verbindungen, die dieser Server haben darf, sind belegt',
+  'this server would lose positions if it broke down': 'dieser Server würde Positionen verlieren, wenn er ausfiele',
+  'the memory of this server has no limit: a part of it may be ended':
+    'der Speicher dieses Servers hat keine Grenze: ein Teil von ihm wird womöglich beendet',
+  '{} is not told what is wrong': '{1} erfährt nicht, was gestört ist',
+  'the tracking service does not answer courier {} on route {}, and answers others':
+    'der Tracking-Dienst antwortet Kurier {1} auf Tour {2} nicht, anderen schon',
+  'the tracking service does not answer some couriers of company {}, and answers others':
+    'der Tracking-Dienst antwortet einigen Kurieren von Firma {1} nicht, anderen schon',
+  'the tracking service does not answer some couriers, and answers others':
+    'der Tracking-Dienst antwortet einigen Kurieren nicht, anderen schon',
   'tell who runs this server': 'dem Betreiber dieses Servers sagen',
   'tell who runs this server at once': 'sofort dem Betreiber dieses Servers sagen',
   'tell who runs this server: it is a fault of waybridge':

@@ -27,7 +27,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     const { page, faults, close } = await fixture.open('/activity?kind=change')
     await page.locator('.empty').waitFor()
     expect(await send('PUT', PUT, HEADER + LINE)).toBe(200)
-    await expect.poll(() => page.locator('.activity-item').first().textContent()).toContain('Roster put')
+    await expect.poll(() => page.locator('.activity-item').first().textContent()).toContain('Roster sent')
     expect(await page.locator('.activity-item').first().textContent()).toContain('by admin-token')
     expect(await page.locator('.activity-item').first().textContent()).toContain('added 1')
     expect(faults).toEqual([])

@@ -41,7 +41,7 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     ['/vans/zebra-1', 'no device with this id is configured', DESKTOP],
     ['/roster', 'Van 12', DESKTOP],
     ['/queues', 'Nothing waits', DESKTOP],
-    ['/activity', 'Roster put', DESKTOP],
+    ['/activity', 'Roster sent', DESKTOP],
     ['/arrivals', 'Not for this token', DESKTOP],
     ['/arrivals', 'Not for this token', PHONE],
   ] as const)('shows in %s what is of the company: %s', async (view, text, viewport) => {

@@ -76,7 +76,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await expect
       .poll(() => page.locator('.parked-lane').first().textContent(), { timeout: 60_000 })
       .toContain('position_in_the_sea')
-    await expect.poll(() => page.locator('.parked-lane').first().textContent()).toContain('2 fixes')
+    await expect.poll(() => page.locator('.parked-lane').first().textContent()).toContain('2 positions')
     await expectAccessible(page)
     let accepted = 0
     api.respond((push, response) => {
@@ -96,7 +96,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     const { page, close } = await fixture.open('/queues')
     const remove = page.locator('.parked-lane').getByRole('button', { name: 'Delete' })
     await remove.click()
-    const dialog = page.getByRole('dialog', { name: 'Delete 1 fix?' })
+    const dialog = page.getByRole('dialog', { name: 'Delete 1 position?' })
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect(await page.locator('.parked-lane').count()).toBe(1)
@@ -146,7 +146,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await page.getByText('it begins with: <html>Log in to the network, please: now').waitFor()
     expect(await page.getByText(/All well|is down|Accepts positions/).count()).toBe(0)
     await page.getByRole('button', { name: 'Test', exact: true }).click()
-    const dialog = page.getByRole('dialog', { name: 'Test of the tracking API' })
+    const dialog = page.getByRole('dialog', { name: 'Test of the tracking service' })
     await dialog.getByText('what answers is not the tracking API: 200 text/html, begins with: <html>Log in').waitFor()
     await dialog.getByText('correct tracking.base_url (or push_url)').waitFor()
     for (const [colorScheme, viewport] of [
@@ -191,7 +191,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     api.respond(status(403, '{"message":"no"}'))
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
     await page.getByRole('button', { name: 'Prüfen', exact: true }).click()
-    const dialog = page.getByRole('dialog', { name: 'Prüfung der Tracking-API' })
+    const dialog = page.getByRole('dialog', { name: 'Prüfung des Tracking-Dienstes' })
     await dialog.getByText('der apikey wird abgelehnt: 403 no').waitFor()
     await dialog.getByText('den apikey der Firma 7 in gateway.yaml (companies) setzen').waitFor()
     api.respond(ok)
@@ -202,14 +202,14 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     api.respond(status(401))
     await drive(VANS[0], 3)
     const { page, faults, close } = await fixture.open('/')
-    await page.getByText('Answers, and refuses the apikey of company 7').waitFor({ timeout: 60_000 })
+    await page.getByText('Answers, and refuses the password of company 7').waitFor({ timeout: 60_000 })
     expect(await page.getByText('Accepts positions').count()).toBe(0)
     // A finding may begin or end between two looks.
     const listed = async () => String(await page.locator('.finding').count())
     const badge = page.locator('.nav-link .badge').first()
     await expect.poll(async () => (await badge.textContent()) === (await listed())).toBe(true)
     await page.evaluate(`location.hash = '/vans/${VANS[0]}'`)
-    await page.locator('.fact', { hasText: 'Parked' }).getByText('3', { exact: true }).waitFor()
+    await page.locator('.fact', { hasText: 'Refused' }).getByText('3', { exact: true }).waitFor()
     await page.evaluate("location.hash = '/queues'")
     await page.getByText('Nothing waits').waitFor()
     expect(faults).toEqual([])

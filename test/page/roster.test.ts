@@ -104,7 +104,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       // The put of this file, not the one before, which the list has until the page asks again.
       const ofThisFile = page.locator('.writer', { hasText: '1 added, 1 changed, 0 removed' })
       await ofThisFile.getByRole('button', { name: 'Undo' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Take back the put of dispatch' })
+      const dialog = page.getByRole('dialog', { name: 'Take back what dispatch has sent' })
       await dialog.locator('.change', { hasText: 'Van 5' }).waitFor()
       await dialog.getByRole('button', { name: 'Undo anyway' }).click()
       await expect.poll(() => routesAt(NOON)).toEqual(['Van 1 1001', 'Van 2 1002', 'Van 3 1003', 'Van 4 1004'])

@@ -65,12 +65,12 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     expect(await days.getByRole('button').count()).toBe(7)
     expect(await days.getByRole('button', { pressed: true }).count()).toBe(1)
     await days.getByRole('button').last().click()
-    await expect.poll(() => days.locator('.day-gaps').textContent()).toMatch(/No gateway ran\./)
+    await expect.poll(() => days.locator('.day-gaps').textContent()).toMatch(/Nothing ran here/)
     // A gateway that ends writes what it has noted.
     for (const pid of fixture.product.pidsOf('gateway')) process.kill(pid, 'SIGTERM')
     await expect
       .poll(() => days.locator('.day-fixes').first().textContent(), { timeout: 60_000 })
-      .toMatch(/^\d+ fixes$/)
+      .toMatch(/^\d+ positions$/)
     expect(await days.getByRole('button').last().getAttribute('aria-pressed')).toBe('true')
     expect(faults).toEqual([])
     await close()

@@ -29,16 +29,22 @@ export type Tone = Condition | 'refused'
 
 export function toneOf(van: DeviceRowJson | DeviceJson): Tone {
   const condition = conditionOf(van)
-  const { link, severity } = van.problem ?? {}
-  return WELL.has(condition) && link === 'accepted' && severity === 'error' ? 'refused' : condition
+  return WELL.has(condition) && van.problem?.link === 'accepted' ? 'refused' : condition
 }
 
-/** Since when nobody sees a van, ms UTC: since its last position, or since the tracking service refuses it; undefined: it was never seen. */
+/**
+ * Since when nobody sees a van, ms UTC: since its last position, or since the tracking service refuses it; of one that nobody has
+ * configured, whose positions are held: since it was heard. Undefined: it was never seen.
+ */
 export function unseenSince(van: DeviceRowJson): number | undefined {
-  if (van.position?.at === undefined) return undefined
+  if (van.position?.at === undefined) return heardSince(van)
   const at = Date.parse(van.position.at)
   const { link, since_at } = van.problem ?? {}
   return link === 'accepted' && since_at !== undefined ? Math.min(at, Date.parse(since_at)) : at
+}
+
+function heardSince({ configured, last_heard: heard }: DeviceRowJson): number | undefined {
+  return configured || heard === undefined ? undefined : Date.parse(heard.at)
 }
 
 /** The time of a van's last position; without a position, when the van was last heard. */

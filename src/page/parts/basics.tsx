@@ -83,6 +83,18 @@ export function Foreign({ text, mono = false, title }: { text: string; mono?: bo
   )
 }
 
+/** What an operator needs, folded. */
+export function ForIt({ children }: { children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="operator">
+      <details>
+        <summary>{words.operator.details}</summary>
+        {children}
+      </details>
+    </div>
+  )
+}
+
 export function CopyButton({ text, label = words.copy }: { text: string; label?: string }): JSX.Element {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {

@@ -195,11 +195,11 @@ const SERVER = {
     'der Speicher dieses Servers hat keine Grenze: ein Teil von ihm wird womöglich beendet',
   '{} is not told what is wrong': '{1} erfährt nicht, was gestört ist',
   'the tracking service does not answer courier {} on route {}, and answers others':
-    'der Tracking-Dienst antwortet Kurier {1} auf Tour {2} nicht, anderen schon',
+    'der Tracking-Dienst antwortet Fahrer {1} auf Tour {2} nicht, anderen schon',
   'the tracking service does not answer some couriers of company {}, and answers others':
-    'der Tracking-Dienst antwortet einigen Kurieren von Firma {1} nicht, anderen schon',
+    'der Tracking-Dienst antwortet einigen Fahrern von Firma {1} nicht, anderen schon',
   'the tracking service does not answer some couriers, and answers others':
-    'der Tracking-Dienst antwortet einigen Kurieren nicht, anderen schon',
+    'der Tracking-Dienst antwortet einigen Fahrern nicht, anderen schon',
   'tell who runs this server': 'dem Betreiber dieses Servers sagen',
   'tell who runs this server at once': 'sofort dem Betreiber dieses Servers sagen',
   'tell who runs this server: it is a fault of waybridge':

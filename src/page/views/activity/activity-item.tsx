@@ -106,11 +106,11 @@ function RosterItem({ result }: { result: WriterResultJson }): JSX.Element {
 }
 
 function EndedItem({ finding, names }: { finding: FindingJson } & NamesOfVans): JSX.Element {
-  const { message, since_at, ended_at = since_at, count: times, code, link, subject, severity } = finding
+  const { plain, since_at, ended_at = since_at, count: times, code, link, subject, severity } = finding
   return (
     <Line at={ended_at} icon="ok" tone={`ended was-${severity}`}>
       <p class="activity-title">
-        <Foreign text={capital(withTimes(message))} />
+        <Foreign text={capital(withTimes(plain.message))} />
         <span class="tag is-ok">{words.activity.ended}</span>
       </p>
       <p class="finding-meta">
@@ -118,8 +118,9 @@ function EndedItem({ finding, names }: { finding: FindingJson } & NamesOfVans): 
           {words.activity.lasted(duration(Date.parse(ended_at) - Date.parse(since_at)))}
         </span>
         {times > 1 && <span class="num">{words.now.count(exact(times))}</span>}
-        <span>{words.link[link]}</span>
-        <span class="mono">{code}</span>
+        <a href={href('findings', { id: code })} title={`${code}, ${words.link[link]}`}>
+          {words.operator.details}
+        </a>
         {subject.device !== undefined && <DeviceLink id={subject.device} names={names} />}
       </p>
     </Line>

@@ -92,10 +92,14 @@ export function deviceInPath({ path, operation }: AuditJson): string | undefined
   }
 }
 
-/** The query of a request as `name: value`, without what is shown elsewhere. */
+/** The query of a request as `name value`, without what is shown elsewhere. */
 export function detailsOf({ path }: AuditJson): string[] {
   const query = new URLSearchParams(path.split('?')[1] ?? '')
-  return [...query].map(([name, value]) => `${name}: ${value}`)
+  query.delete('force')
+  const names: Readonly<Record<string, string | undefined>> = words.activity.detail
+  return [...query].map(([name, value]) =>
+    value === 'true' ? (names[name] ?? name) : `${names[name] ?? name} ${value}`,
+  )
 }
 
 const SAME_MS = 3000

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { ProcessJson, StatusJson } from '../../../admin/schemas/status.ts'
 import { useNow } from '../../data/hooks.ts'
 import { age, count, duration, exact } from '../../format.ts'
-import { Foreign, Panel, When } from '../../parts/basics.tsx'
+import { ForIt, Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 import { TestButton } from './test-button.tsx'
@@ -66,14 +66,18 @@ export function UpstreamPanel({ status }: { status: StatusJson }): JSX.Element {
           </Fact>
         )}
         {error && (
-          <Fact name={words.now.lastError} isWide>
-            <span class="last-error">
-              <Foreign text={[answer, error.operation, error.message].filter(Boolean).join(' · ')} />{' '}
-              <span class="muted">{age(error.at, now)}</span>
-            </span>
+          <Fact name={words.now.lastError}>
+            <span class="num">{age(error.at, now)}</span>
           </Fact>
         )}
       </dl>
+      {error && (
+        <ForIt>
+          <p>
+            <Foreign text={[answer, error.operation, error.message].filter(Boolean).join(' · ')} />
+          </p>
+        </ForIt>
+      )}
     </Panel>
   )
 }

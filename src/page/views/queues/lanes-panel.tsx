@@ -22,9 +22,8 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   const now = useNow(5000)
   // One batch or less is a short bar, also where it is the most.
   const highest = Math.max(SHORT, ...(lanes ?? []).map(({ waiting }) => waiting))
-  const hint =
-    stored &&
-    `${words.fixes(stored.fixes, count(stored.fixes))} · ${words.lanesCount(stored.lanes, exact(stored.lanes))}`
+  // The status may be of another moment: an empty list has no number beside it.
+  const hint = stored && lanes && lanes.length > 0 ? words.fixes(stored.fixes, count(stored.fixes)) : undefined
   return (
     <Panel
       title={words.queues.lanes}

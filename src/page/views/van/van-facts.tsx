@@ -3,7 +3,7 @@ import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import type { LaneJson } from '../../../admin/schemas/lanes.ts'
 import { useNow } from '../../data/hooks.ts'
 import { age, coordinates, count, duration, exact, withTimes } from '../../format.ts'
-import { Foreign, Panel, When } from '../../parts/basics.tsx'
+import { ForIt, Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 import { ZoneButton } from './zone-button.tsx'
@@ -26,8 +26,8 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
           </Fact>
         )}
         {heard && (
-          <Fact name={words.van.heard} title={heard.remote}>
-            {heard.protocol} · {heard.transport} · <span class="num">{age(heard.at, now)}</span>
+          <Fact name={words.van.heard}>
+            <span class="num">{age(heard.at, now)}</span>
           </Fact>
         )}
         {fix?.lat !== undefined && fix.lon !== undefined && (
@@ -37,16 +37,13 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
         )}
         {filtered && (
           <Fact name={words.van.filtered} tone="warning">
-            {filtered.reason} · <span class="num">{age(filtered.at, now)}</span>
+            <span class="num">{age(filtered.at, now)}</span>
           </Fact>
         )}
         {lane && (
           <>
             <Fact name={lane.parked ? words.custody.parked : words.custody.waiting} tone={waitingTone(lane)}>
               <span class="num">{count(lane.waiting)}</span>
-            </Fact>
-            <Fact name={words.van.assignedBy}>
-              <Foreign text={withTimes(lane.source)} mono />
             </Fact>
             {lane.until_at && (
               <Fact name={words.van.until}>
@@ -61,13 +58,32 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
             {offset && <ZoneButton detail={detail} offset={offset} changed={changed} />}
           </Fact>
         ))}
-        {detail.source && (
-          <Fact name={words.van.entry}>
-            <Foreign text={withTimes(detail.source)} mono />
-          </Fact>
-        )}
       </dl>
+      <OperatorFacts detail={detail} />
     </Panel>
+  )
+}
+
+/** How the van is heard, and where its entry and its route stand. */
+function OperatorFacts({ detail }: { detail: DeviceJson }): JSX.Element | null {
+  const { last_heard: heard, last_filtered: filtered, lane, source } = detail
+  const facts = [
+    [words.van.heard, heard && [heard.protocol, heard.transport, heard.remote].filter(Boolean).join(' · ')],
+    [words.van.filtered, filtered?.reason],
+    [words.van.assignedBy, lane && withTimes(lane.source)],
+    [words.van.entry, source && withTimes(source)],
+  ].filter((fact): fact is [string, string] => Boolean(fact[1]))
+  if (facts.length === 0) return null
+  return (
+    <ForIt>
+      <dl class="facts">
+        {facts.map(([name, text]) => (
+          <Fact key={name} name={name}>
+            <Foreign text={text} mono />
+          </Fact>
+        ))}
+      </dl>
+    </ForIt>
   )
 }
 

@@ -2,7 +2,7 @@ import type { Tone } from '../data/van.ts'
 import { colours } from '../parts/colours.ts'
 
 /** A picture that is drawn once and copied to each place. */
-interface Sprite {
+export interface Sprite {
   readonly image: HTMLCanvasElement
   /** Pixels of the device. */
   readonly size: number

@@ -2,11 +2,13 @@ import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
 import { CONDITIONS, conditionOf, nameOf, toneOf, whereIs } from '../data/van.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
 import { type Marker, markersOf, type PlacedVan, type WorldPoint } from './markers.ts'
-import { clusterRadius, Sprites } from './sprites.ts'
+import { clusterRadius, type Sprite, Sprites } from './sprites.ts'
 
 /** A marker on its way from where it was to where it is. */
 interface Mover {
   marker: Marker
+  /** Undefined until it is drawn next. */
+  sprite: Sprite | undefined
   from: WorldPoint
   /** ms of the page's clock. */
   since: number
@@ -24,6 +26,8 @@ export class VansOnMap {
   /** What the markers are made for: a zoom, and the van that is in no cluster. */
   #madeFor: { zoom: number; chosen: string | undefined } | undefined
   #changedAt = 0
+  /** What the pictures of the markers are made for. */
+  #drawnFor = ''
 
   /** The vans with a position, as they are now. */
   set(vans: readonly DeviceRowJson[], now: number): void {
@@ -38,6 +42,7 @@ export class VansOnMap {
   /** Draws in the present colours from now on. */
   recolour(): void {
     this.#sprites.clear()
+    this.#drawnFor = ''
   }
 
   /** Draws all markers in view. Returns after how many ms the next frame would differ; undefined: none will. */
@@ -46,6 +51,7 @@ export class VansOnMap {
     this.#cluster(Math.floor(zoom * 4) / 4, chosen)
     this.#sprites.scale(ratio)
     const radius = zoom < 6 ? 3 : zoom < 10 ? 4 : 5
+    this.#forgetSprites(`${radius} ${ratio}`)
     const shown: Mover[] = []
     let moving = 0
     context.save()
@@ -57,7 +63,8 @@ export class VansOnMap {
       if (mover.px < -20 || mover.py < -20 || mover.px > width + 20 || mover.py > height + 20) continue
       shown.push(mover)
       if (x !== mover.marker.x || y !== mover.marker.y) moving++
-      const { image, size } = this.#spriteOf(mover.marker, radius)
+      mover.sprite ??= this.#spriteOf(mover.marker, radius)
+      const { image, size } = mover.sprite
       // Between pixels of the device, a picture would be blurred and cost five times as much.
       context.drawImage(image, Math.round(mover.px * ratio - size / 2), Math.round(mover.py * ratio - size / 2))
     }
@@ -86,19 +93,26 @@ export class VansOnMap {
     const known = new Map(this.#movers.map((mover) => [mover.marker.key, mover]))
     const movers = markersOf(this.#placed, zoom, chosen).map((marker) => {
       const mover = known.get(marker.key)
-      if (!mover) return { marker, from: marker, since: 0, px: 0, py: 0 }
+      if (!mover) return { marker, sprite: undefined, from: marker, since: 0, px: 0, py: 0 }
       const isElsewhere = marker.x !== mover.marker.x || marker.y !== mover.marker.y
       // At another zoom, clusters have other vans: none of them has moved.
       const isJump = isElsewhere && before !== undefined
       if (isJump) Object.assign(mover, { from: marker, since: 0 })
       else if (isElsewhere) Object.assign(mover, { from: between(mover, this.#changedAt), since: this.#changedAt })
-      return Object.assign(mover, { marker })
+      return Object.assign(mover, { marker, sprite: undefined })
     })
     this.#movers = movers.toSorted((one, other) => rankOf(one) - rankOf(other))
     this.#madeFor = { zoom, chosen }
   }
 
-  #spriteOf({ vans, tone }: Marker, radius: number) {
+  /** Looks for all pictures anew if they are of another size or colour. */
+  #forgetSprites(madeFor: string): void {
+    if (madeFor === this.#drawnFor) return
+    this.#drawnFor = madeFor
+    for (const mover of this.#movers) mover.sprite = undefined
+  }
+
+  #spriteOf({ vans, tone }: Marker, radius: number): Sprite {
     if (vans.length > 1) return this.#sprites.cluster(tone, vans.length)
     return this.#sprites.van(
       tone,

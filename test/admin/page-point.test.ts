@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadSetup, protocolsWithSetup } from '../../protocols/setups.ts'
 import type { DeviceRowJson } from '../../src/admin/schemas/devices.ts'
-import { filledSteps, smsCode } from '../../src/page/views/point/fill.ts'
+import { filledSteps, noteBeside, smsCode } from '../../src/page/views/point/fill.ts'
 import { heardSince, plain } from '../../src/page/views/point/heard.ts'
 
 const VALUES = { host: 'gps.example.com', port: '5013', apn: 'm2m', user: '', password: '' }
@@ -22,6 +22,13 @@ function rowOf(id: string, at?: string): DeviceRowJson {
 }
 
 describe('the steps that the page shows for a tracker', () => {
+  it('have a note that does not say again what is left out already', async () => {
+    const { note } = (await loadSetup('gps103'))!
+    expect(note).toContain('Leave out the second and third SMS')
+    expect(noteBeside(note!)).toBe('123456 is the password of a new device. The last one reports every 30 s.')
+    expect(noteBeside('')).toBe('')
+  })
+
   it('have all values, and can be sent', async () => {
     expect(await stepsOf('h02')).toEqual([
       { text: '8030000 m2m  ', isWhole: true },

@@ -70,7 +70,6 @@ class ShownMap {
     leaflet.control
       .zoom({ position: 'topright', zoomInTitle: words.map.zoomIn, zoomOutTitle: words.map.zoomOut })
       .addTo(this.#map)
-    leaflet.control.scale({ imperial: false, position: 'bottomright' }).addTo(this.#map)
     this.#map.setView([50, 12], 4)
     const drawVans = (sheet: Sheet) => {
       const { track, chosen } = this.#props.current
@@ -79,6 +78,8 @@ class ShownMap {
     }
     this.#over = new CanvasLayer(drawVans, 'overlayPane').addTo(this.#map)
     this.#ground = new Ground(this.#map, tiles)
+    // Above the attribution, as it comes later.
+    leaflet.control.scale({ imperial: false, position: 'bottomright' }).addTo(this.#map)
     this.#stops.push(onColourScheme(() => this.#redraw()))
     this.#listen(box)
     this.update()

@@ -24,8 +24,8 @@ export const de: Words = {
     never: 'Der Admin-Port antwortet nicht. Diese Seite versucht es von selbst wieder.',
   },
   clock: {
-    zone: (zone: string) => `Zeiten von ${zone}`,
-    change: (zone: string) => `Zeiten von ${zone} zeigen`,
+    zone: (zone: string) => `Zeit von ${zone}`,
+    change: (zone: string) => `Zeit von ${zone} zeigen`,
   },
   token: {
     title: 'Bei waybridge anmelden',
@@ -135,7 +135,7 @@ export const de: Words = {
     links: 'Der Weg einer Position',
     linksHint: 'vom Tracker bis zum Tracking-Dienst',
     findings: 'Was nicht stimmt',
-    others: (n: string) => `und ${n} weitere mit dieser Ursache`,
+    others: (n: string) => `und ${n} ${n === '1' ? 'weiterer' : 'weitere'} mit dieser Ursache`,
     findingsHint: 'nach Ursache, Schlimmstes zuerst',
     noFindings: 'Alles stimmt',
     noFindingsText: 'Jedes der sieben Glieder funktioniert. Was nicht stimmt, erscheint hier, mit Ursache und Abhilfe.',
@@ -310,7 +310,7 @@ export const de: Words = {
     save: 'Speichern',
     saved: (name: string) => `${name} ist gespeichert.`,
     assignTitle: (name: string) => `Tour von ${name}`,
-    assignBy: { route: 'Eine Tour', like: 'Übernehmen von', end: 'Tour beenden' },
+    assignBy: { route: 'Neue Tour', like: 'Übernahme', end: 'Beenden' },
     courierHint: 'leer: der des Fahrzeugs',
     like: 'Fahrzeug, dessen Touren es übernimmt',
     likeHint: 'Ab dann hat dieses Fahrzeug die Touren und das andere keine.',
@@ -426,6 +426,7 @@ export const de: Words = {
   finding: {
     means: 'Was es bedeutet',
     now: 'Wo es jetzt zutrifft',
+    nowhere: 'Derzeit nirgends.',
     missing: 'Diesen Befund gibt es nicht',
     missingText: 'Die Adresse gehört vielleicht zu einer anderen Version.',
   },
@@ -535,7 +536,7 @@ export const de: Words = {
       time_zone: 'Zeitzone',
       model: 'Modell des Trackers',
     },
-    aside: 'Wird nicht gelesen',
+    aside: 'Weggelassen',
     noIds: 'Die Spalte wählen, in der die Kennungen der Tracker stehen, etwa ihre IMEIs.',
     figure: {
       added: 'neu',

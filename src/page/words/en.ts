@@ -424,6 +424,7 @@ export const en = {
   finding: {
     means: 'What it means',
     now: 'Where it holds now',
+    nowhere: 'Nowhere at this moment.',
     missing: 'There is no such finding',
     missingText: 'The address may be that of another version.',
   },

@@ -22,6 +22,7 @@ export function FindingView({ code }: { code: string }): JSX.Element {
         </Empty>
       </section>
     )
+  const present = (status?.findings ?? []).filter((finding) => finding.code === code)
   return (
     <div class="stack">
       <header class="view-head">
@@ -33,7 +34,7 @@ export function FindingView({ code }: { code: string }): JSX.Element {
         </p>
       </Panel>
       <Panel title={words.finding.now}>
-        <FindingList findings={(status?.findings ?? []).filter((finding) => finding.code === code)} />
+        {present.length > 0 ? <FindingList findings={present} /> : <p class="paragraph">{words.finding.nowhere}</p>}
       </Panel>
     </div>
   )

@@ -98,7 +98,9 @@ function UpstreamState({ status: { findings, upstream } }: { status: StatusJson 
       name={isRefusing ? words.now.refusesKey(companies.join(', ')) : state}
       tone={upstream.state === 'up' && !isRefusing ? 'ok' : 'error'}
     >
-      {words.since('')} <When at={since} />
+      <span class="nowrap">
+        {words.since('')} <When at={since} />
+      </span>
     </Fact>
   )
 }

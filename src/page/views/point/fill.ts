@@ -27,6 +27,14 @@ export function filledSteps({ steps = [] }: Pick<SetupJson, 'steps'>, values: Se
     })
 }
 
+/** What its manual says besides, without when to leave out a user: that is done by `filledSteps`. */
+export function noteBeside(note: string): string {
+  return note
+    .split(/(?<=[.:]) (?=[A-Z])/)
+    .filter((part) => !part.startsWith('Leave out '))
+    .join(' ')
+}
+
 /** What a telephone does that reads it: writes an SMS to the tracker; without its number, shows the text. */
 export function smsCode(number: string, text: string): string {
   const digits = number.replaceAll(/[^\d+]/g, '')

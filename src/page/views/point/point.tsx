@@ -8,7 +8,7 @@ import { Field } from '../../parts/dialog.tsx'
 import { QrCode } from '../../parts/qr-code.tsx'
 import { href, type PageAddress } from '../../router.ts'
 import { words } from '../../words/index.ts'
-import { filledSteps, smsCode } from './fill.ts'
+import { filledSteps, noteBeside, smsCode } from './fill.ts'
 import { WaitingPanel } from './waiting-panel.tsx'
 
 /** Points a tracker at this server: where, by which SMS or settings, and then waits for its first position. */
@@ -99,7 +99,8 @@ const NOTHING: TypedSetup = {
 
 /** The SMS or settings, each with its QR code once nothing is missing in it. */
 function StepsPanel({ setup, typed }: { setup: SetupJson; typed: TypedSetup }): JSX.Element {
-  const { by = 'settings', manual, note } = setup
+  const { by = 'settings', manual, note: whole = '' } = setup
+  const note = noteBeside(whole)
   const steps = filledSteps(setup, typed)
   return (
     <Panel title={words.point.steps[by]} hint={manual && words.point.manual(manual)}>

@@ -22,8 +22,10 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   const now = useNow(5000)
   // One batch or less is a short bar, also where it is the most.
   const highest = Math.max(SHORT, ...(lanes ?? []).map(({ waiting }) => waiting))
-  // The status may be of another moment: an empty list has no number beside it.
-  const hint = stored && lanes && lanes.length > 0 ? words.fixes(stored.fixes, count(stored.fixes)) : undefined
+  // The status is of another moment than the list.
+  const listed = lanes?.reduce((sum, { waiting }) => sum + waiting, 0) ?? 0
+  const waiting = hasMore ? Math.max(listed, stored?.fixes ?? 0) : listed
+  const hint = waiting > 0 ? words.fixes(waiting, count(waiting)) : undefined
   return (
     <Panel
       title={words.queues.lanes}

@@ -133,7 +133,8 @@ export function coordinates({ lat, lon }: { readonly lat: number; readonly lon: 
   return `${lat.toFixed(5)}, ${lon.toFixed(5)}`
 }
 
-/** A text with a capital at its beginning. */
+/** A text with a capital at its beginning, unless that is the name of a file. */
 export function capital(text: string): string {
+  if (/^[\w-]+\.[a-z]/.test(text)) return text
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -89,7 +89,7 @@ describe('gateway.yaml', () => {
       workers: 1,
       admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, metrics_token: null, tokens: [] },
       alerts: { webhooks: [], mail: null, quiet_hours: null, flap: 600_000, page_url: null },
-      page: { tiles: null, language: 'auto' },
+      page: { tiles: null, attribution: null, language: 'auto' },
       parked: { max_positions: 1_000_000 },
       monitor: { host: '127.0.0.1', port: 9464 },
       limits: {

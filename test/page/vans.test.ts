@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
-import { ok, startApi, status } from '../rig/api.ts'
+import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { AUTO_LISTENER, dial } from '../rig/product.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 
@@ -15,10 +15,12 @@ const DEVICES = JSON.stringify({
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const REFUSAL = 'The tracking service refuses courier 42 on route 1002'
 const refused = status(404, '{"message":"no_such_route"}', { 'content-type': 'application/json' })
+const unprocessable = status(422, '{"message":"too_old"}', { 'content-type': 'application/json' })
 const soon = { timeout: 60_000 }
 
 describe.skipIf(!findChromium())('the vans with a problem, in a real browser', async () => {
-  const api = await startApi((push, response) => (push.courier === '42' ? refused : ok)(push, response))
+  const usual: Respond = (push, response) => (push.courier === '42' ? refused : ok)(push, response)
+  const api = await startApi(usual)
   const fixture = pageFixture(
     { 'devices.yaml': DEVICES },
     `${AUTO_LISTENER}tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }\n`,
@@ -51,6 +53,21 @@ describe.skipIf(!findChromium())('the vans with a problem, in a real browser', a
     expect(await row('Van 4').locator('.problem-text').count()).toBe(0)
     await expectAccessible(page)
     expect(faults).toEqual([])
+    await close()
+  })
+
+  it('says of a van whose single positions are refused that they are, and no longer once they are taken', async () => {
+    api.respond((push, response) => (push.courier === '41' ? unprocessable : usual)(push, response))
+    await drive(WELL)
+    const { page, close } = await fixture.open('/vans')
+    const row = page.locator('.van-table tbody tr', { hasText: 'Van 1' })
+    const dot = () => row.locator('.dot').getAttribute('class')
+    await row.getByText('The tracking service refuses positions of courier 41 on route 1001').waitFor(soon)
+    expect(await dot()).toBe('dot c-refused')
+    api.respond(usual)
+    await drive(WELL)
+    await row.locator('.problem-text').waitFor({ state: 'detached', timeout: 120_000 })
+    expect(await dot()).toBe('dot c-moving')
     await close()
   })
 

@@ -198,7 +198,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('names what an API refuses, and calls these positions parked', async () => {
+  it('names what an API refuses, and counts these positions as refused', async () => {
     api.respond(status(401))
     await drive(VANS[0], 3)
     const { page, faults, close } = await fixture.open('/')

@@ -94,7 +94,7 @@ export const de: Words = {
   },
   linkCount: {
     connected: 'offene Verbindungen',
-    understood: 'Datenpakete',
+    understood: 'Meldungen',
     identified: 'empfangen',
     placed: 'mit einer Tour',
     stored: 'auf der Platte',
@@ -192,7 +192,7 @@ export const de: Words = {
     drained: 'Rückstand zugestellt um',
     lastError: 'Letzter Fehler',
     oldest: 'Älteste wartende Position',
-    processes: 'Prozesse',
+    processes: 'Für die IT: Prozesse',
     restarts: (n: number, text: string) => `${text} ${one(n, 'Neustart', 'Neustarts')}`,
     notSeen: (age: string) => `seit ${age} nicht gesehen`,
   },
@@ -633,8 +633,7 @@ export const de: Words = {
     results: 'Letzte Pläne',
     resultsHint: 'jeder Datei, jedes Systems, von dem er abgeholt wird, und jedes Tokens, das einen gesendet hat',
     noResults: 'Noch kein Plan',
-    noResultsText:
-      'Eine Datei mit den Spalten device, courier_id, route_id, from, until auf diese Seite ziehen, oder routes.csv schreiben.',
+    noResultsText: 'Eine Datei mit den Spalten device, courier_id, route_id, from, until auf diese Seite ziehen.',
     kind: { file: 'Datei', put: 'gesendet', pull: 'abgeholt', devices: 'Fahrzeugliste' },
     company: (id: string) => `Firma ${id}`,
     counts: (added: string, changed: string, removed: string) =>
@@ -678,7 +677,7 @@ export const de: Words = {
       'DELETE /admin/devices/{id}/data': 'Daten vergessen:',
       'POST /admin/devices/{id}/assign': 'Tour zugewiesen:',
       'POST /admin/devices/{id}/unassign': 'Tour beendet:',
-      'POST /admin/devices/{id}/watch': 'Datenpakete beobachtet:',
+      'POST /admin/devices/{id}/watch': 'Meldungen beobachtet:',
       'POST /admin/devices/{id}/swap': 'Touren getauscht:',
       'POST /admin/devices/{id}/release': 'Zurückgehaltene Positionen freigegeben:',
       'POST /admin/parked/retry': 'Abgelehnte Positionen erneut versucht',

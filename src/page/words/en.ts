@@ -190,7 +190,7 @@ export const en = {
     drained: 'Backlog delivered at',
     lastError: 'Last error',
     oldest: 'Oldest waiting position',
-    processes: 'Processes',
+    processes: 'For IT: processes',
     restarts: (n: number, text: string) => `${text} ${one(n, 'restart', 'restarts')}`,
     notSeen: (age: string) => `not seen for ${age}`,
   },
@@ -630,8 +630,7 @@ export const en = {
     results: 'Last rosters',
     resultsHint: 'of each file, of each system that it is pulled from, and of each token that has sent one',
     noResults: 'No roster yet',
-    noResultsText:
-      'Drop a file with the columns device, courier_id, route_id, from, until onto this page, or write routes.csv.',
+    noResultsText: 'Drop a file with the columns device, courier_id, route_id, from, until onto this page.',
     kind: { file: 'file', put: 'sent', pull: 'pulled', devices: 'list of vans' },
     company: (id: string) => `company ${id}`,
     counts: (added: string, changed: string, removed: string) =>
@@ -674,7 +673,7 @@ export const en = {
       'DELETE /admin/devices/{id}/data': 'Data forgotten of',
       'POST /admin/devices/{id}/assign': 'Route assigned to',
       'POST /admin/devices/{id}/unassign': 'Route ended of',
-      'POST /admin/devices/{id}/watch': 'Frames watched of',
+      'POST /admin/devices/{id}/watch': 'Messages watched of',
       'POST /admin/devices/{id}/swap': 'Routes swapped of',
       'POST /admin/devices/{id}/release': 'Held positions released of',
       'POST /admin/parked/retry': 'Refused positions tried again',

@@ -16,10 +16,10 @@ const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const REFUSAL = 'The tracking service refuses courier 42 on route 1002'
 const refused = status(404, '{"message":"no_such_route"}', { 'content-type': 'application/json' })
 const unprocessable = status(422, '{"message":"too_old"}', { 'content-type': 'application/json' })
+const usual: Respond = (push, response) => (push.courier === '42' ? refused : ok)(push, response)
 const soon = { timeout: 60_000 }
 
 describe.skipIf(!findChromium())('the vans with a problem, in a real browser', async () => {
-  const usual: Respond = (push, response) => (push.courier === '42' ? refused : ok)(push, response)
   const api = await startApi(usual)
   const fixture = pageFixture(
     { 'devices.yaml': DEVICES },

@@ -1,6 +1,16 @@
 /** Why there is no position of a time. */
-export const GAP_REASONS = ['not_connected', 'no_fix', 'filtered', 'held', 'not_stored', 'waiting', 'unknown'] as const
-type GapReason = (typeof GAP_REASONS)[number]
+export const GAP_REASONS = [
+  'not_connected',
+  'parked',
+  'no_fix',
+  'filtered',
+  'held',
+  'not_stored',
+  'waiting',
+  'refused',
+  'unknown',
+] as const
+export type GapReason = (typeof GAP_REASONS)[number]
 
 /** What is known of a local day of a device, or of its part that has passed. Instants in ms UTC. */
 export interface DayFacts {
@@ -105,11 +115,13 @@ function byReason([first, end]: Run, reasonAt: (minute: number) => GapReason): {
 
 const MESSAGES: Readonly<Record<GapReason, string>> = {
   not_connected: 'nothing came that was readable and known to be its own',
+  parked: 'its ignition was off, and no position came',
   no_fix: 'it was heard, and no position of this time came',
   filtered: 'its positions were filtered: without GPS, at 0/0, or too old',
   held: 'its positions were held: without a route, or ahead of the clock',
   not_stored: 'its positions could not be stored; it was not answered, and sends them again',
   waiting: 'its positions wait for the tracking API',
+  refused: 'the tracking API refused its positions: they are kept',
   unknown: 'no gateway ran',
 }
 const MINUTE_MS = 60_000

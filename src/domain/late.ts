@@ -1,3 +1,6 @@
+/** A fix that arrives longer than this after its time is late: a tracker that sends its fixes together is up to some minutes late. */
+export const LATE_MS = 300_000
+
 /**
  * Fixes in a row that are late by the same: by a number of quarter hours, since a time zone is not taken into account; or by
  * more than any time zone, since the clock of the device is wrong. Instants in ms UTC.
@@ -33,7 +36,7 @@ function differenceOf(late: Late | undefined, ms: number): number | undefined {
 /** Whether these are enough fixes, for a while, to say that the clock of the device is behind. */
 export function isBehind(late: Late | undefined): late is Late {
   if (late === undefined || late.fixes < LATE_FIXES) return false
-  return late.untilAt - late.sinceAt >= (late.ms > MOST_QUARTERS * QUARTER_MS ? FAR_MS : LATE_MS)
+  return late.untilAt - late.sinceAt >= (late.ms > MOST_QUARTERS * QUARTER_MS ? FAR_MS : BEHIND_FOR_MS)
 }
 
 const QUARTER_MS = 900_000
@@ -43,4 +46,4 @@ const TOLERANCE_MS = 60_000
 const STEADY_MS = 30_000
 const FAR_MS = 120_000
 const LATE_FIXES = 4
-const LATE_MS = 30_000
+const BEHIND_FOR_MS = 30_000

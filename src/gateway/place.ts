@@ -1,4 +1,5 @@
 import type { Fix } from '../../protocols/kit/index.ts'
+import { LATE_MS } from '../domain/late.ts'
 import { utcFromLocal } from '../domain/times.ts'
 import type { DeviceEntry, Lane } from '../roster/device-entry.ts'
 import type { Roster } from '../roster/roster.ts'
@@ -241,8 +242,6 @@ function packOnce({ device, entry, spoken }: FixOrigin): Buffer {
 const DOUBT_AGAIN_MS = 5000
 const packedDevices = new WeakMap<DeviceEntry, Buffer>()
 const DAY_MS = 86_400_000
-/** A tracker that sends its fixes together is up to some minutes late. */
-const LATE_MS = 300_000
 const ROLLOVER_MS = 1024 * 7 * DAY_MS
 /** Records keep seconds in 32 bits. */
 const LAST_TIME_MS = 0xffff_ffff * 1000

@@ -1,6 +1,7 @@
 import { metrics } from '../observe/metrics.ts'
 import { countRecords, noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
+import type { DayFigures } from './day-figures.ts'
 import { LaneAnswers, type LaneFigures, type RequestEnd } from './lane-answers.ts'
 
 /** Figures of a worker's pushes. Instants in ms UTC, durations in ms. */
@@ -62,7 +63,13 @@ export class PushStatistics {
   #requests = 0
   #answered: { readonly at: number; readonly ms: number }[] = []
   #refused: Omit<RefusedInLane, 'positions'>[] = []
+  readonly #days: Pick<DayFigures, 'delivered'> | undefined
   #lastError: PushError | undefined
+
+  /** `days`: are told of all that is delivered. */
+  constructor(days?: Pick<DayFigures, 'delivered'>) {
+    this.#days = days
+  }
 
   /** Notes that a request begins. @returns its number, for `ended` */
   began(lane: string): number {
@@ -100,6 +107,7 @@ export class PushStatistics {
       return
     }
     this.#acceptedAt.set(company, at)
+    this.#days?.delivered(lane, records, at)
     metrics.delivered.inc({}, countRecords(records))
     metrics.deliveryDelay.observe((at - receivedAt(records)) / 1000)
   }

@@ -3,6 +3,7 @@ import pLimit from 'p-limit'
 import { within } from '../async.ts'
 import { joinWorkers } from '../store/index.ts'
 import { Apikeys, type Keyring } from './apikeys.ts'
+import { DayFigures } from './day-figures.ts'
 import { ApiClockReporter, PushStatistics } from './figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'
 import { Rate } from './rate.ts'
@@ -20,11 +21,13 @@ export function startPushing(options: PushingOptions) {
   const limit = pLimit(concurrency)
   const rate = perSecond === null ? null : new Rate(perSecond)
   const stopping = new AbortController()
-  const statistics = new PushStatistics()
-  const workers = joinWorkers(redis, (count) => {
+  const days = new DayFigures(redis, options.zone)
+  const statistics = new PushStatistics(days)
+  const changed = (count: number) => {
     limit.concurrency = Math.max(1, Math.floor(concurrency / count))
     if (rate && perSecond !== null) rate.perSecond = perSecond / count
-  })
+  }
+  const workers = joinWorkers(redis, changed, () => days.writeIfDue())
   const apiClock = new ApiClockReporter(redis)
   const apikeys = new Apikeys(options.apikeys)
   const common = { ...options, apikeys, limit, rate, apiClock, statistics, stopping: stopping.signal, workers }
@@ -53,7 +56,7 @@ export function startPushing(options: PushingOptions) {
       await Promise.all(shards.map((shard) => shard.stop()))
       const deadline = performance.now() + STOP_MS
       while (shards.some(({ isIdle }) => !isIdle) && performance.now() < deadline) await sleep(20)
-      await within(LAST_WRITE_MS, workers.stop())
+      await within(LAST_WRITE_MS, Promise.all([workers.stop(), days.close()]))
       await Promise.all(shards.map((shard) => shard.close()))
     },
   }

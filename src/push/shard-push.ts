@@ -43,6 +43,8 @@ export interface PushingOptions {
     readonly first_delay: number
     readonly max_delay: number
   }
+  /** Time zone of the local days that what is delivered counts for. */
+  readonly zone: string
   readonly logger: Logger
 }
 

@@ -6,7 +6,7 @@
  *   L  length of the record, itself included      A, O  latitude, longitude, signed, 1e-7 degrees
  *   F  1: D is a number; 2: P is there; 4: P is   M  accuracy, metres, 65535 at most
  *      a guess; 8: a held fix whose T is in UTC;
- *      16: delivered before, to another lane
+ *      16: it was delivered to another lane before
  *   R  when it was received, ms since 2020        H  heading, degrees; 65535: not known
  *   T  the fix's own time, unix seconds           S  speed, cm/s; 65535: not known
  *   D  the device: u64 where its id is a number without leading zeros, else text, with a 00 where P follows
@@ -103,7 +103,7 @@ export function packRecords(positions: readonly Position[], device: Buffer, rece
 /** The same of fixes that were delivered before, to another lane. */
 export function packRedelivered(positions: readonly Position[], device: Buffer, queued: number): Buffer {
   const bytes = packRecords(positions, device, queued)
-  for (let at = 0; at < bytes.length; at += bytes[at]) bytes[at + 1] |= IS_REDELIVERED
+  for (let at = 0; at < bytes.length; at += bytes[at]) bytes[at + 1] |= REDELIVERED
   return bytes
 }
 
@@ -188,6 +188,16 @@ export function receivedAt(bytes: Buffer): number {
   return EPOCH + bytes[2] * 0x1_0000_0000 + bytes.readUInt32BE(3)
 }
 
+/** Calls `each` for each of several records: the fix's own time (unix seconds), when it was received (ms UTC), and whether it is delivered again. */
+export function eachFix(bytes: Buffer, each: (time: number, receivedAt: number, isRedelivered: boolean) => void): void {
+  for (let at = 0; at < bytes.length; at += bytes[at])
+    each(
+      bytes.readUInt32BE(at + 7),
+      EPOCH + bytes[at + 2] * 0x1_0000_0000 + bytes.readUInt32BE(at + 3),
+      isRedelivered(bytes, at),
+    )
+}
+
 /** The fix's own time, unix seconds. */
 export function timestampOf(record: Buffer): number {
   return record.readUInt32BE(7)
@@ -200,7 +210,7 @@ export function isInUtc(record: Buffer): boolean {
 
 /** Whether the record that begins at a position was delivered before, to another lane. */
 export function isRedelivered(records: Buffer, at: number): boolean {
-  return (records[at + 1] & IS_REDELIVERED) > 0
+  return (records[at + 1] & REDELIVERED) > 0
 }
 
 /** The device that the record came from. */
@@ -223,7 +233,8 @@ const HAS_PROTOCOL = 2
 const IS_GUESS = 4
 /** Set by store.lua in records whose time is UTC already. */
 const IS_UTC = 8
-const IS_REDELIVERED = 16
+/** Of a fix that was delivered to another lane before. */
+const REDELIVERED = 16
 export const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/
 const EPOCH = Date.UTC(2020, 0, 1)

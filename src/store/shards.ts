@@ -26,6 +26,7 @@ const SCRIPTS = {
   refusal: ['park', 'refuse'],
   lanes: ['count_lanes', 'lanes_with', 'survey'],
   devices: ['note_devices', 'forget_record'],
+  lane_days: ['lane_days'],
   audit: ['audit'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],
@@ -33,9 +34,16 @@ const SCRIPTS = {
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
-const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'note_devices', 'keep_frames', 'requeue'])
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set([
+  'append',
+  'roster',
+  'note_devices',
+  'lane_days',
+  'keep_frames',
+  'requeue',
+])
 /** Scripts that need no replica: they read, or what they write may be lost. */
-const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'note_devices', 'audit', 'sign'])
+const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'note_devices', 'lane_days', 'audit', 'sign'])
 
 export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
 for (const script of Object.values(SCRIPTS).flat()) metrics.slowScripts.inc({ script }, 0)

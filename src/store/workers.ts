@@ -9,11 +9,12 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-/** Notes twice a second that this worker process lives. `changed` is told how many live when that changes. */
-export function joinWorkers(redis: Store, changed: (count: number) => void): Workers {
+/** Notes twice a second that this worker process lives, and calls `beaten`. `changed` is told how many live when that changes. */
+export function joinWorkers(redis: Store, changed: (count: number) => void, beaten?: () => void): Workers {
   const worker = randomUUID()
 
   async function beat(): Promise<void> {
+    beaten?.()
     const [count] = await redis.inShards(beatIn)
     if (count === workers.count) return
     workers.count = count

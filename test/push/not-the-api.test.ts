@@ -176,6 +176,7 @@ function pushing(own: readonly string[] = ['key-7']) {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: 8 })
   const connection = connect(server.url, 'worker')
   const pushes = startPushing({
+    zone: 'UTC',
     redis: connection,
     client,
     apikeys: new Map([['7', own]]),

@@ -129,6 +129,7 @@ function pushing(): void {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 60_000, connections: CONCURRENCY })
   const connection = connect(server.url, 'worker')
   const { stop } = startPushing({
+    zone: 'UTC',
     redis: connection,
     client,
     apikeys: new Map([['7', ['key-7']]]),

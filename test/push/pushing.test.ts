@@ -55,6 +55,7 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['ke
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: push.concurrency })
   const connection = connect(server.url, 'worker')
   const { rosterChanged, setApikeys, stop } = startPushing({
+    zone: 'UTC',
     redis: connection,
     client,
     apikeys,

@@ -86,6 +86,7 @@ describe('push.max_requests_per_s', () => {
     const connection = connect(server.url, 'worker')
     let requests = 0
     const { stop } = startPushing({
+      zone: 'UTC',
       redis: connection,
       client: {
         push: (request) => {

@@ -107,6 +107,7 @@ async function pushing(respond: Respond, place: Place = () => undefined) {
   const api = await startApi(respond)
   const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 10_000, connections: 8 })
   const worker = startPushing({
+    zone: 'UTC',
     redis,
     client,
     apikeys: new Map([['7', ['key-7']]]),

@@ -28,6 +28,7 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     batch: config.batch,
     keep: config.keep,
     push: config.push,
+    zone: config.time_zone,
     logger,
   })
   live.follow({

@@ -6,7 +6,7 @@
  *   L  length of the record, itself included      A, O  latitude, longitude, signed, 1e-7 degrees
  *   F  1: D is a number; 2: P is there; 4: P is   M  accuracy, metres, 65535 at most
  *      a guess; 8: a held fix whose T is in UTC;
- *      16: it was delivered to another lane before
+ *      16: delivered before, to another lane
  *   R  when it was received, ms since 2020        H  heading, degrees; 65535: not known
  *   T  the fix's own time, unix seconds           S  speed, cm/s; 65535: not known
  *   D  the device: u64 where its id is a number without leading zeros, else text, with a 00 where P follows
@@ -233,8 +233,7 @@ const HAS_PROTOCOL = 2
 const IS_GUESS = 4
 /** Set by store.lua in records whose time is UTC already. */
 const IS_UTC = 8
-/** Of a fix that was delivered to another lane before. */
-const REDELIVERED = 16
+const IS_REDELIVERED = 16
 export const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/
 const EPOCH = Date.UTC(2020, 0, 1)

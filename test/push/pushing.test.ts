@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { localDay } from '../../src/domain/times.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { type Ticket, Tickets } from '../../src/push/tickets.ts'
@@ -17,6 +18,7 @@ import {
   packDevice,
   packRecords,
   type Store,
+  readLaneDays,
   release,
   surveyRefused,
 } from '../../src/store/index.ts'
@@ -99,6 +101,16 @@ describe('waiting fixes', () => {
       api.seen.every(({ apikey, together, lane }) => apikey === 'key-7' && together === 1 && lane === '42/1001'),
     ).toBe(true)
     expect(await redis.zcard(keys.schedule)).toBe(0)
+  })
+
+  it('a worker that stops has counted for the day what it has delivered', async () => {
+    const now = Math.floor(Date.now() / 1000)
+    await store('7/42/1001', now, now)
+    pushing()
+    await expect.poll(delivered, soon).toBe(2)
+    await stops.pop()?.()
+    const days = await readLaneDays(redis, localDay(now * 1000, 'UTC').from)
+    expect(days.get('7/42/1001')).toMatchObject({ fixes: 2, late: 0, first: now, last: now })
   })
 
   it('two workers push many lanes side by side, each lane in order', async () => {

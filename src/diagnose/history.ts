@@ -1,3 +1,5 @@
+import { say, type Template, type Text } from '../texts/text.ts'
+
 /** Why there is no position of a time. */
 export const GAP_REASONS = [
   'not_connected',
@@ -12,18 +14,20 @@ export const GAP_REASONS = [
 ] as const
 export type GapReason = (typeof GAP_REASONS)[number]
 
-/** What is known of a local day of a device, or of its part that has passed. Instants in ms UTC. */
+/** What is known of a local day of a device, or of its part that has passed. Instants in ms UTC; minutes are those of the day, from 0. */
 export interface DayFacts {
   readonly from: number
   readonly until: number
-  /** Whether something is noted of a minute of the day. */
+  /** Whether something is noted of a minute. */
   readonly has: (kind: 'fix' | 'connected' | 'filtered' | 'held' | 'not_stored', minute: number) => boolean
-  /** Whether any gateway ran in a minute of the day. */
+  /** Whether any gateway ran in a minute. */
   readonly isCovered: (minute: number) => boolean
   /** What is shorter is no gap. */
   readonly leastMs: number
-  /** When its fixes began to wait for the tracking API; undefined: none waits for long. */
-  readonly waitingSince?: number
+  /** Why the fixes of a minute are not delivered yet, if they are not. */
+  readonly undelivered?: (minute: number) => 'waiting' | 'refused' | undefined
+  /** Whether the device was parked in a minute, as its tracker said. */
+  readonly isParked?: (minute: number) => boolean
 }
 
 /** Ends are exclusive; ms UTC. */
@@ -34,37 +38,54 @@ export interface DaySpan {
 
 export interface DayGap extends DaySpan {
   readonly reason: GapReason
-  readonly message: string
+  readonly message: Text
 }
 
-/** Pure: when a device was connected on a day, and the spans without a delivered position, with their reasons. */
+/** Pure: when a device was connected on a day, and its gaps. */
 export function dayOf(facts: DayFacts): { readonly connected: DaySpan[]; readonly gaps: DayGap[] } {
-  const { from, until, has, isCovered, leastMs, waitingSince = Infinity } = facts
-  const minutes = Math.ceil((until - from) / MINUTE_MS)
+  const connected = marksOf(facts, (minute) => facts.has('connected', minute))
+  const spans = runsOf(connected.length, (minute) => connected[minute]).map((run) => spanOf(run, facts))
+  return { connected: spans, gaps: gapsOf(facts) }
+}
+
+/**
+ * Pure: the spans of a day without a delivered position, each with its reason. `isWanted`: which gaps are looked at, by their whole
+ * span; default: all.
+ */
+export function gapsOf(facts: DayFacts, isWanted: (span: DaySpan) => boolean = () => true): DayGap[] {
+  const { has, isCovered, leastMs, isParked = () => false, undelivered = () => undefined } = facts
   const least = Math.ceil(leastMs / MINUTE_MS)
-  const waitsFrom = Math.floor((waitingSince - from) / MINUTE_MS)
-  const marks = (isMarked: (minute: number) => boolean) => withoutHoles(minutes, least, isMarked)
-  const fixed = marks((minute) => has('fix', minute) && minute < waitsFrom)
-  const connected = marks((minute) => has('connected', minute))
+  const delivered = marksOf(facts, (minute) => has('fix', minute) && undelivered(minute) === undefined)
+  const gaps = runsOf(delivered.length, (minute) => !delivered[minute])
+    .filter(([first, end]) => end - first >= least)
+    .filter((run) => isWanted(spanOf(run, facts)))
+  if (gaps.length === 0) return []
+  const marks = (isMarked: (minute: number) => boolean) => marksOf(facts, isMarked)
+  const stays = (reason: GapReason) => (minute: number) => has('fix', minute) && undelivered(minute) === reason
   const known = marks(isCovered)
   const causes: readonly (readonly [GapReason, readonly boolean[]])[] = [
-    ['waiting', marks((minute) => has('fix', minute) && minute >= waitsFrom)],
+    ['refused', marks(stays('refused'))],
+    ['waiting', marks(stays('waiting'))],
     ['held', marks((minute) => has('held', minute))],
     ['not_stored', marks((minute) => has('not_stored', minute))],
     ['filtered', marks((minute) => has('filtered', minute))],
-    ['no_fix', connected],
+    ['parked', known.map((isKnown, minute) => isKnown && isParked(minute))],
+    ['no_fix', marks((minute) => has('connected', minute))],
   ]
   const reasonAt = (minute: number) =>
     causes.find(([, marked]) => marked[minute])?.[0] ?? (known[minute] ? 'not_connected' : 'unknown')
-  const spanOf = ([first, end]: Run): DaySpan => ({
-    from: from + first * MINUTE_MS,
-    until: Math.min(from + end * MINUTE_MS, until),
-  })
-  const gaps = runsOf(minutes, (minute) => !fixed[minute])
-    .filter(([first, end]) => end - first >= least)
+  return gaps
     .flatMap((run) => byReason(run, reasonAt))
-    .map(({ reason, run }) => ({ ...spanOf(run), reason, message: MESSAGES[reason] }))
-  return { connected: runsOf(minutes, (minute) => connected[minute]).map(spanOf), gaps }
+    .map(({ reason, run }) => ({ ...spanOf(run, facts), reason, message: say(MESSAGES[reason]) }))
+}
+
+function spanOf([first, end]: Run, { from, until }: DaySpan): DaySpan {
+  return { from: from + first * MINUTE_MS, until: Math.min(from + end * MINUTE_MS, until) }
+}
+
+/** The minutes of the day, each marked as `withoutHoles` says. */
+function marksOf({ from, until, leastMs }: DayFacts, isMarked: (minute: number) => boolean): boolean[] {
+  return withoutHoles(Math.ceil((until - from) / MINUTE_MS), Math.ceil(leastMs / MINUTE_MS), isMarked)
 }
 
 /** First minute, and the one behind the last. */
@@ -113,7 +134,7 @@ function byReason([first, end]: Run, reasonAt: (minute: number) => GapReason): {
   return parts
 }
 
-const MESSAGES: Readonly<Record<GapReason, string>> = {
+const MESSAGES = {
   not_connected: 'nothing came that was readable and known to be its own',
   parked: 'its ignition was off, and no position came',
   no_fix: 'it was heard, and no position of this time came',
@@ -123,6 +144,6 @@ const MESSAGES: Readonly<Record<GapReason, string>> = {
   waiting: 'its positions wait for the tracking API',
   refused: 'the tracking API refused its positions: they are kept',
   unknown: 'no gateway ran',
-}
+} satisfies Record<GapReason, Template>
 const MINUTE_MS = 60_000
 const SHORT = 2

@@ -84,6 +84,21 @@ export function hasRoute(device: DeviceEntry | undefined, { from, until }: Inter
   return device.usual !== undefined || device.stays.some((stay) => stay.from < until && stay.until > from)
 }
 
+/** Where a device is within an interval, unix seconds, in order of time: parts of its stays, and its usual one at all other times. */
+export function staysWithin({ stays, usual }: Pick<DeviceEntry, 'stays' | 'usual'>, { from, until }: Interval): Stay[] {
+  const within: Stay[] = []
+  let reached = from
+  for (const stay of stays) {
+    if (stay.until <= from || stay.from >= until) continue
+    if (usual && stay.from > reached) within.push({ ...usual, from: reached, until: stay.from })
+    const part = { ...stay, from: Math.max(stay.from, from), until: Math.min(stay.until, until) }
+    within.push(part)
+    reached = part.until
+  }
+  if (usual && reached < until) within.push({ ...usual, from: reached, until })
+  return within
+}
+
 /** Every lane that a device has at any time. */
 export function lanesOf({ stays, usual }: DeviceEntry): Lane[] {
   return (usual ? [...stays, usual] : stays).map(({ lane }) => lane)

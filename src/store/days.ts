@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../async.ts'
 import type { Shard, Store } from './shards.ts'
 
 /*
@@ -68,7 +69,7 @@ function runsOf(notes: readonly DayNote[], day: number): { readonly bit: number;
 export interface NotedDay {
   readonly fixes: number
   readonly late: number
-  /** @param minute of the day, from 0 */
+  /** @param minute of the day, from 0. The last eight of a day of 25 hours are as the one before them. */
   has(kind: NotedKind, minute: number): boolean
 }
 
@@ -85,15 +86,38 @@ export async function readDays(redis: Store, device: string, days: readonly numb
   )
 }
 
+/**
+ * What is noted of many devices on one day, by device, read in slices between which Redis does other things. A device of which nothing
+ * is noted is left out.
+ */
+export async function readDayOf(redis: Store, devices: readonly string[], day: number): Promise<Map<string, NotedDay>> {
+  const parts = new Map<string, Buffer[]>()
+  await redis.inShards(async (shard) => {
+    for (let at = 0; at < devices.length; at += READ_AT_ONCE) {
+      const slice = devices.slice(at, at + READ_AT_ONCE)
+      const reads = shard.pipeline()
+      for (const device of slice) reads.getBuffer(shard.keyNames.day(day, device))
+      for (const [index, [error, bytes]] of ((await reads.exec()) ?? []).entries()) {
+        if (error) throw error
+        if (bytes === null) continue
+        const device = slice[index]
+        parts.set(device, [...(parts.get(device) ?? []), bytes as Buffer])
+      }
+      await yieldToEventLoop()
+    }
+  })
+  return new Map(Array.from(parts, ([device, own]) => [device, notedIn(own)]))
+}
+
 /** A day of which each shard has a part. */
 function notedIn(parts: readonly Buffer[]): NotedDay {
   return {
     fixes: parts.reduce((sum, bytes) => sum + (bytes.readUIntBE(0, 3) >> 1), 0),
     late: parts.reduce((sum, bytes) => sum + bytes.readUInt16BE(3), 0),
     has(kind, minute) {
-      if (minute >= MOST_MINUTES) return false
-      const bit = bitOf(kind, minute)
-      return parts.some((bytes) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0)
+      const bit = bitOf(kind, Math.min(minute, MOST_MINUTES - 1))
+      for (const bytes of parts) if (((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0) return true
+      return false
     },
   }
 }
@@ -107,14 +131,19 @@ export async function forgetDays(redis: Store, devices: Iterable<string>, days: 
 }
 
 function bitOf(kind: NotedKind, minute: number): number {
-  return HEAD_BITS + NOTED.indexOf(kind) * MOST_MINUTES + minute
+  return FIRST_BITS[kind] + minute
 }
 
 const MINUTE_MS = 60_000
 const MOST_MINUTES = 1492
 const HEAD_BITS = 40
+const FIRST_BITS = Object.fromEntries(NOTED.map((kind, index) => [kind, HEAD_BITS + index * MOST_MINUTES])) as Readonly<
+  Record<NotedKind, number>
+>
 /** Such a number is exact. */
 const LONGEST_RUN = 50
 /** Marks that it was written, and has the string made as long as it usually is: what grows takes twice as much. */
 const FIRST = ['SET', 'u1', 23, 1, 'INCRBY', 'u1', HEAD_BITS + 2 * MOST_MINUTES - 1, 0]
 const KEPT_S = 32 * 86_400
+/** Devices whose days are read in one go: it takes Redis a third of a millisecond. */
+const READ_AT_ONCE = 250

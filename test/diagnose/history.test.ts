@@ -96,8 +96,31 @@ describe('the day of a device', () => {
     ],
     [
       'tells what waits for the tracking API',
-      { connected: [[0, 60]], fix: [[0, 60]], facts: { waitingSince: DAY + 40 * MIN + 10_000 } },
+      {
+        connected: [[0, 60]],
+        fix: [[0, 60]],
+        facts: { undelivered: (minute) => (minute >= 40 ? 'waiting' : undefined) },
+      },
       ['0:40–1:00 waiting'],
+    ],
+    [
+      'says what the tracking API refused',
+      {
+        connected: [[0, 60]],
+        fix: [[0, 60]],
+        facts: { undelivered: (minute) => (minute >= 40 ? 'refused' : undefined) },
+      },
+      ['0:40–1:00 refused'],
+    ],
+    [
+      'says of a parked van that it is parked, heard or not, while a gateway runs',
+      { connected: [[0, 40]], fix: [[0, 20]], covered: [[0, 50]], facts: { isParked: (minute) => minute >= 20 } },
+      ['0:20–0:50 parked', '0:50–1:00 unknown'],
+    ],
+    [
+      'does not call it parked while its positions are held',
+      { held: [[0, 60]], facts: { isParked: () => true } },
+      ['0:00–1:00 held'],
     ],
     [
       'counts the first minute of a connection with the time before it',

@@ -1,17 +1,17 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
-import { type DaySpan, dayOf } from '../../diagnose/history.ts'
-import { leastSilenceMs } from '../../diagnose/parked.ts'
+import { type DayFacts, type DaySpan, dayOf } from '../../diagnose/history.ts'
 import { localDay, localFromUtc } from '../../domain/times.ts'
 import { parse, refuseFields } from '../../http/refusal.ts'
-import { belongedAt } from '../../roster/device-entry.ts'
-import { BEHIND_MS, type NotedDay, readDays } from '../../store/index.ts'
+import { belongedAt, type DeviceEntry, staysWithin } from '../../roster/device-entry.ts'
+import { type NotedDay, readDays } from '../../store/index.ts'
+import type { WithTexts } from '../../texts/language.ts'
 import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { instantIn } from '../roster/writes.ts'
 import { type DayJson, HistoryJson } from '../schemas/history.ts'
-import { factsOf } from './condition.ts'
 import { type DetailSources, describeDevice } from './device.ts'
+import { readBacklogs, vanDayFacts } from './van-day.ts'
 
 /**
  * `GET /admin/devices/{id}/history`: local days, the earliest first: when the device was connected, the times without a position
@@ -37,14 +37,18 @@ export function historyOperation(sources: DetailSources): Operation {
       const days = daysIn(parse(HistoryQuery, query), sources, now).filter(({ from }) => belongedAt(entry ?? {}, from))
       const known = sources.index.find(id)?.id ?? id
       const starts = days.map(({ from }) => from)
-      const [noted, gateways] = await Promise.all([
+      const shard = sources.redis.shardOf(known)
+      const lanes = entry ? lanesIn(entry, days) : []
+      const [noted, gateways, backlogs] = await Promise.all([
         readDays(sources.redis, known, starts),
         readDays(sources.redis, '', starts),
+        readBacklogs(sources.redis, shard, { lanes, now }),
       ])
-      const present = presentOf(id, found, { sources, now })
-      const results: DayJson[] = []
+      const about = { index: sources.index, roster: sources.directory(), backlogs, now }
+      const results: WithTexts<DayJson>[] = []
       for (const [at, day] of days.entries()) {
-        results.push(dayJson(day, { noted: noted[at], gateway: gateways[at] }, { ...present, now }))
+        const facts = vanDayFacts({ id: known, day, noted: noted[at], gateways: gateways[at] }, about)
+        results.push(dayJson(day, facts, noted[at]))
         await yieldToEventLoop()
       }
       return { days: results, time_zone: sources.live.config.time_zone }
@@ -55,6 +59,12 @@ export function historyOperation(sources: DetailSources): Operation {
 const HistoryQuery = z.object({ from: z.string().optional(), to: z.string().optional() })
 interface HistoryDay extends DaySpan {
   readonly date: string
+}
+
+/** The lanes that the roster has a device on in some of these days. */
+function lanesIn(entry: DeviceEntry, days: readonly DaySpan[]): string[] {
+  const stays = days.flatMap(({ from, until }) => staysWithin(entry, { from: from / 1000, until: until / 1000 }))
+  return [...new Set(stays.map(({ lane }) => lane.key))]
 }
 
 /** The local days of the query, which are at most 31 and end now; without one the last seven. @throws ApiRefusal 422 */
@@ -70,64 +80,18 @@ function daysIn(query: z.infer<typeof HistoryQuery>, { live }: DetailSources, no
   return days
 }
 
-interface PresentDetail {
-  readonly lane?: { readonly waiting: number; readonly oldest_at?: string }
-}
-
-/** What is known of the present minutes, which are not noted in a day yet. */
-interface Present {
-  readonly leastMs: number
-  readonly waitingSince?: number
-  readonly connectedSince: number
-  readonly heardAt: number
-  readonly fixAt: number
-}
-
-function presentOf(
-  id: string,
-  { lane }: PresentDetail,
-  { sources, now }: { readonly sources: DetailSources; readonly now: number },
-): Present {
-  const { index, directory } = sources
-  const device = index.find(id)
-  const facts = device && factsOf(device, { index, roster: directory(), now })
-  const oldest = lane && lane.waiting > 0 ? Date.parse(lane.oldest_at ?? '') : NaN
-  return {
-    leastMs: leastSilenceMs(facts ?? {}),
-    waitingSince: now - oldest > BEHIND_MS ? oldest : undefined,
-    connectedSince: facts?.connectedAt ?? Infinity,
-    heardAt: facts?.heardAt ?? -Infinity,
-    fixAt: device?.heard?.fix?.fix.time ?? -Infinity,
-  }
-}
-
 function dayJson(
-  { date, from, until: end }: HistoryDay,
-  { noted, gateway }: { readonly noted: NotedDay; readonly gateway: NotedDay },
-  { now, leastMs, waitingSince, connectedSince, heardAt, fixAt }: Present & { readonly now: number },
-): DayJson {
-  const until = Math.min(end, now)
-  const minuteOf = (at: number) => Math.floor((at - from) / MINUTE_MS)
-  const [current, connectedFrom, heard, fixed] = [now, connectedSince, heardAt, fixAt].map(minuteOf)
-  const { connected, gaps } = dayOf({
-    from,
-    until,
-    leastMs,
-    waitingSince,
-    has: (kind, minute) =>
-      noted.has(kind, minute) ||
-      (kind === 'connected' && (minute >= connectedFrom || minute === heard)) ||
-      (kind === 'fix' && minute === fixed),
-    isCovered: (minute) => gateway.has('connected', minute) || (minute > current - UNWRITTEN && minute > heard),
-  })
-  const spans = connected.map(spanJson)
-  const { fixes, late } = noted
+  day: HistoryDay,
+  facts: DayFacts,
+  { fixes, late }: Pick<NotedDay, 'fixes' | 'late'>,
+): WithTexts<DayJson> {
+  const { connected, gaps } = dayOf(facts)
   return {
-    date,
-    ...spanJson({ from, until: end }),
+    date: day.date,
+    ...spanJson(day),
     fixes,
     late,
-    connected: spans,
+    connected: connected.map(spanJson),
     gaps: gaps.map(({ reason, message, ...span }) => ({ ...spanJson(span), reason, message })),
   }
 }
@@ -136,8 +100,5 @@ function spanJson({ from, until }: DaySpan) {
   return { from_at: instant(from) ?? '', until_at: instant(until) ?? '' }
 }
 
-const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const MOST_DAYS = 31
-/** Minutes until gateways have written that they ran: one of these after the last contact counts as one in which nothing came. */
-const UNWRITTEN = 7

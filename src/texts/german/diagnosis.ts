@@ -716,6 +716,24 @@ const SENTENCE = {
     'es wurde über den Admin-Port gelöscht: dort erneut anlegen oder seinen Eintrag ändern, {1}',
 }
 
+/** Why there is no position of a time. */
+const GAPS = {
+  'nothing came that was readable and known to be its own': 'es kam nichts an, das lesbar und sicher von ihm war',
+  'its ignition was off, and no position came': 'seine Zündung war aus, und es kam keine Position an',
+  'its ignition was off: it had not started yet': 'seine Zündung war aus: es war noch nicht losgefahren',
+  'it was heard, and no position of this time came': 'es war zu hören, und keine Position dieser Zeit kam an',
+  'its positions were filtered: without GPS, at 0/0, or too old':
+    'seine Positionen wurden gefiltert: ohne GPS, bei 0/0 oder zu alt',
+  'its positions were held: without a route, or ahead of the clock':
+    'seine Positionen wurden gehalten: ohne Tour oder der Uhr voraus',
+  'its positions could not be stored; it was not answered, and sends them again':
+    'seine Positionen konnten nicht gespeichert werden; es bekam keine Antwort und sendet sie erneut',
+  'its positions wait for the tracking API': 'seine Positionen warten auf die Tracking-API',
+  'the tracking API refused its positions: they are kept':
+    'die Tracking-API lehnte seine Positionen ab: sie sind aufbewahrt',
+  'no gateway ran': 'kein Gateway lief',
+}
+
 /** The state of everything in one sentence. */
 const VERDICT = {
   'all well': 'alles in Ordnung',
@@ -729,4 +747,4 @@ const VERDICT = {
   '{} more findings': '{1} weitere Befunde',
 }
 
-export const DIAGNOSIS = { ...FINDINGS, ...EVIDENCE, ...GUESSES, ...LINKS, ...SENTENCE, ...VERDICT }
+export const DIAGNOSIS = { ...FINDINGS, ...EVIDENCE, ...GUESSES, ...LINKS, ...SENTENCE, ...GAPS, ...VERDICT }

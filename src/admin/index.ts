@@ -10,6 +10,8 @@ import { type ApiSources, apiOperations } from './apis.ts'
 import { arrivalOperations, arrivalSource, enrolmentOperations } from './arrivals.ts'
 import { auditOperations, auditSource, keepAudit } from './audit.ts'
 import { startCollectors } from './collectors.ts'
+import { DaySheets } from './day-sheets.ts'
+import { daysOperation } from './days.ts'
 import { assignmentOperations } from './device/assign.ts'
 import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
@@ -92,6 +94,7 @@ export async function openAdmin(options: AdminOptions) {
   const closing = new AbortController()
   const files = new FileRewrite(redis)
   const zone = () => options.live.config.time_zone
+  const sheets = new DaySheets({ ...options, index, account })
   const server = createServer(options, certificate)
   certificate?.follow((renewed) => server.renew(renewed))
   const companyOf = (device: string) => options.directory().find(device)?.company_id
@@ -137,6 +140,7 @@ export async function openAdmin(options: AdminOptions) {
     releaseOperation(options),
     ...frameOperations(options),
     historyOperation(rows),
+    daysOperation({ sheets, zone }),
     ...routeOperations(options, change),
     ...assignmentOperations(options, change),
     redeliverOperation(options),

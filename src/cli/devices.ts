@@ -1,6 +1,7 @@
+import { csvCell } from '../config/csv.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type ListedDevice, listDevices, namedDevices, readChain } from './client.ts'
-import { csvCell, printExact, printLines, table } from './output.ts'
+import { printExact, printLines, table } from './output.ts'
 
 interface DevicesOptions extends AdminPortOptions, Readonly<Partial<Record<(typeof FILTERS)[number], string>>> {
   readonly json?: boolean

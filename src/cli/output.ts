@@ -57,12 +57,6 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
   return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
 }
 
-/** A cell of CSV. A spreadsheet takes a text that begins like a formula for one: an apostrophe in front makes it text. */
-export function csvCell(value: string): string {
-  const text = /^[=+@\t\r]|^-(?![\d.]+$)/.test(value) ? `'${value}` : value
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
 /** `Van 1, Van 2 and Van 3`; a long list is cut: `Van 1, … and 5 more`. */
 export function listText(names: readonly string[]): string {
   const rest = names.length - MAX_NAMES

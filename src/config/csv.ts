@@ -104,6 +104,12 @@ function fit(cells: string[], width: number): Text | undefined {
   return undefined
 }
 
+/** A cell of CSV. A spreadsheet takes a text that begins like a formula for one: an apostrophe in front makes it text. */
+export function csvCell(value: string): string {
+  const text = /^[=+@\t\r]|^-(?![\d.]+$)/.test(value) ? `'${value}` : value
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
 /** "Unicode Text" of a spreadsheet is UTF-16, which read as UTF-8 contains NUL characters. */
 const NOT_UTF8 = say('not UTF-8: save the file as "CSV UTF-8"')
 const BYTE_ORDER_MARK = '\ufeff'

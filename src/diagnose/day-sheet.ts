@@ -49,7 +49,8 @@ export interface DaySheet {
  * and covered if one of the vans on the route has no gap then. Otherwise it has one reason: that of the van whose positions came
  * furthest.
  */
-export function daySheet(day: SheetDay, vans: readonly PlannedVan[]): DaySheet {
+export function daySheet(day: SheetDay, some: readonly PlannedVan[]): DaySheet {
+  const vans = some.toSorted((one, other) => (one.device < other.device ? -1 : 1))
   const minutes = minutesOf(day, vans)
   const planned = plannedOf(vans)
   const isStarting = planned.length > 0 && planned[0].from > day.from
@@ -57,26 +58,28 @@ export function daySheet(day: SheetDay, vans: readonly PlannedVan[]): DaySheet {
   const firstCovered = minutes.indexOf(COVERED)
   const gaps: SheetGap[] = []
   const byReason: Partial<Record<DayReason, number>> = {}
-  const gapOf = (minute: number) => {
-    const found = minutes[minute]
-    if (!found || found === COVERED) return undefined
-    const isBefore = firstCovered < 0 || minute < firstCovered
-    return found.reason === 'parked' && isStarting && isBefore ? { ...found, ...NOT_STARTED } : found
-  }
   let [plannedMin, coveredMin, longestGapMin, running] = [0, 0, 0, 0]
-  for (const [minute, found] of minutes.entries()) {
-    if (found !== undefined) plannedMin++
-    if (found === COVERED) coveredMin++
-    const gap = gapOf(minute)
-    running = gap ? running + 1 : 0
+  for (let first = 0; first < minutes.length; ) {
+    const found = minutes[first]
+    let end = first
+    while (end < minutes.length && minutes[end] === found) end++
+    const min = end - first
+    if (found !== undefined) plannedMin += min
+    if (found === COVERED) coveredMin += min
+    const isGap = found !== undefined && found !== COVERED
+    running = isGap ? running + min : 0
     longestGapMin = Math.max(longestGapMin, running)
-    if (!gap) continue
-    byReason[gap.reason] = (byReason[gap.reason] ?? 0) + 1
-    const { from, until } = spanOf(minute, day)
-    const last = gaps[gaps.length - 1]
-    if (last && last.until === from && last.reason === gap.reason && last.device === gap.device)
-      gaps[gaps.length - 1] = { ...last, until, min: last.min + 1 }
-    else gaps.push({ ...gap, from, until, min: 1 })
+    if (isGap) {
+      const isStart = found.reason === 'parked' && isStarting && (firstCovered < 0 || first < firstCovered)
+      const { reason, message, device } = isStart ? { ...found, ...NOT_STARTED } : found
+      byReason[reason] = (byReason[reason] ?? 0) + min
+      const span = spanOf(first, end, day)
+      const last = gaps[gaps.length - 1]
+      if (last && last.until === span.from && last.reason === reason && last.device === device)
+        gaps[gaps.length - 1] = { ...last, until: span.until, min: last.min + min }
+      else gaps.push({ ...span, min, reason, message, device })
+    }
+    first = end
   }
   return {
     devices: vans.map(({ device }) => device),
@@ -93,15 +96,15 @@ export function daySheet(day: SheetDay, vans: readonly PlannedVan[]): DaySheet {
 
 type MinuteGap = Pick<SheetGap, 'reason' | 'message' | 'device'> & { readonly rank: number }
 /** Of a minute: not planned, covered, or what is missing. */
-type Minute = undefined | typeof COVERED | MinuteGap
+type PlannedMinute = undefined | typeof COVERED | MinuteGap
 
 /** The minutes of the day that have begun. */
-function minutesOf(day: SheetDay, vans: readonly PlannedVan[]): Minute[] {
+function minutesOf(day: SheetDay, vans: readonly PlannedVan[]): PlannedMinute[] {
   const count = Math.max(0, Math.ceil((Math.min(day.until, day.now) - day.from) / MINUTE_MS))
-  const minutes = Array<Minute>(count).fill(undefined)
+  const minutes = Array<PlannedMinute>(count).fill(undefined)
   const firstIn = (at: number) => Math.min(count, Math.max(0, Math.ceil((at - day.from) / MINUTE_MS)))
   for (const { device, planned, gaps } of vans) {
-    const own = Array<Minute>(count).fill(COVERED)
+    const own = Array<PlannedMinute>(count).fill(COVERED)
     for (const { from, until, message, reason } of gaps)
       own.fill({ device, message, reason, rank: FURTHEST.indexOf(reason) }, firstIn(from), firstIn(until))
     for (const { from, until } of planned)
@@ -111,7 +114,7 @@ function minutesOf(day: SheetDay, vans: readonly PlannedVan[]): Minute[] {
   return minutes
 }
 
-function better(one: Minute, other: Minute): Minute {
+function better(one: PlannedMinute, other: PlannedMinute): PlannedMinute {
   if (one === undefined || other === COVERED) return other
   if (one === COVERED || other === undefined) return one
   return other.rank < one.rank ? other : one
@@ -129,9 +132,8 @@ function plannedOf(vans: readonly PlannedVan[]): DaySpan[] {
   return spans
 }
 
-function spanOf(minute: number, { from, until, now }: SheetDay): DaySpan {
-  const begins = from + minute * MINUTE_MS
-  return { from: begins, until: Math.min(begins + MINUTE_MS, until, now) }
+function spanOf(first: number, end: number, { from, until, now }: SheetDay): DaySpan {
+  return { from: from + first * MINUTE_MS, until: Math.min(from + end * MINUTE_MS, until, now) }
 }
 
 const COVERED = 'covered'

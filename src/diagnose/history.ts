@@ -53,30 +53,45 @@ export function dayOf(facts: DayFacts): { readonly connected: DaySpan[]; readonl
  * span; default: all.
  */
 export function gapsOf(facts: DayFacts, isWanted: (span: DaySpan) => boolean = () => true): DayGap[] {
-  const { has, isCovered, leastMs, isParked = () => false, undelivered = () => undefined } = facts
+  const { has, leastMs, undelivered = () => undefined } = facts
   const least = Math.ceil(leastMs / MINUTE_MS)
   const delivered = marksOf(facts, (minute) => has('fix', minute) && undelivered(minute) === undefined)
-  const gaps = runsOf(delivered.length, (minute) => !delivered[minute])
-    .filter(([first, end]) => end - first >= least)
-    .filter((run) => isWanted(spanOf(run, facts)))
-  if (gaps.length === 0) return []
-  const marks = (isMarked: (minute: number) => boolean) => marksOf(facts, isMarked)
-  const stays = (reason: GapReason) => (minute: number) => has('fix', minute) && undelivered(minute) === reason
-  const known = marks(isCovered)
-  const causes: readonly (readonly [GapReason, readonly boolean[]])[] = [
-    ['refused', marks(stays('refused'))],
-    ['waiting', marks(stays('waiting'))],
+  return runsOf(delivered.length, (minute) => !delivered[minute])
+    .filter(([first, end]) => end - first >= least && isWanted(spanOf([first, end], facts)))
+    .flatMap((run) => byReason(run, reasonsIn(run, facts)))
+    .map(({ reason, run }) => ({ ...spanOf(run, facts), reason, message: say(MESSAGES[reason]) }))
+}
+
+/** The reason of each minute of a gap. */
+function reasonsIn([first, end]: Run, facts: DayFacts): (minute: number) => GapReason {
+  const { has, isCovered, isParked, undelivered } = facts
+  const least = Math.ceil(facts.leastMs / MINUTE_MS)
+  // What is marked shortly before and after the gap marks what lies in between.
+  const around = { first: Math.max(0, first - least), end: Math.min(minutesOf(facts), end + least), least }
+  const marks = (isMarked: (minute: number) => boolean) => {
+    const marked = withoutHoles(around, isMarked)
+    return (minute: number) => marked[minute - around.first]
+  }
+  const stays = (reason: GapReason) =>
+    undelivered ? marks((minute) => has('fix', minute) && undelivered(minute) === reason) : () => false
+  const isKnown = marks(isCovered)
+  const causes: readonly (readonly [GapReason, (minute: number) => boolean])[] = [
+    ['refused', stays('refused')],
+    ['waiting', stays('waiting')],
     ['held', marks((minute) => has('held', minute))],
     ['not_stored', marks((minute) => has('not_stored', minute))],
     ['filtered', marks((minute) => has('filtered', minute))],
-    ['parked', known.map((isKnown, minute) => isKnown && isParked(minute))],
+    ['parked', (minute) => isParked?.(minute) === true && isKnown(minute)],
     ['no_fix', marks((minute) => has('connected', minute))],
   ]
-  const reasonAt = (minute: number) =>
-    causes.find(([, marked]) => marked[minute])?.[0] ?? (known[minute] ? 'not_connected' : 'unknown')
-  return gaps
-    .flatMap((run) => byReason(run, reasonAt))
-    .map(({ reason, run }) => ({ ...spanOf(run, facts), reason, message: say(MESSAGES[reason]) }))
+  return (minute) => {
+    for (const [reason, isMarked] of causes) if (isMarked(minute)) return reason
+    return isKnown(minute) ? 'not_connected' : 'unknown'
+  }
+}
+
+function minutesOf({ from, until }: DaySpan): number {
+  return Math.ceil((until - from) / MINUTE_MS)
 }
 
 function spanOf([first, end]: Run, { from, until }: DaySpan): DaySpan {
@@ -84,20 +99,25 @@ function spanOf([first, end]: Run, { from, until }: DaySpan): DaySpan {
 }
 
 /** The minutes of the day, each marked as `withoutHoles` says. */
-function marksOf({ from, until, leastMs }: DayFacts, isMarked: (minute: number) => boolean): boolean[] {
-  return withoutHoles(Math.ceil((until - from) / MINUTE_MS), Math.ceil(leastMs / MINUTE_MS), isMarked)
+function marksOf(facts: DayFacts, isMarked: (minute: number) => boolean): boolean[] {
+  return withoutHoles({ first: 0, end: minutesOf(facts), least: Math.ceil(facts.leastMs / MINUTE_MS) }, isMarked)
 }
 
 /** First minute, and the one behind the last. */
 type Run = readonly [first: number, end: number]
 
-/** For each minute, whether it is marked or lies between two marked ones that are at most `least` apart. */
-function withoutHoles(minutes: number, least: number, isMarked: (minute: number) => boolean): boolean[] {
-  const marked = Array<boolean>(minutes).fill(false)
+/** For each minute from the first one on, whether it is marked or lies between two marked ones that are at most `least` apart. */
+function withoutHoles(
+  { first, end, least }: { readonly first: number; readonly end: number; readonly least: number },
+  isMarked: (minute: number) => boolean,
+): boolean[] {
+  const marked = Array<boolean>(end - first).fill(false)
   let last = -Infinity
-  for (let minute = 0; minute < minutes; minute++) {
+  for (let minute = first; minute < end; minute++) {
     if (!isMarked(minute)) continue
-    marked.fill(true, minute - last <= least ? last : minute, minute + 1)
+    marked[minute - first] = true
+    const gap = minute - last
+    if (gap > 1 && gap <= least) marked.fill(true, last - first, minute - first)
     last = minute
   }
   return marked

@@ -111,13 +111,17 @@ export async function readDayOf(redis: Store, devices: readonly string[], day: n
 
 /** A day of which each shard has a part. */
 function notedIn(parts: readonly Buffer[]): NotedDay {
+  const [only] = parts
   return {
     fixes: parts.reduce((sum, bytes) => sum + (bytes.readUIntBE(0, 3) >> 1), 0),
     late: parts.reduce((sum, bytes) => sum + bytes.readUInt16BE(3), 0),
     has(kind, minute) {
       const bit = bitOf(kind, Math.min(minute, MOST_MINUTES - 1))
-      for (const bytes of parts) if (((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0) return true
-      return false
+      const byte = bit >> 3
+      const mask = 0x80 >> (bit & 7)
+      // A byte behind the end is no bit.
+      if (parts.length === 1) return (only[byte] & mask) !== 0
+      return parts.some((bytes) => (bytes[byte] & mask) !== 0)
     },
   }
 }

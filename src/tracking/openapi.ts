@@ -18,8 +18,8 @@ export interface DescribedOperation {
   readonly bodyTypes?: readonly string[]
   /** The body of a 200; default: any. */
   readonly answer?: z.ZodType
-  /** The media type of a 200; default: JSON. */
-  readonly answerType?: string
+  /** The media types of a 200; default: JSON. Text beside JSON is described as text. */
+  readonly answerType?: string | readonly string[]
   /** Statuses that are answered with a JSON `message`. */
   readonly refusals: readonly number[]
 }
@@ -103,7 +103,7 @@ function operationObject(operationId: string, operation: DescribedOperation, par
     parameters: [...parameters('path', path), ...parameters('query', query)],
     ...(body && { requestBody: { required: true, content: bodyContent(bodyTypes, body) } }),
     responses: {
-      200: { description: 'Done.', content: content([answerType], answer) },
+      200: { description: 'Done.', content: answerContent(answerType, answer) },
       ...Object.fromEntries(refusals.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   }
@@ -124,6 +124,10 @@ function refusal(description: string) {
 
 function content(types: readonly string[], schema: JsonSchema) {
   return Object.fromEntries(types.map((type) => [type, { schema }]))
+}
+
+function answerContent(type: string | readonly string[], answer: JsonSchema) {
+  return typeof type === 'string' ? content([type], answer) : bodyContent(type, answer)
 }
 
 function bodyContent(types: readonly string[], json: JsonSchema) {

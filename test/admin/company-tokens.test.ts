@@ -30,6 +30,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /admin/devices/{id}/chain': 404,
   'GET /admin/devices/{id}/frames': 404,
   'GET /admin/devices/{id}/history': 404,
+  'GET /admin/days': 200,
   'POST /admin/devices/{id}/watch': 404,
   'POST /admin/devices/{id}/assign': [404, 422],
   'POST /admin/devices/{id}/swap': [404, 422],

@@ -198,6 +198,7 @@ const REQUESTS: readonly (readonly [
   ['GET /admin/devices/{id}/chain', '356307042441014'],
   ['GET /admin/devices/{id}/chain', '77'],
   ['GET /admin/devices/{id}/history', '0356307042441013'],
+  ['GET /admin/days'],
   ['POST /admin/devices/{id}/watch', '1'],
   ['GET /admin/devices/{id}/frames', '1'],
   ['PUT /admin/devices/{id}', 'new', { body: '{"company_id":7,"name":"Van 16"}', type: 'application/json' }],

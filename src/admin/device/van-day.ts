@@ -7,7 +7,7 @@ import { factsOf } from './condition.ts'
 import type { DeviceIndex } from './device-index.ts'
 
 /** Why the fixes of a lane are not delivered, and since when, ms UTC. */
-export interface Backlog {
+export interface LaneBacklog {
   readonly reason: 'waiting' | 'refused'
   readonly since: number
 }
@@ -24,7 +24,7 @@ interface VanDaySources {
   readonly index: DeviceIndex
   readonly roster: Roster
   /** Of the lanes in the shard of the device. */
-  readonly backlogs: ReadonlyMap<string, Backlog>
+  readonly backlogs: ReadonlyMap<string, LaneBacklog>
   /** ms UTC. */
   readonly now: number
 }
@@ -34,9 +34,9 @@ export async function readBacklogs(
   redis: Store,
   shard: Shard,
   { lanes, now }: { readonly lanes: readonly string[]; readonly now: number },
-): Promise<Map<string, Backlog>> {
+): Promise<Map<string, LaneBacklog>> {
   const states = await describeLanes(redis, lanes, [shard])
-  const found = states.flatMap(({ lane, oldestAt = now, parked }): [string, Backlog][] => {
+  const found = states.flatMap(({ lane, oldestAt = now, parked }): [string, LaneBacklog][] => {
     if (parked && parked.fixes > 0) return [[lane, { reason: 'refused', since: oldestAt }]]
     return now - oldestAt > BEHIND_MS ? [[lane, { reason: 'waiting', since: oldestAt }]] : []
   })

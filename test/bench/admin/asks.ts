@@ -41,6 +41,7 @@ export function reads(): Record<string, readonly string[]> {
     getDeviceChain: [`${device}/chain`],
     listDeviceFrames: [`${device}/frames`],
     getDeviceHistory: [`${device}/history`],
+    listDays: ['/admin/days?route_id=4711'],
     listRoutes: ['', '?company_id=7&at=2026-11-20T08:00:00Z', `?${DAY}`].map((query) => `/admin/routes${query}`),
     listRosterResults: ['/admin/roster'],
     listParked: ['/admin/parked', '/admin/parked?max_results=1000', `/admin/parked?courier_id=${LANES}`],

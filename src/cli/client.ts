@@ -23,6 +23,8 @@ interface AdminRequest {
   readonly body?: Buffer
   /** A JSON body, in place of CSV. */
   readonly json?: unknown
+  /** The media type that is asked for; default: any. */
+  readonly accept?: string
   /** For the whole answer. */
   readonly timeoutMs?: number
 }
@@ -46,7 +48,11 @@ export async function ask(admin: AdminPort, request: AdminRequest): Promise<Admi
 }
 
 /** By Node's own client: undici takes longer to load than a command to run. */
-async function send(admin: AdminPort, { method = 'GET', path, query, ...content }: AdminRequest, signal: AbortSignal) {
+async function send(
+  admin: AdminPort,
+  { method = 'GET', path, query, accept, ...content }: AdminRequest,
+  signal: AbortSignal,
+) {
   const url = new URL(admin.url)
   const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const { json, body = json === undefined ? undefined : JSON.stringify(json) } = content
@@ -55,7 +61,11 @@ async function send(admin: AdminPort, { method = 'GET', path, query, ...content 
   const asking = request(url, {
     method,
     path: url.pathname.replace(/\/$/, '') + path + search,
-    headers: { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': type }) },
+    headers: {
+      authorization: `Bearer ${admin.token}`,
+      ...(accept !== undefined && { accept }),
+      ...(body && { 'content-type': type }),
+    },
     signal,
     ...trustIn(admin),
   })

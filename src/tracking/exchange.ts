@@ -130,6 +130,11 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
+/** Whether the body must be decoded before it can be read. */
+export function isEncoded({ headers }: Reply): boolean {
+  return (headers['content-encoding'] ?? 'identity') !== 'identity'
+}
+
 /** The whole body; it is copied where it came in more than one piece. */
 export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)

@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { attempt } from '../../src/admin/relay/attempts.ts'
+import { attempt } from '../../src/tracking/attempts.ts'
 import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
 import { NOWHERE } from '../support/admin.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { masked } from '../../masking.ts'
-import { bodyOf, type Failure, isSuccess, type Reply } from '../../tracking/exchange.ts'
+import { bodyOf, type Failure, isEncoded, isSuccess, type Reply } from '../../tracking/exchange.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
 
 export interface RelayedRequest {
@@ -50,11 +50,6 @@ function withoutToken(reply: Reply, token: string): Reply {
   if (isSuccess(reply.status)) return { ...reply, headers }
   const text = isEncoded(reply) ? '' : mask(bodyOf(reply).toString('latin1'))
   return { ...reply, headers: { ...headers, 'content-encoding': undefined }, chunks: [Buffer.from(text, 'latin1')] }
-}
-
-/** Whether the body must be decoded before it can be read. */
-export function isEncoded({ headers }: Reply): boolean {
-  return (headers['content-encoding'] ?? 'identity') !== 'identity'
 }
 
 function explain(

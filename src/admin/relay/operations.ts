@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../../config/schema.ts'
 import { ApiRefusal, parse } from '../../http/refusal.ts'
 import { isForeign } from '../../tracking/answer.ts'
+import { attempt, readWindows } from '../../tracking/attempts.ts'
 import { parseBody, readBody } from '../../tracking/body.ts'
 import type { OperationRequest, TrackingClient } from '../../tracking/client.ts'
 import { type Failure, isSuccess, type Reply } from '../../tracking/exchange.ts'
@@ -12,7 +13,6 @@ import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
 import type { Scope } from '../scope.ts'
 import { answerWith, forwardedHeaders } from './answer.ts'
-import { attempt, readWindows } from './attempts.ts'
 
 export interface RelaySources {
   readonly tracking: TrackingClient

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiRefusal } from '../../http/refusal.ts'
-import { isDense, MAX_POSITIONS_BYTES } from '../../tracking/body.ts'
-import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
-import { bodyOf, type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
-import { OPERATIONS } from '../../tracking/operations.ts'
-import { MAX_INTERVAL_S, type PositionInterval } from '../../tracking/parameters.ts'
-import { isEncoded } from './answer.ts'
+import { ApiRefusal } from '../http/refusal.ts'
+import { isDense, MAX_POSITIONS_BYTES } from './body.ts'
+import { mayRepeat, type OperationRequest, type TrackingClient } from './client.ts'
+import { bodyOf, type Failure, isEncoded, type Reply, retryAfterMs } from './exchange.ts'
+import { OPERATIONS } from './operations.ts'
+import { MAX_INTERVAL_S, type PositionInterval } from './parameters.ts'
 
 /**
  * Sends a request, and up to twice more where that does no harm: the connection failed, or the API is unavailable for now. A

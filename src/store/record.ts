@@ -233,7 +233,7 @@ const HAS_PROTOCOL = 2
 const IS_GUESS = 4
 /** Set by store.lua in records whose time is UTC already. */
 const IS_UTC = 8
-const IS_REDELIVERED = 16
+const REDELIVERED = 16
 export const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/
 const EPOCH = Date.UTC(2020, 0, 1)

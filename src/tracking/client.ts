@@ -2,7 +2,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { Pool } from 'undici'
 import { printableUrl } from '../masking.ts'
 import { type ApiAnswer, answerOf, isForeign } from './answer.ts'
-import { type ExchangeLimits, exchange, type Failure, isSuccess, type Reply } from './exchange.ts'
+import { bodyOf, type ExchangeLimits, exchange, type Failure, isSuccess, type Reply } from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { secureProbe } from './secure-probe.ts'
 
@@ -66,9 +66,8 @@ export function createTrackingClient(options: TrackingClientOptions) {
       { method: 'POST', path, headers: JSON_HEADERS, body },
       { timeoutMs, maxBytes: MAX_ANSWER_BYTES, isEnough: isForeign },
     )
-    if (!('fault' in reply)) return answerOf(reply, apikey)
-    const isCut = reply.fault === 'reset' || reply.fault === 'malformed'
-    return { fault: isCut && (await isSecure(pushBase.url)) ? 'needs_tls' : reply.fault }
+    if (mayNeedTls(reply) && (await isSecure(pushBase.url))) return { fault: 'needs_tls' }
+    return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
   }
 
   /** The answer as it came, also a redirect; its body is not decoded. If cut, it is `too_large` or `long_error`. */
@@ -108,6 +107,12 @@ export function createTrackingClient(options: TrackingClientOptions) {
 export function mayRepeat(operation: OperationName): boolean {
   const { method, repeatable } = OPERATIONS[operation]
   return repeatable && method !== 'DELETE'
+}
+
+/** Servers with TLS cut a request without it, or answer 400 with a page or a line of text; the API itself answers JSON. */
+function mayNeedTls(reply: Reply | Failure): boolean {
+  if ('fault' in reply) return reply.fault === 'reset' || reply.fault === 'malformed'
+  return reply.status === 400 && !bodyOf(reply).toString().trimStart().startsWith('{')
 }
 
 /** The error of `new URL` would quote the whole text. */

@@ -2,17 +2,21 @@ import { once } from 'node:events'
 import { connect } from 'node:tls'
 
 /**
- * Returns what tells whether a host that cuts connections without TLS speaks TLS at that port: asked at most once in half a minute.
- * An https: URL is never asked about.
+ * Returns what tells whether a host that cuts or refuses requests without TLS speaks TLS at that port: asked at most once in half a
+ * minute, once a second while it does not. An https: URL is never asked about.
  */
 export function secureProbe(): (url: URL) => Promise<boolean> {
-  let askedAt = -Infinity
+  let againAt = -Infinity
   let answer = Promise.resolve(false)
   return (url) => {
     if (url.protocol !== 'http:') return Promise.resolve(false)
-    if (performance.now() - askedAt < AGAIN_MS) return answer
-    askedAt = performance.now()
-    answer = speaksTls(url)
+    if (performance.now() < againAt) return answer
+    againAt = performance.now() + AGAIN_MS
+    answer = speaksTls(url).then((isSecure) => {
+      // A server that is started anew may speak TLS a moment later.
+      if (!isSecure) againAt = performance.now() + SOON_MS
+      return isSecure
+    })
     return answer
   }
 }
@@ -33,4 +37,5 @@ async function speaksTls({ hostname, port }: URL): Promise<boolean> {
 }
 
 const AGAIN_MS = 30_000
+const SOON_MS = 1000
 const ANSWER_MS = 2000

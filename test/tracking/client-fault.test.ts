@@ -6,6 +6,7 @@ import { getCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { CertificateMaker } from '../support/certificates.ts'
+import { securePort } from '../support/secure-port.ts'
 import { client, httpServer, listen, OK, PUSH, rawServer, stopLimits } from '../support/tracking/http-servers.ts'
 
 describe('a fault of TLS', () => {
@@ -19,6 +20,11 @@ describe('a fault of TLS', () => {
     return { url: url.replace('http://127.0.0.1', 'https://localhost'), ca: cert }
   }
 
+  async function refusingPlain(answer: () => string | undefined): Promise<string> {
+    const { key, cert } = await certificates.server('api')
+    return listen(securePort(https.createServer({ key, cert }), answer))
+  }
+
   it('is authority where it is not trusted, and none with its authority beside those of the system', async () => {
     const { url, ca } = await secureServer()
     expect(await client(url).push(PUSH)).toEqual({ fault: 'authority' })
@@ -28,6 +34,32 @@ describe('a fault of TLS', () => {
   it('is needs_tls where a host with TLS is asked without, and not where it has none', async () => {
     const { url } = await secureServer()
     expect(await client(url.replace('https:', 'http:')).push(PUSH)).toEqual({ fault: 'needs_tls' })
+  })
+
+  it.each([
+    ['nginx', '<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>'],
+    ['Go', 'Client sent an HTTP request to an HTTPS server.\n'],
+    ['a proxy without a word', ''],
+  ])('is needs_tls where %s answers 400 to what comes without TLS', async (_, page) => {
+    expect(await client(await refusingPlain(() => BAD_REQUEST + page)).push(PUSH)).toEqual({ fault: 'needs_tls' })
+  })
+
+  it('is none where the API itself answers 400 at a port that takes both', async () => {
+    const url = await refusingPlain(() => `${BAD_REQUEST}{"message":"no such field"}`)
+    expect(await client(url).push(PUSH)).toEqual({ status: 400, text: 'no such field' })
+  })
+
+  it('is none where a host without TLS answers 400 with a page', async () => {
+    const url = await httpServer((_request, response) => response.writeHead(400).end('<html>Bad Request'))
+    expect(await client(url).push(PUSH)).toMatchObject({ status: 400 })
+  })
+
+  it('is needs_tls a moment after a host that cut connections speaks TLS', async () => {
+    let answer: string | undefined
+    const one = client(await refusingPlain(() => answer))
+    expect(await one.push(PUSH)).toEqual({ fault: 'reset' })
+    answer = BAD_REQUEST
+    await expect.poll(() => one.push(PUSH), { timeout: 10_000 }).toEqual({ fault: 'needs_tls' })
   })
 
   it('is no_tls where a host without TLS is asked with it', async () => {
@@ -166,3 +198,5 @@ describe('a fault', () => {
     expect(await one.push(PUSH)).toEqual({ fault: 'closed' })
   })
 })
+
+const BAD_REQUEST = 'HTTP/1.0 400 Bad Request\r\n\r\n'

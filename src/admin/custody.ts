@@ -26,14 +26,16 @@ interface StoredFixes {
 
 /**
  * Where every fix is that was ever received; instants in ms UTC. Waiting, parked and held fixes are counted in what is stored,
- * slice by slice; the rest comes from the counters in Redis. `lanes`: all with records. `heldFor`, `discardedFor`: fixes by reason.
+ * slice by slice; the rest comes from the counters in Redis. `lanes`: all with records; `queued`: when the oldest fix of each lane that is
+ * not parked was received. `heldFor`, `discardedFor`: fixes by reason.
  * `storedFor`: what is stored of the companies that are seen. `custody.difference`: received minus all others; 0 whenever nothing
  * moves.
  * @param companyOf the company of a device, by its id
  */
 export async function takeAccount(redis: Store, companyOf: (device: string) => string | undefined = () => undefined) {
   const stored = new StoredByCompany()
-  const lanes = await countWaiting(redis, stored)
+  const queued = new Map<string, number>()
+  const lanes = await countWaiting(redis, stored, queued)
   await countParked(redis, stored)
   const heldFor = await countHeld(redis, stored, companyOf)
   const { waiting, parked, held } = stored.of(EVERYTHING)
@@ -52,7 +54,17 @@ export async function takeAccount(redis: Store, companyOf: (device: string) => s
   // Fixes that were delivered and queued once more, and those of them that were taken out again.
   const requeued = (counters.get('requeued') ?? 0) - (counters.get('withdrawn') ?? 0)
   const custody = { received, ...accounted, difference: received + requeued - sumOf(Object.values(accounted)) }
-  return { lanes, waiting, parked, held, heldFor, discardedFor, custody, storedFor: (scope: Scope) => stored.of(scope) }
+  return {
+    lanes,
+    queued,
+    waiting,
+    parked,
+    held,
+    heldFor,
+    discardedFor,
+    custody,
+    storedFor: (scope: Scope) => stored.of(scope),
+  }
 }
 
 /** What is stored, by company; what is held of a device that is not configured belongs to none. */
@@ -87,19 +99,21 @@ function nothingStored(): StoredFixes {
 }
 
 /** Answers all lanes with records. What waits in a parked part of a lane counts as parked. */
-async function countWaiting(redis: Store, stored: StoredByCompany): Promise<LaneCount[]> {
+async function countWaiting(redis: Store, stored: StoredByCompany, queued: Map<string, number>): Promise<LaneCount[]> {
   const lanes = new Map<string, LaneCount>()
   const counted = new Set<string>()
   for (const { lane, isParked, ...part } of (await Array.fromAsync(countLanes(redis))).flat()) {
     await yieldToEventLoop()
-    const { waiting: before = 0, oldestAt } = lanes.get(lane) ?? {}
-    lanes.set(lane, { lane, waiting: before + part.waiting, oldestAt: earlier(oldestAt, part.oldestAt) })
+    const { waiting: before = 0, oldestAt: oldestBefore } = lanes.get(lane) ?? {}
+    lanes.set(lane, { lane, waiting: before + part.waiting, oldestAt: earlier(oldestBefore, part.oldestAt) })
     if (isParked) continue
     const { waiting } = stored.ofCompany(laneIds(lane).company_id)
     waiting.fixes += part.waiting
     if (!counted.has(lane)) waiting.lanes++
     counted.add(lane)
     waiting.oldestAt = earlier(waiting.oldestAt, part.oldestAt)
+    const oldestAt = earlier(queued.get(lane), part.oldestAt)
+    if (oldestAt !== undefined) queued.set(lane, oldestAt)
   }
   return [...lanes.values()]
 }
@@ -145,7 +159,9 @@ export class CustodyCollector {
   #last: Custody | undefined
   #known = 0
   #account: FixAccount | undefined
-  #oldestBefore: number | undefined
+  /** Of the lanes that are not parked: since when their oldest fix waits there, as far as that is known. */
+  #queued = new Map<string, QueuedLane>()
+  #takenAt = Infinity
 
   constructor(account: () => Promise<FixAccount>, { everyMs = 5000 } = {}) {
     this.#take = account
@@ -162,12 +178,12 @@ export class CustodyCollector {
     return this.#account
   }
 
-  /** What waits, and since when by the last two accounts: held fixes are old when they are released, and do not wait yet. */
+  /** What waits, and at least since when: fixes that were held or parked before are older than that. */
   get backlog(): StoredFixes['waiting'] | undefined {
     const { waiting } = this.#account ?? {}
-    if (waiting?.oldestAt === undefined || this.#oldestBefore === undefined)
-      return waiting && { ...waiting, oldestAt: undefined }
-    return { ...waiting, oldestAt: Math.max(waiting.oldestAt, this.#oldestBefore) }
+    let oldestAt: number | undefined
+    for (const { since } of this.#queued.values()) oldestAt = earlier(oldestAt, since)
+    return waiting && { ...waiting, oldestAt }
   }
 
   /** What two equal accounts in a row did not add up by. */
@@ -182,20 +198,37 @@ export class CustodyCollector {
   async #run(everyMs: number): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
+      const takenAt = Date.now()
       await this.#take().then(
-        (taken) => this.#compare(taken),
+        (taken) => this.#compare(taken, takenAt),
         () => (this.#last = undefined),
       )
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
-  #compare(account: FixAccount): void {
-    this.#oldestBefore = this.#account?.waiting.oldestAt
+  #compare(account: FixAccount, takenAt: number): void {
+    const before = this.#queued
+    this.#queued = new Map()
+    for (const [lane, oldestAt] of account.queued)
+      this.#queued.set(lane, { oldestAt, since: queuedSince(oldestAt, before.get(lane), this.#takenAt) })
+    this.#takenAt = takenAt
     this.#account = account
     if (isDeepStrictEqual(account.custody, this.#last)) this.#known = account.custody.difference
     this.#last = account.custody
   }
+}
+
+/** `oldestAt`: when its oldest fix was received; `since`: from when on it waits, as far as that is known. ms UTC. */
+interface QueuedLane {
+  readonly oldestAt: number
+  readonly since: number
+}
+
+/** A fix that is older than what was there at the account before, of `takenAt`, came out of what was held or parked. */
+function queuedSince(oldestAt: number, before: QueuedLane | undefined, takenAt: number): number {
+  if (oldestAt < (before?.oldestAt ?? takenAt)) return Date.now()
+  return before ? Math.max(before.since, oldestAt) : oldestAt
 }
 
 /** To count 20,000 lanes takes Redis 75 ms. */

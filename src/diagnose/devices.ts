@@ -56,7 +56,7 @@ function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
   if (sender && route && (condition === 'never' || condition === 'silent'))
     return [troubleWith('wrong_port', sender.sinceAt, senderText(sender), portAdvice(sender))]
   if (condition === 'silent')
-    return route && device.stopped !== 'company'
+    return route && !isSaidOfAll(device)
       ? [troubleWith('silent', heardAt, say('last heard {} ago', durationText(now - heardAt)))]
       : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route') {
@@ -81,6 +81,11 @@ function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
     troubles.push(troubleWith('clock_behind', sinceAt, evidence, zoneAdvice(device)))
   }
   return troubles
+}
+
+/** Whether the finding about its whole company says that it is silent. One that was said to be silent before that still is. */
+function isSaidOfAll({ heardAt = 0, stopped, usualMs }: DeviceFacts): boolean {
+  return stopped?.of === 'company' && stopped.foundAt - heardAt <= leastSilenceMs({ usualMs })
 }
 
 /** `action`: what to do, where that is known better than in general. */

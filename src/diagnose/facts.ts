@@ -223,7 +223,7 @@ export interface DeviceFacts {
   readonly isUnplaced?: boolean
   /** Whether fixes of it are held as those of a device that is not configured. */
   readonly isHeldUnknown?: boolean
-  /** If it fell silent together with others and was not heard since: whether all these are of its company. */
+  /** If it fell silent together with others and was not heard since. */
   readonly stopped?: StoppedWith
   /** For a device that is not configured: the entry in which its id may be mistyped; that device was never heard. */
   readonly meant?: MeantEntry
@@ -297,8 +297,11 @@ export interface TrafficVan {
   traits(): readonly Trait[]
 }
 
-/** With whom a van fell silent: with vans of its company alone, or of several. */
-export type StoppedWith = 'company' | 'companies'
+/** With whom a van fell silent: with vans of its company alone, or of several. `foundAt`: when that was found, ms UTC. */
+export interface StoppedWith {
+  readonly of: 'company' | 'companies'
+  readonly foundAt: number
+}
 
 /** What vans may have in common. */
 export interface Trait {

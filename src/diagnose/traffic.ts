@@ -4,8 +4,8 @@ import type { Facts, Found, StoppedTraffic, StoppedWith, Trait, TrafficVan } fro
 /** Vans that fell silent together. */
 interface Stop {
   readonly cutAt: number
-  /** Vans that are silent since, and when each was heard last. */
-  readonly silent: Map<string, number>
+  /** Vans that are silent since, when each was heard last, and when it was found to be one of them. */
+  readonly silent: Map<string, { readonly lastAt: number; readonly foundAt: number }>
   /** What is said of it; it is not worked out again once all vans must have been heard. */
   said: Omit<StoppedTraffic, 'still' | 'named'>
   /** How many have fallen silent, those included that were heard again. */
@@ -34,8 +34,11 @@ export class TrafficWatch {
 
   /** With whom a van fell silent, if it was not heard since; undefined: it did not. */
   stoppedWith(id: string): StoppedWith | undefined {
-    const stop = this.#stops.find(({ silent }) => silent.has(id))
-    return stop && (stop.said.company === undefined ? 'companies' : 'company')
+    for (const { said, silent } of this.#stops) {
+      const own = silent.get(id)
+      if (own) return { of: said.company === undefined ? 'companies' : 'company', foundAt: own.foundAt }
+    }
+    return undefined
   }
 
   /** What stopped and still does. Call it with all vans that should be heard. */
@@ -67,7 +70,7 @@ export class TrafficWatch {
     if (this.#stops.length === 0) return
     const heardAt = new Map(vans.map((van) => [van.id, van.heardAt]))
     for (const { silent } of this.#stops)
-      for (const [id, lastAt] of silent) if (heardAt.get(id) !== lastAt) silent.delete(id)
+      for (const [id, { lastAt }] of silent) if (heardAt.get(id) !== lastAt) silent.delete(id)
     this.#stops = this.#stops.filter(({ silent, fell }) => silent.size * 2 >= fell.size)
   }
 
@@ -91,7 +94,7 @@ export class TrafficWatch {
     const said = describe(fell, lately, cutAt)
     if (!said) return
     const own = said.shared ? fell.filter((van) => hasTrait(van, said.shared)) : fell
-    const silent = new Map(own.map(({ id, seenAt }) => [id, seenAt]))
+    const silent = new Map(own.map(({ id, seenAt }) => [id, { lastAt: seenAt, foundAt: now }]))
     this.#stops.push({ cutAt, said, silent, fell: new Set(silent.keys()) })
   }
 
@@ -103,7 +106,7 @@ export class TrafficWatch {
     if (more.length === 0) return
     for (const { id, seenAt } of more) {
       fell.add(id)
-      silent.set(id, seenAt)
+      silent.set(id, { lastAt: seenAt, foundAt: now })
     }
     const { shared } = said
     const own = shared ? lately.filter((van) => hasTrait(van, shared)) : lately

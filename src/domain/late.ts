@@ -14,15 +14,26 @@ export interface Late {
   readonly fixes: number
   /** The time of the last of them. */
   readonly time: number
+  /** Whether they may have been kept since the device was heard before: sent at the pace at which they were made, they are late by the same, too. */
+  readonly mayBeKept?: boolean
 }
 
-/** What is known of the clock of a device with its next fix, of `time`, that came at `at`; undefined: it is right, or a backlog comes. */
-export function lateNow(late: Late | undefined, { at, time }: { at: number; time: number }): Late | undefined {
+/** A fix of `time` that came at `at`; `fixBeforeAt`: when the one before it came, undefined: that is not known. ms UTC. */
+interface TimedFix {
+  readonly at: number
+  readonly time: number
+  readonly fixBeforeAt?: number
+}
+
+/** What is known of the clock of a device with its next fix; undefined: it is right, or a backlog comes. */
+export function lateNow(late: Late | undefined, { at, time, fixBeforeAt = Infinity }: TimedFix): Late | undefined {
   if (late && time <= late.time) return time === late.time ? late : undefined
   const ms = differenceOf(late, at - time)
   if (ms === undefined) return undefined
-  if (late?.ms !== ms) return { ms, sinceAt: at, untilAt: at, fixes: 1, time }
-  return { ...late, untilAt: at, fixes: late.fixes + 1, time }
+  if (late?.ms === ms) return { ...late, untilAt: at, fixes: late.fixes + 1, time }
+  // By an outage of a few hours a time zone is more likely than a backlog that never catches up.
+  const mayBeKept = late ? late.mayBeKept : ms > MOST_QUARTERS * QUARTER_MS && time > fixBeforeAt - QUARTER_MS
+  return { ms, sinceAt: at, untilAt: at, fixes: 1, time, mayBeKept }
 }
 
 /** The difference that explains a delay; undefined: none does. A backlog is late by less with every fix. */
@@ -35,7 +46,7 @@ function differenceOf(late: Late | undefined, ms: number): number | undefined {
 
 /** Whether these are enough fixes, for a while, to say that the clock of the device is behind. */
 export function isBehind(late: Late | undefined): late is Late {
-  if (late === undefined || late.fixes < LATE_FIXES) return false
+  if (late === undefined || late.mayBeKept || late.fixes < LATE_FIXES) return false
   return late.untilAt - late.sinceAt >= (late.ms > MOST_QUARTERS * QUARTER_MS ? FAR_MS : BEHIND_FOR_MS)
 }
 

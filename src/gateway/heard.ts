@@ -136,6 +136,7 @@ class HeardDevice {
   #said?: SaidParts
   /** While its fixes are late by the same. */
   #late?: Late
+  #fixBeforeAt?: number
   #events: readonly string[] = NO_EVENTS
   /** Whether it is among those of its shard that have changed. */
   #isChanged = false
@@ -213,7 +214,10 @@ class HeardDevice {
     if (fix) this.#fix = fix
     if (filtered) this.#filtered = filtered
     const timed = latestTimed({ fix, filtered })
-    if (timed) this.#late = lateNow(this.#late, { at: timed.at, time: timed.fix.time })
+    if (timed) {
+      this.#late = lateNow(this.#late, { at: timed.at, time: timed.fix.time, fixBeforeAt: this.#fixBeforeAt })
+      this.#fixBeforeAt = timed.at
+    }
     this.changed()
   }
 

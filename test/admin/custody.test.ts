@@ -58,16 +58,37 @@ it('the custody collector counts what is lost, and what is there too often, unti
   expect(difference()).toBe(0)
 })
 
-it('what was released a moment ago is no backlog, what still waits at the next look is one', async () => {
-  const receivedAt = Date.now() - 120_000
-  let looks = 0
-  const steps: (number | undefined)[] = []
-  const { moreLooks, oldestAt } = collect(async () => {
-    steps.push(oldestAt())
-    if (++looks === 3) await store(redis, '7/42/1', { receivedAt })
-  })
-  await moreLooks(6)
-  expect(steps.slice(0, 6)).toEqual([undefined, undefined, undefined, undefined, receivedAt, receivedAt])
+it('what was held waits from its release on, what came live since it was received', async () => {
+  const hourAgo = Date.now() - 3_600_000
+  const before = Date.now()
+  const { moreLooks, oldestAt } = collect()
+  await moreLooks(3)
+  expect(oldestAt()).toBeUndefined()
+  await store(redis, '7/42/1', { count: 3, receivedAt: hourAgo })
+  await moreLooks(3)
+  const releasedAt = oldestAt()
+  expect(releasedAt).toBeGreaterThan(before)
+  // The next of them are a little newer, and wait as long.
+  await redis.lpop(keys.lane('7/42/1'))
+  await moreLooks(3)
+  expect(oldestAt()).toBe(releasedAt)
+  const receivedAt = Date.now() + 1000
+  await store(redis, '7/42/2', { receivedAt })
+  await redis.del(keys.lane('7/42/1'))
+  await moreLooks(3)
+  expect(oldestAt()).toBe(receivedAt)
+})
+
+it('what was held does not make what a lane had before look older', async () => {
+  const { moreLooks, oldestAt } = collect()
+  await moreLooks(2)
+  await store(redis, '7/42/1', { receivedAt: Date.now() + 1000 })
+  await moreLooks(2)
+  const waitsSince = Number(oldestAt())
+  await redis.del(keys.lane('7/42/1'))
+  await store(redis, '7/42/1', { receivedAt: Date.now() - 3_600_000 })
+  await moreLooks(3)
+  expect(oldestAt()).toBeGreaterThan(waitsSince - 1000)
 })
 
 it('the custody collector ignores a difference while fixes move', async () => {

@@ -335,6 +335,20 @@ describe('a device whose times are behind', () => {
     expect(await behind(sent(0, 30 * S))).toBeUndefined()
   })
 
+  it('is not one that sends what it kept while it was away at the pace at which it was made', async () => {
+    const right = { at: NOW - 20 * H, fix: { time: NOW - 20 * H } }
+    const kept = Array.from({ length: 30 }, (_, n) => ({
+      at: NOW + n * 20 * S,
+      fix: { time: NOW - 20 * H + 7 * 60 * S + n * 21 * S },
+    }))
+    expect(await behind([right, ...kept])).toBeUndefined()
+    const earlier = kept.map(({ at, fix }) => ({ at, fix: { time: fix.time - H } }))
+    expect(await behind([right, ...earlier.slice(0, 10)])).toMatchObject({ zone: undefined })
+    const inTime = { at: NOW + H, fix: { time: NOW + H } }
+    const behindThen = late(7_200_000).map(({ at, fix }) => ({ at: at + 4 * H, fix: { time: fix.time + 4 * H } }))
+    expect(await behind([right, ...kept, inTime, ...behindThen])).toMatchObject({ ms: 7_200_000 })
+  })
+
   it('is noticed where its clock was right before', async () => {
     const right = { at: NOW - 10 * S, fix: { time: NOW - 10 * S } }
     expect(await behind([right, ...late(7_200_000)])).toMatchObject({ ms: 7_200_000 })

@@ -376,9 +376,12 @@ describe('by the facts of its devices', () => {
     ])
   })
 
-  it('a van that fell silent with others of its company has no finding of its own; its company is told of one that did with those of others', () => {
-    expect(found({ ...SILENT, stopped: 'company' })).toEqual([])
-    expect(found({ ...SILENT, stopped: 'companies' })).toMatchObject([{ code: 'silent' }])
+  it('a van that fell silent with others of its company has no finding of its own; its company is told of one that did with those of others, and of one that was silent before', () => {
+    const foundAt = NOW - 4 * MIN
+    expect(found({ ...SILENT, stopped: { of: 'company', foundAt } })).toEqual([])
+    expect(found({ ...SILENT, stopped: { of: 'companies', foundAt } })).toMatchObject([{ code: 'silent' }])
+    const longSilent = { ...SILENT, heardAt: NOW - 12 * MIN }
+    expect(found({ ...longSilent, stopped: { of: 'company', foundAt } })).toMatchObject([{ code: 'silent' }])
   })
 
   it('10,000 silent vans are one finding for each company, which names the first of them', () => {

@@ -127,7 +127,8 @@ function lateLearnt(before: HeardBefore | undefined, heard: DeviceRecord): Late 
   const { late } = before?.learnt ?? {}
   if (!last || (known && known.at === last.at && known.fix.time === last.fix.time)) return late
   // A clock that was right before is behind from one fix to the next.
-  return last.fix.time > (known?.fix.time ?? 0) ? lateNow(late, { at: last.at, time: last.fix.time }) : undefined
+  if (last.fix.time <= (known?.fix.time ?? 0)) return undefined
+  return lateNow(late, { at: last.at, time: last.fix.time, fixBeforeAt: known?.at })
 }
 
 /** By how much a clock is behind, where the fixes of a device are late by the same for a while, and the time zone that would explain that. */

@@ -71,6 +71,7 @@ function startWorker({ keep = KEEP, max_positions = 100, redeliver_share = 1 } =
     place: (record) => placed(timestampOf(record)),
     batch: { max_positions, max_wait: 0 },
     keep,
+    zone: 'UTC',
     push: { concurrency: 8, max_requests_per_s: null, redeliver_share, first_delay: 20, max_delay: 100 },
     logger,
   })

@@ -3,8 +3,9 @@ import type { RosterFacts } from '../diagnose/facts.ts'
 import { localDay, localFromUtc } from '../domain/times.ts'
 import type { Logger } from '../observe/log.ts'
 import { lastResults, type RosterResult, readResults } from '../roster/puts.ts'
+import { readOffers, refreshOffers } from '../roster/offers.ts'
 import type { Roster } from '../roster/roster.ts'
-import { grouped, jobFaults, type Redis } from '../store/index.ts'
+import { grouped, jobFaults, type Store } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
 import { CustodyCollector, type FixAccount, takeAccount } from './custody.ts'
 import { ConditionCollector } from './device/condition.ts'
@@ -51,7 +52,7 @@ export function startCollectors(sources: CollectorSources) {
     isExplained: (now) => explainsSilence(findings.current, gatherer.processes, now),
     knownTraffic: () => knownTraffic(gatherer.processes, findings.current),
   })
-  const roster = new RosterCollector({ ...sources, zone: () => live.config.time_zone })
+  const roster = new RosterCollector(sources)
   const gatherer: FactGatherer = new FactGatherer({
     ...sources,
     deviceOf: (id) => sources.directory().find(id),
@@ -61,6 +62,7 @@ export function startCollectors(sources: CollectorSources) {
     devices: () => devices.groups(),
     traffic: () => devices.traffic(),
     roster: () => roster.read(),
+    keepMs: live.config.keep.delivered,
   })
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings: Findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
@@ -99,9 +101,9 @@ export function startCollectors(sources: CollectorSources) {
 }
 
 interface RosterFactSources {
-  readonly redis: Redis
+  readonly redis: Store
   readonly directory: () => Roster
-  readonly zone: () => string
+  readonly live: RosterInEffect
 }
 
 /**
@@ -113,6 +115,8 @@ class RosterCollector {
   #facts: RosterFacts = { rejected: [], stale: [], missing: [], pulls: [] }
   #readAt = -Infinity
   #missingAt = -Infinity
+  #offersAt = -Infinity
+  #offersAsOf = -1
 
   constructor(sources: RosterFactSources) {
     this.#sources = sources
@@ -122,7 +126,8 @@ class RosterCollector {
   async read(): Promise<RosterFacts> {
     const now = performance.now()
     if (now - this.#readAt < READ_MS) return this.#facts
-    const results = lastResults(await readResults(this.#sources.redis))
+    const { directory, live, redis } = this.#sources
+    const results = lastResults(await readResults(redis))
     const last = results.filter(({ undone }) => !undone)
     const isDue = this.#facts.missing.length > 0 || now - this.#missingAt >= MISSING_MS
     this.#readAt = now
@@ -139,11 +144,23 @@ class RosterCollector {
         const isFinding = failing && (failing.refused || failing.tries >= TRIES)
         return isFinding ? [{ writer, company_id, ...failing }] : []
       }),
-      missing: isDue
-        ? await companiesMissing(this.#sources.directory(), Date.now(), this.#sources.zone())
-        : this.#facts.missing,
+      offers: await this.#offers(),
+      missing: isDue ? await companiesMissing(directory(), Date.now(), live.config.time_zone) : this.#facts.missing,
     }
     return this.#facts
+  }
+
+  /** They are counted anew when the roster has changed, and every minute. */
+  async #offers(): Promise<RosterFacts['offers']> {
+    const { directory, live, redis } = this.#sources
+    const now = performance.now()
+    const isDue = live.version() !== this.#offersAsOf || now - this.#offersAt >= MISSING_MS
+    if (!isDue) return readOffers(redis)
+    const asOf = live.version()
+    const offers = await refreshOffers(redis, directory(), live.config.keep.delivered)
+    this.#offersAsOf = asOf
+    this.#offersAt = now
+    return offers
   }
 }
 

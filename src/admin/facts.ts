@@ -15,6 +15,7 @@ import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
 import {
+  keptFigures,
   missingReplicas,
   parkedWhole,
   readProcesses,
@@ -35,6 +36,8 @@ export interface FactSources extends RedisSources {
   readonly nameOf: (device: string) => string | undefined
   /** Rejects where Redis does not answer. */
   readonly roster: () => Promise<RosterFacts>
+  /** `keep.delivered`, ms. */
+  readonly keepMs: number
   /** The receivers of alerts that fail. */
   readonly alertsFailing?: () => readonly FailedReceiver[]
   /** Devices with the same trouble. */
@@ -120,6 +123,7 @@ export class FactGatherer {
       traffic: traffic(),
       roster: stored.roster,
       alerts: alertsFailing?.(),
+      kept: stored.kept,
     }
   }
 
@@ -127,9 +131,25 @@ export class FactGatherer {
   async #readStored(now: number) {
     const { redis, upstream, roster } = this.#sources
     await answering(redis)
-    const reads = [readProcesses(redis), upstream(), refusedLanes(redis), this.#redisFacts(now), roster()] as const
-    const [signs, api, lanes, server, writers] = await Promise.all(reads)
-    return { ...signs, upstream: api, lanes, server, roster: writers }
+    const reads = [
+      readProcesses(redis),
+      upstream(),
+      refusedLanes(redis),
+      this.#redisFacts(now),
+      roster(),
+      this.#keptFacts(now),
+    ] as const
+    const [signs, api, lanes, server, writers, kept] = await Promise.all(reads)
+    return { ...signs, upstream: api, lanes, server, roster: writers, kept }
+  }
+
+  async #keptFacts(now: number): Promise<Facts['kept']> {
+    const { redis, keepMs } = this.#sources
+    const { since, trimmed } = await keptFigures(redis)
+    const wantedSince = now - keepMs
+    // What is deleted goes by the hour.
+    const isShort = keepMs > 0 && trimmed > 0 && since !== undefined && since > wantedSince + HOUR_MS
+    return isShort ? { since, wantedSince } : undefined
   }
 
   #live(role: SeenProcess['role']): SeenProcess[] {
@@ -229,3 +249,4 @@ function latestOf(known: readonly Readonly<Record<string, number>>[]): Record<st
 }
 
 const LIVES_MS = 10_000
+const HOUR_MS = 3_600_000

@@ -34,6 +34,7 @@ import { type PageSettings, servePage } from './page.ts'
 import { readPlaces } from './places.ts'
 import { Puller, type PullerSources } from './pull/index.ts'
 import { type RelaySources, relayOperations, tokenRefusals } from './relay/operations.ts'
+import { offerOperations } from './roster/offers.ts'
 import { rosterResultOperations, rosterSource, undoOperation } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
@@ -144,6 +145,7 @@ export async function openAdmin(options: AdminOptions) {
     ...routeOperations(options, change),
     ...assignmentOperations(options, change),
     redeliverOperation(options),
+    ...offerOperations(options),
     ...rosterResultOperations(options),
     undoOperation(options, change),
     ...parkedOperations(options),

@@ -92,6 +92,11 @@ export function configSchema(protocols: Protocols, dir = '') {
       ),
     }),
     roster: section({
+      redeliver: setting(
+        oneOf('ask', 'always', 'never'),
+        'ask',
+        'Positions that were delivered by lines of the past which a file or a pulled roster replaces: offer to deliver them where they belong (`ask`), do so, or leave them.',
+      ),
       pull: pulls(dir).describe('Rosters that other systems serve.'),
     }),
     batch: section({

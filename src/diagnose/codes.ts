@@ -466,6 +466,19 @@ export const CODES = {
     message: 'the roster is of before',
     action: 'write the roster of today, or copy the newer file here: waybridge routes put FILE',
   },
+  redelivery_offered: {
+    severity: 'warning',
+    link: 'accepted',
+    message: '{} positions of {} went to another route than {} says now',
+    action:
+      'deliver them to their route as well: the button of this finding, or waybridge redeliver; the route that has them keeps them',
+  },
+  keep_full: {
+    severity: 'warning',
+    link: 'accepted',
+    message: 'delivered fixes are kept for {} instead of {}: they take as much memory as they may',
+    action: 'raise keep.max_memory or the memory of Redis, or lower keep.delivered in gateway.yaml',
+  },
 } satisfies Record<string, Meaning>
 
 /** What is wrong with a device by itself. On the wrong port without a listener for all protocols, nothing of it is taken. */

@@ -36,6 +36,8 @@ export interface Facts {
   readonly traffic?: readonly StoppedTraffic[]
   readonly roster?: RosterFacts
   readonly alerts?: readonly FailedReceiver[]
+  /** How far back delivered fixes are kept if their memory is used up, and how far they should be: ms UTC. */
+  readonly kept?: { readonly since: number; readonly wantedSince: number }
   /** Received fixes minus those that are accounted for, as counted last while no fix moved. */
   readonly difference?: number
 }
@@ -78,6 +80,14 @@ export interface RosterFacts {
     readonly tries: number
     readonly reason: Text
     readonly refused?: true
+  }[]
+  /** What was delivered by lines that a file or a pulled roster replaced. `at`: ms UTC. */
+  readonly offers?: readonly {
+    readonly company_id: string
+    readonly writer: string
+    readonly at: number
+    readonly fixes: number
+    readonly vans: readonly string[]
   }[]
   /** Companies without a line that begins today, that had some on each of the last five working days. */
   readonly missing: readonly string[]

@@ -190,6 +190,10 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`':
     ['correct the roster in that system, or give the roster of today, under Roster'],
   [CODES.roster_stale.action]: ['give the roster of today, under Roster'],
+  [CODES.redelivery_offered.message]: ['{} positions of {} went to another route than the roster says now', 0, 1],
+  [CODES.redelivery_offered.action]: [
+    'deliver them to their route as well, with the button, or say that it is not needed',
+  ],
 
   [CODES.config_refused.message]: ['the file {} is refused: what was in effect before stays in effect', 0],
   [CODES.config_refused.action]: ['tell who runs this server what the details say'],
@@ -214,6 +218,8 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   [CODES.redis_unsafe.action]: ['tell who runs this server at once'],
   [CODES.redis_unlimited.message]: ['the memory of this server has no limit: a part of it may be ended'],
   [CODES.redis_unlimited.action]: ['tell who runs this server'],
+  [CODES.keep_full.message]: ['delivered positions are kept for {} only: what is older cannot be corrected', 0],
+  [CODES.keep_full.action]: ['tell who runs this server'],
   [CODES.alert_failed.message]: ['{} is not told what is wrong', 0],
   [CODES.alert_failed.action]: ['tell who runs this server'],
   [CODES.redis_down.message]: ['this server cannot store anything: no position is taken'],

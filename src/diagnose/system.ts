@@ -1,12 +1,18 @@
 import { counted, english, say, type Template, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
-import type { Facts, Found, ProcessFacts } from './facts.ts'
+import type { Facts, Found, ProcessFacts, RosterFacts } from './facts.ts'
 
 /** What is wrong with Redis, the processes, the backlog, the account, the roster and the receivers of alerts. */
 export function systemTroubles(facts: Facts): Found[] {
-  return [redisTroubles, processTroubles, backlogTroubles, accountTroubles, rosterTroubles, alertTroubles].flatMap(
-    (troubles) => troubles(facts),
-  )
+  return [
+    redisTroubles,
+    processTroubles,
+    backlogTroubles,
+    accountTroubles,
+    rosterTroubles,
+    alertTroubles,
+    keepTroubles,
+  ].flatMap((troubles) => troubles(facts))
 }
 
 export function redisTroubles({ redis = {}, now }: Facts): Found[] {
@@ -141,7 +147,32 @@ function rosterTroubles({ roster }: Facts): Found[] {
       evidence: [reason],
     }),
   )
-  return [...rejected, ...stale, ...missing, ...pulls]
+  return [...rejected, ...stale, ...missing, ...pulls, ...offered(roster)]
+}
+
+function offered({ offers = [] }: RosterFacts): Found[] {
+  return offers.map(({ company_id, writer, at, fixes, vans }): Found => {
+    const named = vans.slice(0, MOST_VANS).join(', ')
+    const who = vans.length > MOST_VANS ? say('{} and {} more', named, vans.length - MOST_VANS) : named
+    return {
+      code: 'redelivery_offered',
+      subject: { company_id },
+      sinceAt: at,
+      count: fixes,
+      message: say(CODES.redelivery_offered.message, fixes, who, writer),
+    }
+  })
+}
+
+/** Whether delivered fixes are kept for less long than the configuration says. */
+function keepTroubles({ kept, now }: Facts): Found[] {
+  if (!kept) return []
+  const { since, wantedSince } = kept
+  return [{ code: 'keep_full', message: say(CODES.keep_full.message, hours(now - since), hours(now - wantedSince)) }]
+}
+
+function hours(ms: number): Text {
+  return say('{} h', Math.floor(ms / 3_600_000))
 }
 
 function alertTroubles({ alerts = [] }: Facts): Found[] {
@@ -176,3 +207,4 @@ const RESTARTS_WITHIN_MS = 300_000
 /** A process that ended repeatedly counts as well again after it has run this long. */
 const HEALTHY_MS = 10_000
 const BACKLOG_MS = 60_000
+const MOST_VANS = 5

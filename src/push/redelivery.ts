@@ -115,6 +115,7 @@ export class Redelivery {
 
   /** Whether nothing waits in the lanes that the replaced roster placed there. What is parked whole is looked up anew by itself. */
   async #hasDrained(shard: Shard, { at, lanes }: Correction): Promise<boolean> {
+    if (Date.now() < at) return false
     const states = await describeLanes(this.#options.redis, lanes, [shard])
     return states.every(({ oldestAt = Infinity, parked }) => parked || oldestAt > at)
   }

@@ -11,7 +11,9 @@ import {
   notesWith,
   readFileNotes,
 } from './file-version.ts'
+import { decideRedelivery } from './offers.ts'
 import { countLines } from './puts.ts'
+import { planRedelivery } from './redelivery.ts'
 import type { Replica } from './replica.ts'
 import { effectOf, lossOf } from './roster.ts'
 import { writeRoster } from './table.ts'
@@ -48,7 +50,15 @@ export async function writeFiles(
     await replica.refresh()
     const asOf = replica.version
     const known = await readFileNotes(replica.redis, installation, contents)
-    const { comparisons, difference, ...losses } = await planned(files, { contents, known, replica })
+    const { comparisons, difference, after, concerned, ...losses } = await planned(files, { contents, known, replica })
+    const { keep, roster: setting } = files.gateway.content.config ?? {}
+    const keepMs = keep?.delivered ?? 0
+    const redelivery = await planRedelivery(replica.redis, {
+      before: replica.roster,
+      after,
+      devices: concerned,
+      keepMs,
+    })
     const changed = comparisons.filter(({ isChanged }) => isChanged)
     const notes = changed.map((each) => notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now))
     const write = { ...difference, files: (await Promise.all(notes)).flat() }
@@ -57,6 +67,8 @@ export async function writeFiles(
     await replica.refresh()
     // Redis has lost it again.
     if (replica.version < version) continue
+    const writer = changed.map(({ name }) => name).join(', ')
+    await decideRedelivery(replica.redis, redelivery, { writer, decision: setting?.redeliver ?? 'never' })
     for (const { name, now } of comparisons) await correctSources(replica.roster, name, now)
     const refused = comparisons.flatMap(({ name, now }) =>
       contents.has(name) && contents.get(name) !== now ? [name] : [],
@@ -96,11 +108,12 @@ async function planned(
       return compare(each, isRefused ? each.before : (contents.get(each.name) ?? NO_FILE))
     })
     const difference = await differenceOf(comparisons, replica.roster)
-    const { losing } = await effectOf(difference, replica.roster, moment)
+    const { after, concerned, losing } = await effectOf(difference, replica.roster, moment)
     const lost = lossOf(losing.length, replica.roster.devices(), moment)
     const refused = loss ? [...mistakes, loss] : mistakes
     const unrouted = losing.map(({ id, name = id }) => name)
-    if (lost === undefined) return { comparisons, difference, refused, withLoss: loss !== undefined, unrouted }
+    if (lost === undefined)
+      return { comparisons, difference, after, concerned, refused, withLoss: loss !== undefined, unrouted }
     const changed = comparisons.filter(({ isChanged }) => isChanged).map(({ name }) => name)
     const name = (!loss && changed.find((each) => !isOfDevices(each))) || changed[0]
     loss = problemOf(files, name, say('would take the route from {} now: it is not in effect', lost))

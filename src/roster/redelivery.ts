@@ -3,6 +3,7 @@ import { yieldToEventLoop } from '../async.ts'
 import type { Interval } from '../domain/times.ts'
 import { addCorrections, type Correction, keptSince, misplacedFixes, readKept, type Store } from '../store/index.ts'
 import type { DeviceEntry } from './device-entry.ts'
+import { ROSTER_HOLDS_MS } from './replica.ts'
 import type { Roster } from './roster.ts'
 
 /** Fixes of a device that were delivered to one lane and belong to another. */
@@ -77,8 +78,9 @@ export function planDeliveredElsewhere(
 }
 
 /** Has what `planRedelivery` found delivered where it belongs, once the change is in effect. */
-export async function redeliver(redis: Store, { corrections }: Redelivery): Promise<void> {
-  const at = Date.now()
+export async function redeliver(redis: Store, { corrections }: Pick<Redelivery, 'corrections'>): Promise<void> {
+  // Until then a gateway may place fixes by the roster that is replaced.
+  const at = Date.now() + ROSTER_HOLDS_MS
   await addCorrections(
     redis,
     corrections.map((correction) => ({ ...correction, at })),

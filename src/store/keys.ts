@@ -125,7 +125,7 @@ export const keys = {
   audit: `${TAG}:audit`,
   /**
    * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`,
-   * `file-versions`, stream `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash
+   * `file-versions`, stream `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts, `offers`: see src/roster/offers.ts; hash
    * `former`: see lua/roster.lua; hash `applied`: gateway process → the version that is in effect there; channel of
    * pub/sub `written`: after each write
    */

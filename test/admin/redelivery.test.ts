@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { chunksOf, Leases, openCorrections, packDevice, packRecords, trimKept } from '../../src/store/index.ts'
 import { Appender } from '../../src/store/index.ts'
@@ -115,6 +117,58 @@ describe('a change of the roster that covers the past', () => {
     await deliver('7/42/1001', T)
     await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
     expect(redeliverIn(await assign(FROM, 'dry_run=true'))).toBeUndefined()
+  })
+})
+
+describe('a file that replaces lines of the past', () => {
+  const line = (route: number) => `device,courier_id,route_id,from,until\nVan 12,42,${route},${at(T)},${at(T + 7200)}\n`
+  const write = (text: string) => writeFile(join(admin.dir, 'routes.csv'), text)
+  const offered = async () => {
+    const { json } = await admin.ask('/admin/findings')
+    const all = (json as { results: Record<string, unknown>[] }).results
+    return all.filter(({ code, ended_at }) => code === 'redelivery_offered' && ended_at === undefined)
+  }
+  const decide = (method: string) => send(method, '/admin/roster/redeliver?company_id=7')
+  const SOON = { timeout: 30_000, interval: 100 }
+
+  it('offers to deliver once more, and does so if somebody agrees', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await write(line(3001))
+    await expect.poll(offered, SOON).toMatchObject([
+      {
+        count: 2,
+        subject: { company_id: '7' },
+        message: '2 positions of Van 12 went to another route than routes.csv says now',
+      },
+    ])
+    expect(await corrections()).toEqual([])
+    expect((await decide('POST')).json).toEqual({ fixes: 2 })
+    expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000 }])
+    await expect.poll(offered, SOON).toEqual([])
+    expect((await decide('POST')).json).toEqual({ fixes: 0 })
+  })
+
+  it('offers nothing any more once it is declined, or put right', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await write(line(3001))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    await write(line(1001))
+    await expect.poll(offered, SOON).toEqual([])
+    await write(line(3002))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    expect((await decide('DELETE')).status).toBe(200)
+    await expect.poll(offered, SOON).toEqual([])
+    expect(await corrections()).toEqual([])
+  })
+
+  it('offers nothing where what was delivered went there', async () => {
+    await deliver('7/42/3001', T)
+    await write(line(3001))
+    await vi.waitFor(async () => {
+      const { json } = await admin.ask(`/admin/routes?at=${at(T)}`)
+      expect((json as { results: object[] }).results).toMatchObject([{ route_id: '3001' }])
+    }, 30_000)
+    expect(await offered()).toEqual([])
   })
 })
 

@@ -279,7 +279,7 @@ export async function openBare(
     ],
     directory: () => directory,
     live: {
-      config: { time_zone: 'UTC', keep: { delivered: 0, max_memory: 0.1 } },
+      config: { time_zone: 'UTC', keep: { delivered: 0, max_memory: 0.1 }, roster: { redeliver: 'ask', pull: [] } },
       directory: () => directory,
       version: () => 0,
       companies: () => [],

@@ -3,9 +3,11 @@ import { ApiRefusal } from '../../http/refusal.ts'
 import { unresolved } from '../../roster/advice.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { pulledDifference, pulledNote, readPulled } from '../../roster/pulls.ts'
+import { decideRedelivery } from '../../roster/offers.ts'
 import { countLines, keptPut, type RosterResult } from '../../roster/puts.ts'
+import { planRedelivery } from '../../roster/redelivery.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { Redis } from '../../store/index.ts'
+import type { Store } from '../../store/index.ts'
 import { say } from '../../texts/text.ts'
 import { putJson, putResult } from '../roster/answer.ts'
 import { readRosterBody, refuseLines, type RosterBody } from '../roster/body.ts'
@@ -13,7 +15,7 @@ import { effectOnDevices } from '../roster/plan.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 
 export interface PullSources {
-  readonly redis: Redis
+  readonly redis: Store
   readonly live: RosterInEffect
   readonly change: RosterWrites
 }
@@ -36,7 +38,7 @@ export async function takeRoster(
   { redis, live, change }: PullSources,
 ): Promise<TakenRoster> {
   const body = await readRosterBody(bytes, typeOf(bytes), live.config.time_zone)
-  return change(async (roster) => {
+  const taken = await change(async (roster) => {
     const plan = await planPull({ body, pull, roster, before: await readPulled(redis, pull) })
     const answer = await putJson(plan, { body, roster, zone: live.config.time_zone })
     const by = { writer: pull.name, company_id: pull.company_id }
@@ -44,8 +46,16 @@ export async function takeRoster(
     const { fields, isChanged, lines } = plan
     if (!isChanged) return { result, isChanged }
     const kept = lines.length > 0 ? await keptPut(result, { ...ALWAYS, change: lines, roster }) : undefined
-    return { result, isChanged, write: { assignments: lines, files: await pulledNote(pull, fields), put: kept } }
+    const keepMs = live.config.keep.delivered
+    const { after, changing } = plan
+    const redelivery = await planRedelivery(redis, { before: roster, after, devices: changing, keepMs })
+    const write = { assignments: lines, files: await pulledNote(pull, fields), put: kept }
+    return { result, isChanged, write, redelivery }
   })
+  const { result, isChanged, redelivery, version } = taken
+  if (version !== undefined)
+    await decideRedelivery(redis, redelivery, { writer: pull.name, decision: live.config.roster.redeliver })
+  return { result, isChanged }
 }
 
 interface Pulled {

@@ -13,7 +13,7 @@ import { say } from '../../texts/text.ts'
 import type { Scope } from '../scope.ts'
 
 export interface RosterInEffect {
-  readonly config: Pick<Config, 'keep' | 'time_zone'>
+  readonly config: Pick<Config, 'keep' | 'roster' | 'time_zone'>
   directory(): Roster
   version(): number
   companies(): readonly Company[]

@@ -370,6 +370,15 @@ const FINDINGS = {
   '{} lines of {} are left out of the roster': '{1} Zeilen von {2} sind im Tourenplan weggelassen',
   'correct the lines in the evidence, and write the roster again':
     'die Zeilen der Belege berichtigen und den Tourenplan erneut schreiben',
+  '{} positions of {} went to another route than {} says now':
+    '{1} Positionen von {2} gingen an eine andere Tour, als {3} jetzt sagt',
+  'deliver them to their route as well: the button of this finding, or waybridge redeliver; the route that has them keeps them':
+    'sie auch ihrer Tour zustellen: mit dem Knopf bei dieser Meldung oder waybridge redeliver; die Tour, die sie hat, behält sie',
+  'delivered fixes are kept for {} instead of {}: they take as much memory as they may':
+    'zugestellte Positionen werden {1} statt {2} aufbewahrt: sie nehmen so viel Speicher, wie sie dürfen',
+  'raise keep.max_memory or the memory of Redis, or lower keep.delivered in gateway.yaml':
+    'keep.max_memory oder den Speicher von Redis erhöhen, oder keep.delivered in gateway.yaml senken',
+  '{} h': '{1} h',
   'the roster of {} cannot be pulled: its lines stay as they were':
     'der Tourenplan von {1} lässt sich nicht abholen: seine Zeilen bleiben, wie sie waren',
   'see that its server runs, and that url, token and ca are right in gateway.yaml (roster.pull); it is tried again by itself':

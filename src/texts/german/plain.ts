@@ -1,6 +1,12 @@
 /* What a dispatcher is told, who does not know how waybridge works: see src/diagnose/plain.ts. */
 
 const PROBLEMS = {
+  '{} positions of {} went to another route than the roster says now':
+    '{1} Positionen von {2} gingen an eine andere Tour, als der Plan jetzt sagt',
+  'deliver them to their route as well, with the button, or say that it is not needed':
+    'sie mit dem Knopf auch ihrer Tour zustellen, oder sagen, dass es nicht nötig ist',
+  'delivered positions are kept for {} only: what is older cannot be corrected':
+    'zugestellte Positionen werden nur {1} aufbewahrt: was älter ist, lässt sich nicht berichtigen',
   'nothing is heard, though on a route now': 'kein Lebenszeichen, obwohl jetzt auf Tour',
   'messages arrive, but no new position': 'Meldungen kommen an, aber keine neue Position',
   'the positions have wrong times: they are behind': 'die Positionen haben falsche Zeiten: sie gehen nach',

@@ -1,0 +1,77 @@
+import { type Correction, keys, type Store } from '../store/index.ts'
+import { planDeliveredElsewhere, type Redelivery, redeliver } from './redelivery.ts'
+import type { Roster } from './roster.ts'
+
+/** What was delivered by lines that a file or a pulled roster replaced, until somebody decides. Of one company. */
+export interface Offer {
+  readonly company_id: string
+  /** The files, or the pulled roster. */
+  readonly writer: string
+  /** ms UTC. */
+  readonly at: number
+  readonly fixes: number
+  /** Names of the devices. */
+  readonly vans: readonly string[]
+  readonly corrections: readonly Omit<Correction, 'at'>[]
+}
+
+/** As `roster.redeliver` says, delivers once more what a written file replaced, offers it, or does neither. */
+export async function decideRedelivery(
+  redis: Store,
+  redelivery: Redelivery | undefined,
+  { writer, decision }: { readonly writer: string; readonly decision: 'ask' | 'always' | 'never' },
+): Promise<void> {
+  if (!redelivery || redelivery.moves.length === 0 || decision === 'never') return
+  if (decision === 'always') return redeliver(redis, redelivery)
+  const companies = Map.groupBy(redelivery.moves, ({ device }) => device.company_id)
+  for (const [company_id, moves] of companies) {
+    const ids = new Set(moves.map(({ device }) => device.id))
+    const offer: Offer = {
+      company_id,
+      writer,
+      at: Date.now(),
+      fixes: moves.reduce((sum, { fixes }) => sum + fixes, 0),
+      vans: [...new Set(moves.map(({ device: { id, name = id } }) => name))],
+      corrections: redelivery.corrections.filter(({ device }) => ids.has(device)),
+    }
+    await redis.hset(OFFERS, fieldOf(offer), JSON.stringify(offer))
+  }
+}
+
+export async function readOffers(redis: Store): Promise<Offer[]> {
+  return Object.values(await redis.hgetall(OFFERS)).map((json) => JSON.parse(json) as Offer)
+}
+
+/** Deletes the offers of a company. @returns those that were there */
+export async function takeOffers(redis: Store, company_id: string): Promise<Offer[]> {
+  const offers = (await readOffers(redis)).filter((offer) => offer.company_id === company_id)
+  const taken = await Promise.all(
+    offers.map(async (offer) => ((await redis.hdel(OFFERS, fieldOf(offer))) > 0 ? [offer] : [])),
+  )
+  return taken.flat()
+}
+
+/** Counts anew what is offered, by the roster in effect, and drops what no longer is: the file was put right, or what was kept is gone. */
+export async function refreshOffers(redis: Store, roster: Roster, keepMs: number): Promise<Offer[]> {
+  const left: Offer[] = []
+  for (const offer of await readOffers(redis)) {
+    const plans = await Promise.all(
+      offer.corrections.map(({ device, from, until }) => {
+        const interval = { from: from / 1000, until: until / 1000 }
+        return planDeliveredElsewhere(redis, { roster, devices: roster.entriesOf([device]), interval, keepMs })
+      }),
+    )
+    const fixes = plans.flatMap((plan) => plan?.moves ?? []).reduce((sum, move) => sum + move.fixes, 0)
+    const changed = { ...offer, fixes }
+    if (fixes === 0) await redis.hdel(OFFERS, fieldOf(offer))
+    else left.push(changed)
+    if (fixes > 0 && fixes !== offer.fixes) await redis.hset(OFFERS, fieldOf(offer), JSON.stringify(changed))
+  }
+  return left
+}
+
+function fieldOf({ company_id, writer, at }: Offer): string {
+  return `${company_id} ${at} ${writer}`
+}
+
+const OFFERS = keys.roster('offers')

@@ -113,7 +113,9 @@ function Row({
           <span class="muted">–</span>
         )}
       </td>
-      <td class="col-place">{van.place}</td>
+      <td class="col-place" title={van.place}>
+        {van.place}
+      </td>
     </tr>
   )
 }

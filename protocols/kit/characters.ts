@@ -46,8 +46,16 @@ export function isClear(next: Characters): boolean {
 }
 
 function endsOf(next: Characters): readonly number[] {
-  return Array.from({ length: 256 }, (_, code) => code).filter((code) => (next >> BigInt(code)) & 1n)
+  let codes = codesOf.get(next)
+  if (codes === undefined) {
+    codes = Array.from({ length: 256 }, (_, code) => code).filter((code) => (next >> BigInt(code)) & 1n)
+    codesOf.set(next, codes)
+  }
+  return codes
 }
+
+/** The codes of each set that was asked for: patterns ask for few sets, again and again. */
+const codesOf = new Map<Characters, readonly number[]>()
 
 /** How a part of a pattern reads a text. */
 export interface Reading {

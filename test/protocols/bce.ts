@@ -18,7 +18,7 @@ const [PLACE_END, ALWAYS, CARD] = ['00'.repeat(4), '01'.repeat(11), '17b5c400000
 const DRIVER = PLACE_END + ALWAYS + CARD
 const BY_DRIVER = { driver: '12891415' }
 /** Values without a place: bits 1 and 14 of the first mask, and the driver. */
-const UNPLACED = `1d77a76510${'02c000804000'}${ALWAYS}${CARD}`
+const UNPLACED = `1d77a7651002c000804000${ALWAYS}${CARD}`
 
 /** Masks, what follows the place, and what it says: the driver's card stands behind all values of the masks before its own. */
 const DRIVEN: readonly (readonly [masks: string, values: string, said: typeof BY_DRIVER | undefined])[] = [

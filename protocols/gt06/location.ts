@@ -13,7 +13,19 @@
  *
  *   DWXX=Lat:N23d5.1708m,Lon:E114d23.6212m,Course:120,Speed:53.02,DateTime:08-09-12 14:52:36        or Lat:N22.576713, …
  */
-import { ByteReader, dop, type Fix, flagged, heading, kmh, type Message, said, tlv, utc } from '../kit/index.ts'
+import {
+  ByteReader,
+  dop,
+  type Fix,
+  flagged,
+  heading,
+  kmh,
+  type Message,
+  type Said,
+  said,
+  tlv,
+  utc,
+} from '../kit/index.ts'
 import { behindPosition, withoutPosition } from './status.ts'
 import { type FrameKind, kindOf } from './types.ts'
 
@@ -33,10 +45,19 @@ export function location(
   if (kind?.holds === 'none') return { none: kind.why, said: withoutPosition({ type, content, model }) }
   const layout: Layout = { type, content, before: kind?.before, ahead: context.ahead, model }
   const found = positionOf(layout) ?? laterPosition(kind, layout)
-  if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
+  if (typeof found === 'string' && kind?.holds === 'position') return { none: found, said: saidWithoutClock(layout) }
   if (typeof found === 'object') return { fixes: [found] }
   if (kind?.holds === 'either') return { none: kind.why, said: withoutPosition({ type, content, model }) }
   return kind ? { fixes: [] } : {}
+}
+
+/** What a report says whose position has no date, as before the device knows the time: its alarm is one all the same. */
+function saidWithoutClock(layout: Layout): Said | undefined {
+  const { content, before = 0 } = layout
+  const at = before + GPS
+  return content.length < at || content.subarray(before, before + DATE).some((byte) => byte !== 0)
+    ? undefined
+    : behindPosition(layout, at, 0)
 }
 
 interface DateContext {

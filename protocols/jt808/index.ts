@@ -37,7 +37,7 @@ import {
   xor,
 } from '../kit/index.ts'
 import { isJointech, jointechFrame, jointechText } from './jointech.ts'
-import { BASIC, locationWithin, report } from './location.ts'
+import { BASIC, locationWithin, report, saidIn } from './location.ts'
 import { cardIn, obdIn } from './said.ts'
 
 const frames = escaped({ flag: 0x7e, escape: 0x7d, codes: new Map([1, 2].map((code) => [code, 0x7c + code])) })
@@ -167,7 +167,11 @@ function positions(r: ByteReader, { device, type, properties }: Header, session:
   const isOf2019 = (properties & VERSION) !== 0
   const read = (entry: ByteReader) => report(entry, settings, isOf2019)
   const before = BEFORE.get(type)
-  if (before !== undefined) return placed(read(r.skip(before)))
+  if (before !== undefined) {
+    const at = r.skip(before).position
+    const fix = read(r)
+    return fix ? { fixes: [fix] } : { none: 'no fix', said: saidIn(r.at(at), isOf2019) }
+  }
   if (type === BATCH) return batch(r.skip(3), 2, read)
   if (type === VENDOR_BATCH) return batch(r, 1, read)
   if (type === PHOTO) return photo(r.skip(8), read)

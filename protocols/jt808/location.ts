@@ -7,7 +7,7 @@
  *   S  status; bit 1: fixed, 2: south,    H  altitude, m                             G  heading, degrees
  *      3: west                            time: packed decimals, GMT+8               tags and alarms: said.ts
  */
-import { ByteReader, bcdYmd, type Fix, heading, isBcdYmd, kmh, type Settings } from '../kit/index.ts'
+import { ByteReader, bcdYmd, type Fix, heading, isBcdYmd, kmh, type Said, type Settings } from '../kit/index.ts'
 import { besides } from './said.ts'
 
 /** Bytes of the part that is always there, and of its first field. */
@@ -19,9 +19,17 @@ const OTHERWISE_IN_2019 = 0x0003_8000
 
 /** A report; undefined where the device has neither a fix nor the time. @throws DecodeError */
 export function report(r: ByteReader, settings: Settings, isOf2019: boolean): Fix | undefined {
-  const alarms = r.u32()
-  return location(r, settings, isOf2019 ? alarms & ~OTHERWISE_IN_2019 : alarms)
+  return location(r, settings, alarmsOf(r, isOf2019))
 }
+
+/** What a report says besides its position, for one that is no fix. @throws DecodeError */
+export function saidIn(r: ByteReader, isOf2019: boolean): Said | undefined {
+  const alarms = alarmsOf(r, isOf2019)
+  const status = r.u32()
+  return besides(r.skip(BASIC - 2 * ALARMS), alarms, status).said
+}
+
+const alarmsOf = (r: ByteReader, isOf2019: boolean) => (isOf2019 ? r.u32() & ~OTHERWISE_IN_2019 : r.u32())
 
 /** What follows A. */
 function location(r: ByteReader, { timeZone }: Settings, alarms: number): Fix | undefined {

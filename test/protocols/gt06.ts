@@ -123,6 +123,14 @@ export default {
           alarms: ['low_battery'],
         }),
         reported(0xa4, ['10', WIDE, '46 05 04 13 02 ff'], { ...STATUS, alarms: ['tampering'] }),
+        // An alarm is one before the device knows the time, too.
+        {
+          frame: gt06Frame(0x16, Buffer.concat([Buffer.alloc(18), bytes('09'), CELL, bytes('66 04 03 01 02')])),
+          none: 'no fix',
+          said: { ignition: true, charging: true, battery_percent: 66, alarms: ['sos'] },
+          reply: answer(0x16, 1),
+        },
+        { frame: gt06Frame(0x16, Buffer.alloc(18)), none: 'no fix', reply: answer(0x16, 1) },
         reported(0x16, ['09', CELL, '7c 55 03 00 02'], {
           ignition: false,
           charging: true,

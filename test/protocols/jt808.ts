@@ -131,12 +131,21 @@ export default {
           frame: message(0x0200, position('', { status: 0, date: '000000000000' })),
           device: DEVICE,
           none: 'no fix',
+          said: { ignition: false },
           reply: accepted(0x0200),
+        },
+        {
+          frame: message(0x0201, Buffer.concat([u(2, 9), position('', { status: 1, date: '000000000000' })])),
+          device: DEVICE,
+          none: 'no fix',
+          said: { ignition: true },
+          reply: accepted(0x0201),
         },
         {
           frame: message(0x0200, position('', { status: 0, date: 'ff0000143015' })),
           device: DEVICE,
           none: 'no fix',
+          said: { ignition: false },
           reply: accepted(0x0200),
         },
         {

@@ -175,7 +175,7 @@ export async function openAdmin(options: AdminOptions) {
     closing.abort()
   }
   try {
-    return { port: await server.listen(options.listen), findings, close: stop }
+    return { port: await server.listen(options.listen), findings, sheets, close: stop }
   } catch (error) {
     await stop()
     throw error

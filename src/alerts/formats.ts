@@ -7,6 +7,7 @@ import { plainly } from '../diagnose/plain.ts'
 import { toJson } from '../texts/language.ts'
 import { english, type Text } from '../texts/text.ts'
 import { VERSION } from '../version.ts'
+import type { DayReport } from './day-report.ts'
 
 /** What a receiver is told: news of an incident. */
 export type AlertMessage = IncidentNews
@@ -27,6 +28,8 @@ export interface WebhookFormat {
   readonly repeatMs?: number
   /** The body of a request, as JSON. */
   readonly body: (messages: readonly AlertMessage[], options: FormatOptions) => string
+  /** The bodies of the report of a day, one after the other. `id`: of this message. */
+  readonly report: (report: DayReport, id: string, options: FormatOptions) => readonly string[]
   /** The bodies of a test, one after the other: that nothing is wrong. `id`: of this test. */
   readonly test: (id: string, options: FormatOptions) => readonly string[]
   readonly headers?: (options: FormatOptions) => Readonly<Record<string, string>>
@@ -40,6 +43,18 @@ export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['form
     body([{ change, endedAt, finding, id }], { page }) {
       return toJson({ change, id, ...findingJson({ ...finding, endedAt }), links: linksOf(finding, page) }, 'en')
     },
+    report({ title, lines, ...report }, id, { page }) {
+      return [
+        JSON.stringify({
+          change: 'day',
+          id,
+          ...report,
+          message: title,
+          lines,
+          links: { page: dayLink(report.day, page) },
+        }),
+      ]
+    },
     test: (id, { page }) => [JSON.stringify({ change: 'test', id, message: TEST, links: { page: `${page}/` } })],
   },
 
@@ -47,6 +62,7 @@ export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['form
   slack: {
     mostAtOnce: 1,
     body: ([message], { page }) => slackBody(titleOf(message), detailsOf(message), linksOf(message.finding, page).page),
+    report: ({ title, lines, day }, _id, { page }) => [slackBody(plain(title), lines.map(plain), dayLink(day, page))],
     test: (_id, { page }) => [slackBody(TEST, [], `${page}/`)],
   },
 
@@ -54,6 +70,7 @@ export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['form
   teams: {
     mostAtOnce: 1,
     body: ([message], { page }) => teamsBody(titleOf(message), detailsOf(message), linksOf(message.finding, page).page),
+    report: ({ title, lines, day }, _id, { page }) => [teamsBody(plain(title), lines.map(plain), dayLink(day, page))],
     test: (_id, { page }) => [teamsBody(TEST, [], `${page}/`)],
   },
 
@@ -83,14 +100,16 @@ export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['form
         links: [{ href, text: 'waybridge' }],
       })
     },
-    test(id, { page, secret }) {
-      const own = { routing_key: secret, dedup_key: id }
-      const payload = { summary: TEST, source: new URL(page).host, severity: 'info' }
-      return [
-        JSON.stringify({ ...own, event_action: 'trigger', client: 'waybridge', client_url: `${page}/`, payload }),
-        JSON.stringify({ ...own, event_action: 'resolve' }),
-      ]
-    },
+    report: ({ title, lines, day }, id, { page, secret }) =>
+      pagerDutyInfo({
+        id,
+        secret,
+        page,
+        href: dayLink(day, page),
+        summary: plain(title),
+        custom_details: { routes: lines.map(plain) },
+      }),
+    test: (id, { page, secret }) => pagerDutyInfo({ id, secret, page, href: `${page}/`, summary: TEST }),
   },
 
   /** API v2 of Alertmanager: an alert ends by itself unless it is sent again. */
@@ -98,20 +117,48 @@ export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['form
     mostAtOnce: Infinity,
     repeatMs: 60_000,
     body: (messages, { page }) => JSON.stringify(messages.flatMap((message) => alertsOf(message, page))),
+    report({ title, lines, company_id, day }, id, { page }) {
+      const annotations = { summary: plain(title), description: lines.map(plain).join('\n') }
+      const labels = { alertname: 'waybridge_day', company_id, incident: id }
+      return [alertmanagerInfo(labels, annotations, dayLink(day, page))]
+    },
     test: (id, { page }) => [
-      JSON.stringify([
-        {
-          labels: { alertname: 'waybridge_test', severity: 'info', incident: id },
-          annotations: { summary: TEST },
-          startsAt: new Date().toISOString(),
-          endsAt: new Date(Date.now() + 60_000).toISOString(),
-          generatorURL: `${page}/`,
-        },
-      ]),
+      alertmanagerInfo({ alertname: 'waybridge_test', incident: id }, { summary: TEST }, `${page}/`),
     ],
     headers: ({ secret }): Record<string, string> =>
       secret === undefined ? {} : { authorization: `Bearer ${secret}` },
   },
+}
+
+/** Where the page shows a day. */
+export function dayLink(day: string, page: string): string {
+  return `${page}/#/day?day=${day}`
+}
+
+interface PagerDutyInfo {
+  readonly id: string
+  readonly secret?: string
+  readonly page: string
+  readonly href: string
+  readonly summary: string
+  readonly custom_details?: object
+}
+
+/** An event that nobody has to resolve. */
+function pagerDutyInfo({ id, secret, page, href, summary, custom_details }: PagerDutyInfo): string[] {
+  const own = { routing_key: secret, dedup_key: id }
+  const payload = { summary: cut(summary, 1024), source: new URL(page).host, severity: 'info', custom_details }
+  return [
+    JSON.stringify({ ...own, event_action: 'trigger', client: 'waybridge', client_url: href, payload }),
+    JSON.stringify({ ...own, event_action: 'resolve' }),
+  ]
+}
+
+/** An alert that ends after a minute. */
+function alertmanagerInfo(labels: object, annotations: object, generatorURL: string): string {
+  const startsAt = new Date().toISOString()
+  const endsAt = new Date(Date.now() + 60_000).toISOString()
+  return JSON.stringify([{ labels: { ...labels, severity: 'info' }, annotations, startsAt, endsAt, generatorURL }])
 }
 
 /** Where a finding is explained. */

@@ -3,9 +3,10 @@ import type { Findings } from '../admin/findings.ts'
 import type { Scope } from '../admin/scope.ts'
 import { everySecond } from '../async.ts'
 import type { FailedReceiver } from '../diagnose/facts.ts'
-import { AlertReceiver, type ReceiverSources, receiverOptions } from './receiver.ts'
+import { DailyReports, type DailySources } from './daily.ts'
+import { AlertReceiver, receiverKey, type ReceiverSources, receiverOptions } from './receiver.ts'
 
-export interface AlertOptions extends ReceiverSources {
+export interface AlertOptions extends ReceiverSources, Pick<DailySources, 'sheets' | 'nameOf'> {
   readonly findings: Pick<Findings, 'current' | 'facts'>
   /** URL of the page, where `alerts.page_url` names none. */
   readonly page: string
@@ -19,6 +20,7 @@ export function startAlerts(options: AlertOptions): Alerts {
 /** The receivers of this process. */
 class Alerts implements AlertReceivers {
   readonly #receivers: readonly AlertReceiver[]
+  readonly #daily: DailyReports | undefined
   readonly #findings: AlertOptions['findings']
   readonly #now: () => number
   readonly #startedAt: number
@@ -26,11 +28,16 @@ class Alerts implements AlertReceivers {
 
   constructor(options: AlertOptions) {
     const { clock = Date, findings } = options
-    this.#receivers = receiverOptions(options.config.alerts, options.page).map((own) => new AlertReceiver(own, options))
+    const { alerts, time_zone: zone } = options.config
+    const all = receiverOptions(alerts, options.page)
+    this.#receivers = all.map((own) => new AlertReceiver(own, options))
+    const receivers = all.map(({ transport, scope, ...own }) => ({ key: receiverKey(own), transport, scope }))
+    if (alerts.daily) this.#daily = new DailyReports({ ...options, daily: alerts.daily, zone, receivers })
     this.#findings = findings
     this.#now = () => clock.now()
     this.#startedAt = clock.now()
-    if (this.#receivers.length > 0) this.#looking = everySecond({ look: () => this.#look() })
+    if (this.#receivers.length > 0)
+      this.#looking = everySecond({ look: () => this.#look(), daily: () => this.#daily?.look(this.#now()) })
   }
 
   failing(): FailedReceiver[] {
@@ -45,7 +52,7 @@ class Alerts implements AlertReceivers {
 
   async close(): Promise<void> {
     await this.#looking?.stop()
-    await Promise.all(this.#receivers.map((receiver) => receiver.close()))
+    await Promise.all([...this.#receivers.map((receiver) => receiver.close()), this.#daily?.close()])
   }
 
   async #look(): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../async.ts'
 import type { Logger } from '../observe/log.ts'
 import { english, type Text } from '../texts/text.ts'
+import type { DayReport } from './day-report.ts'
 import type { AlertMessage } from './formats.ts'
 
 /** Where messages go. */
@@ -15,6 +16,8 @@ export interface AlertTransport {
   readonly repeatMs?: number
   /** Sends messages. Rejects with `NotDelivered` if they have not arrived. */
   send(messages: readonly AlertMessage[], signal: AbortSignal): Promise<void>
+  /** Sends the report of a day. Rejects like `send`. */
+  report(report: DayReport, signal: AbortSignal): Promise<void>
   /** Sends a message which says that nothing is wrong. Rejects like `send`. */
   test(signal: AbortSignal): Promise<void>
   close?(): void
@@ -163,7 +166,8 @@ export class Outbox {
   }
 }
 
-function reasonOf(error: unknown): Text {
+/** Why something has not arrived. */
+export function reasonOf(error: unknown): Text {
   return error instanceof NotDelivered ? error.reason : (error as Error).message
 }
 

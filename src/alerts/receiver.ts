@@ -18,7 +18,7 @@ export interface ReceiverSources {
   readonly clock?: AlertClock
 }
 
-interface ReceiverOptions extends Pick<AlertTest, 'format'> {
+export interface ReceiverOptions extends Pick<AlertTest, 'format'> {
   /** Its place and its host. */
   readonly receiver: string
   readonly transport: AlertTransport
@@ -50,6 +50,11 @@ export function receiverOptions({ webhooks, mail, page_url }: Config['alerts'], 
   return [...all, { transport, receiver, format: 'mail', id: 'mail', min_severity, scope: EVERYTHING }]
 }
 
+/** Names what a receiver was told in Redis. */
+export function receiverKey({ id }: Pick<ReceiverOptions, 'id'>): string {
+  return hash('sha256', id).slice(0, 16)
+}
+
 /** One receiver: a webhook or the e-mail. What it was told is kept in Redis, so that a restart repeats nothing. */
 export class AlertReceiver {
   readonly scope: Scope
@@ -73,7 +78,7 @@ export class AlertReceiver {
     this.#book = new IncidentBook({ minSeverity: options.min_severity, flap, quietHours, zone })
     this.#outbox = new Outbox(options.transport, logger, clock)
     this.#redis = redis
-    const name = hash('sha256', options.id).slice(0, 16)
+    const name = receiverKey(options)
     this.#key = keys.alerted(name)
     this.#failureKey = keys.alerted(`${name}:failure`)
   }

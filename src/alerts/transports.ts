@@ -6,7 +6,7 @@ import { SEVERITY_ORDER } from '../diagnose/codes.ts'
 import { plainly } from '../diagnose/plain.ts'
 import { masked } from '../masking.ts'
 import { say, type Text } from '../texts/text.ts'
-import { type AlertMessage, FORMATS, forOperator, linksOf, plain } from './formats.ts'
+import { type AlertMessage, dayLink, FORMATS, forOperator, linksOf, plain } from './formats.ts'
 import { type AlertTransport, NotDelivered } from './outbox.ts'
 
 type Webhook = Pick<Config['alerts']['webhooks'][number], 'url' | 'secret' | 'format'>
@@ -17,7 +17,7 @@ type Webhook = Pick<Config['alerts']['webhooks'][number], 'url' | 'secret' | 'fo
  */
 export function webhookTransport({ url, secret, format }: Webhook, page: string): AlertTransport {
   const ids = new WeakMap<AlertMessage, string>()
-  const { mostAtOnce, repeatMs, body, test, headers } = FORMATS[format]
+  const { mostAtOnce, repeatMs, body, report, test, headers } = FORMATS[format]
   const options = { page, secret }
   const post = async (content: string, id: string, signal: AbortSignal) => {
     const own =
@@ -43,6 +43,10 @@ export function webhookTransport({ url, secret, format }: Webhook, page: string)
       const id = ids.get(messages[0]) ?? randomUUID()
       ids.set(messages[0], id)
       await post(body(messages, options), id, signal)
+    },
+    async report(day, signal) {
+      const id = randomUUID()
+      for (const content of report(day, id, options)) await post(content, id, signal)
     },
     async test(signal) {
       const id = randomUUID()
@@ -115,6 +119,11 @@ export function mailTransport({ smtp, from, to }: NonNullable<Config['alerts']['
     collectMs: MINUTE_MS,
     mostAtOnce: Infinity,
     send: (messages) => send(alertMail(messages, page)),
+    report: ({ title, lines, day }) =>
+      send({
+        subject: `waybridge: ${plain(title)}`,
+        text: [title, '', ...lines, '', dayLink(day, page), ''].map(plain).join('\n'),
+      }),
     test: () => send({ subject: 'waybridge: a test of alerts', text: `Nothing is wrong.\n${page}/\n` }),
     close: () => mailer.close(),
   }

@@ -77,6 +77,12 @@ export const alerts = section({
       except: setting(severity, 'error', 'From this severity on findings are told all the same.'),
     }),
   ).describe('Hours in which only what is serious is told; null: none.'),
+  daily: orNull(
+    fields({
+      at: clock.describe('When it is told, such as `20:00`, in `time_zone`. Before noon it is about the day before.'),
+      language: setting(oneOf('en', 'de'), 'en', 'Language of the message.'),
+    }),
+  ).describe('A message a day about the routes of each company, to each receiver; null: none.'),
   flap: setting(span, '10m', 'A finding that comes back within this time is told again only once it lasts as long.'),
   page_url: orNull(httpUrl).describe('URL of the page for links in messages; null: the address of the admin port.'),
 })

@@ -6,7 +6,7 @@ import type { Facts, Finding } from '../../src/diagnose/facts.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
-import { finding, webhookReceiver } from '../support/alerts.ts'
+import { finding, NO_DAYS, webhookReceiver } from '../support/alerts.ts'
 
 const receiver = await webhookReceiver()
 afterAll(receiver.close)
@@ -45,7 +45,14 @@ async function alertsOf(current: readonly Finding[], webhook: Partial<Webhook> =
     ] satisfies Webhook[],
   }
   const start = () => {
-    const options = { config: { ...config, alerts }, findings, redis: admin.redis, page: 'http://page', clock }
+    const options = {
+      config: { ...config, alerts },
+      findings,
+      redis: admin.redis,
+      ...NO_DAYS,
+      page: 'http://page',
+      clock,
+    }
     return startAlerts({ ...options, logger: pino({ level: 'silent' }) })
   }
   return { own, findings, start, pass: (ms: number) => void (now += ms) }

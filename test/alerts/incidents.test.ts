@@ -8,7 +8,7 @@ import type { Facts, Finding } from '../../src/diagnose/facts.ts'
 import { keys } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
 import { adminFixture } from '../support/admin.ts'
-import { finding, webhookReceiver } from '../support/alerts.ts'
+import { finding, NO_DAYS, webhookReceiver } from '../support/alerts.ts'
 
 type Webhook = Config['alerts']['webhooks'][number]
 type Told = Pick<AlertMessage, 'change' | 'id'> & Finding
@@ -35,7 +35,14 @@ async function site(webhook: Partial<Webhook> = {}) {
   const { config } = admin.live
   const alerts = { ...config.alerts, flap: 0, webhooks: [own] }
   const start = () => {
-    const options = { config: { ...config, alerts }, findings, redis: admin.redis, page: 'http://page', clock }
+    const options = {
+      config: { ...config, alerts },
+      findings,
+      redis: admin.redis,
+      ...NO_DAYS,
+      page: 'http://page',
+      clock,
+    }
     const started = startAlerts({ ...options, logger: pino({ level: 'silent' }) })
     onTestFinished(() => started.close())
     return started

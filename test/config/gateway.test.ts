@@ -88,7 +88,7 @@ describe('gateway.yaml', () => {
       gateways: 1,
       workers: 1,
       admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, metrics_token: null, tokens: [] },
-      alerts: { webhooks: [], mail: null, quiet_hours: null, flap: 600_000, page_url: null },
+      alerts: { webhooks: [], mail: null, quiet_hours: null, daily: null, flap: 600_000, page_url: null },
       page: { tiles: null, attribution: null, language: 'auto' },
       parked: { max_positions: 1_000_000 },
       monitor: { host: '127.0.0.1', port: 9464 },
@@ -371,7 +371,7 @@ parked: { max_positions: 0 }
     const text =
       'alerts: { flap: 0s, webhooks: [{ url: "https://hooks.example/a?b=c", min_severity: error }], ' +
       'mail: { smtp: "smtps://a:b@mail.example", from: GPS <a@example.com>, to: [b@example.com] }, ' +
-      'quiet_hours: { from: "22:00", until: "6:30" } }'
+      'quiet_hours: { from: "22:00", until: "6:30" }, daily: { at: "20:00" } }'
     expect((await config(text)).alerts).toEqual({
       webhooks: [{ url: 'https://hooks.example/a?b=c', min_severity: 'error', format: 'waybridge', companies: null }],
       mail: {
@@ -381,6 +381,7 @@ parked: { max_positions: 0 }
         min_severity: 'warning',
       },
       quiet_hours: { from: 1320, until: 390, except: 'error' },
+      daily: { at: 1200, language: 'en' },
       flap: 0,
       page_url: null,
     })

@@ -28,6 +28,9 @@ export function news(parts: Partial<AlertMessage> = {}): AlertMessage {
   return { change: 'begins', id: 'incident-1', finding: own, size: own.count, toldSeverity: own.severity, ...parts }
 }
 
+/** For alerts that tell nothing of days. */
+export const NO_DAYS = { sheets: { read: async () => [] }, nameOf: () => undefined }
+
 /** A clock that passes only while somebody waits. `waits`: for how long, ms, in order. */
 export function fakeClock(): AlertClock & { readonly waits: number[] } {
   let now = Date.UTC(2026, 10, 22, 8)

@@ -57,7 +57,9 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
   })
   const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })
   const address = portAddress(config.admin, admin.port)
-  alerts = startAlerts({ config, findings: admin.findings, redis, page: address, logger })
+  const nameOf = (company: string) => live.companies().find(({ company_id }) => company_id === company)?.name
+  const { findings, sheets } = admin
+  alerts = startAlerts({ config, findings, sheets, nameOf, redis, page: address, logger })
   logger.info(`admin port ${address}; its tokens are in ${tokens().place}`)
   return {
     ports: { admin: admin.port },

@@ -743,6 +743,35 @@ const GAPS = {
   'no gateway ran': 'kein Gateway lief',
 }
 
+/** What receivers of alerts are told of a day. */
+const DAY = {
+  '{}: {}, nothing was planned so far': '{1}: {2}, bisher war nichts geplant',
+  '{}: {}, {} of the planned time with positions': '{1}: {2}, {3} der geplanten Zeit mit Positionen',
+  '{}, {}': '{1}, {2}',
+  'company {}': 'Firma {1}',
+  '{} route': '{1} Tour',
+  '{} routes': '{1} Touren',
+  'Route {} (courier {}): {}; {}': 'Tour {1} (Kurier {2}): {3}; {4}',
+  '{} more route has gaps': '{1} weitere Tour hat Lücken',
+  '{} more routes have gaps': '{1} weitere Touren haben Lücken',
+  '{} position was delivered again, to the route where it belongs':
+    '{1} Position wurde erneut zugestellt, an die Tour, zu der sie gehört',
+  '{} positions were delivered again, to the route where they belong':
+    '{1} Positionen wurden erneut zugestellt, an die Tour, zu der sie gehören',
+  '{} min': '{1} Min.',
+  '{} h {} min': '{1} Std. {2} Min.',
+  '{} not heard': '{1} nicht gehört',
+  '{} parked': '{1} geparkt',
+  '{} heard, without a position': '{1} gehört, ohne Position',
+  '{} with positions that were filtered': '{1} mit gefilterten Positionen',
+  '{} with positions that are held': '{1} mit zurückgehaltenen Positionen',
+  '{} with positions that could not be stored': '{1} mit Positionen, die nicht gespeichert werden konnten',
+  '{} with positions that wait for the tracking API': '{1} mit Positionen, die auf die Tracking-API warten',
+  '{} with positions that the tracking API refuses': '{1} mit Positionen, die die Tracking-API ablehnt',
+  '{} without a gateway': '{1} ohne Gateway',
+  '{} not started': '{1} nicht losgefahren',
+}
+
 /** The state of everything in one sentence. */
 const VERDICT = {
   'all well': 'alles in Ordnung',
@@ -756,4 +785,4 @@ const VERDICT = {
   '{} more findings': '{1} weitere Befunde',
 }
 
-export const DIAGNOSIS = { ...FINDINGS, ...EVIDENCE, ...GUESSES, ...LINKS, ...SENTENCE, ...GAPS, ...VERDICT }
+export const DIAGNOSIS = { ...FINDINGS, ...EVIDENCE, ...GUESSES, ...LINKS, ...SENTENCE, ...GAPS, ...DAY, ...VERDICT }

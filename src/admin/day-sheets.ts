@@ -69,12 +69,20 @@ export class DaySheets {
     this.#kept.set(key, made)
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > MOST_KEPT) this.#kept.delete(oldest)
+    void this.#forgetLater(key, made)
+    return made.sheets
+  }
+
+  async #forgetLater(key: string, made: KeptSheets): Promise<void> {
     const forget = () => this.#kept.get(key) === made && this.#kept.delete(key)
-    made.sheets.then(() => {
+    try {
+      await made.sheets
       made.madeAt = performance.now()
       setTimeout(forget, NEXT_MS).unref()
-    }, forget)
-    return made.sheets
+    } catch {
+      // Who asked for them is told.
+      forget()
+    }
   }
 
   async #make({ day, isListed }: AskedDay): Promise<LaneSheet[]> {

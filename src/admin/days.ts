@@ -5,7 +5,7 @@ import type { DaySpan } from '../diagnose/history.ts'
 import { localDay, localFromUtc, timesIn } from '../domain/times.ts'
 import { parse, refuseFields } from '../http/refusal.ts'
 import { delayOf } from '../store/index.ts'
-import { type WithTexts } from '../texts/language.ts'
+import type { WithTexts } from '../texts/language.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { DaySheets, LaneSheet } from './day-sheets.ts'
 import { instant, laneIds } from './json.ts'
@@ -95,7 +95,10 @@ export function placeOf({ lane, sheet }: Pick<LaneSheet, 'lane' | 'sheet'>): Lis
   return [sheet.share ?? 2, lane]
 }
 
-function sheetJson({ lane, sheet, figures }: LaneSheet, day: string): WithTexts<DaySheetJson> {
+/** As JSON, with texts that are not put into words yet. */
+type SheetAnswer = Omit<DaySheetJson, 'gaps'> & { readonly gaps: WithTexts<DaySheetJson['gaps']> }
+
+function sheetJson({ lane, sheet, figures }: LaneSheet, day: string): SheetAnswer {
   const { fixes = 0, late = 0, redelivered = 0, delays, first, last } = figures ?? {}
   return {
     ...laneIds(lane),
@@ -140,14 +143,16 @@ function csvOf(found: readonly LaneSheet[], day: string): string {
   return [Object.keys(COLUMNS), ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
 }
 
-type DayColumn = (sheet: WithTexts<DaySheetJson>) => unknown
-const plain = (...names: (keyof DaySheetJson)[]) =>
+type DayColumn = (sheet: SheetAnswer) => string | number | null
+/** Fields with one value. */
+type PlainField = Exclude<keyof DaySheetJson, 'devices' | 'planned' | 'gaps' | 'by_reason' | 'verified'>
+const plain = (...names: PlainField[]) =>
   Object.fromEntries(names.map((name): [string, DayColumn] => [name, (sheet) => sheet[name]]))
 /** The columns of CSV, and what each has of a sheet. */
 const COLUMNS: Readonly<Record<string, DayColumn>> = {
   ...plain('company_id', 'courier_id', 'route_id', 'day'),
   devices: ({ devices }) => devices.join(' '),
-  planned: ({ planned }) => planned.map(({ from_at, until_at }) => `${String(from_at)}/${String(until_at)}`).join(' '),
+  planned: ({ planned }) => planned.map(({ from_at, until_at }) => `${from_at}/${until_at}`).join(' '),
   ...plain('planned_min', 'covered_min', 'share', 'first_fix_at', 'start_delay_min', 'last_fix_at'),
   ...plain('fixes', 'late_fixes', 'delay_p50_s', 'delay_p95_s', 'longest_gap_min'),
   ...Object.fromEntries(

@@ -75,7 +75,7 @@ export class DailyReports {
   /** Aborts what is under way, or leaves it after a second. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await within(LAST_MS, Promise.all(this.#pending.map(({ sending }) => sending)))
+    await within(LAST_MS, Promise.all(this.#pending.flatMap(({ sending }) => sending ?? [])))
   }
 
   async #make({ day, from, until }: DueDay): Promise<void> {

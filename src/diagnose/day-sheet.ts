@@ -105,8 +105,10 @@ function minutesOf(day: SheetDay, vans: readonly PlannedVan[]): PlannedMinute[] 
   const firstIn = (at: number) => Math.min(count, Math.max(0, Math.ceil((at - day.from) / MINUTE_MS)))
   for (const { device, planned, gaps } of vans) {
     const own = Array<PlannedMinute>(count).fill(COVERED)
-    for (const { from, until, message, reason } of gaps)
-      own.fill({ device, message, reason, rank: FURTHEST.indexOf(reason) }, firstIn(from), firstIn(until))
+    for (const { from, until, message, reason } of gaps) {
+      const gap = { device, message, reason, rank: FURTHEST.indexOf(reason) }
+      for (let minute = firstIn(from); minute < firstIn(until); minute++) own[minute] = gap
+    }
     for (const { from, until } of planned)
       for (let minute = firstIn(from); minute < firstIn(until); minute++)
         minutes[minute] = better(minutes[minute], own[minute])

@@ -29,14 +29,14 @@ async function note(device: string, ...runs: readonly Run[]): Promise<void> {
 
 /** A worker has delivered fixes of these minutes of yesterday, two seconds after they came. */
 async function deliver(lane: string, minutes: readonly number[], { afterMs = 0, isRedelivered = false } = {}) {
-  const days = new DayFigures(admin.redis, 'UTC')
+  const figures = new DayFigures(admin.redis, 'UTC')
   for (const minute of minutes) {
     const position = { timestamp: at(minute) / 1000, latitude: 52.5, longitude: 13.4, accuracy: 5 }
     const record = packRecords([position], packDevice('1'), at(minute) + afterMs)
     if (isRedelivered) record[1] |= 16
-    days.delivered(lane, record, at(minute) + afterMs + 2000)
+    figures.delivered(lane, record, at(minute) + afterMs + 2000)
   }
-  await days.close()
+  await figures.close()
 }
 
 const from = new Date(YESTERDAY.from - 86_400_000).toISOString()
@@ -56,6 +56,9 @@ async function days(query = '', ask = all): Promise<DaysJson> {
   expect(status, text).toBe(200)
   return json as DaysJson
 }
+
+const companies = async (query: string, ask = all) =>
+  new Set((await days(query, ask)).results.map(({ company_id }) => company_id))
 
 async function sheetOf(route: number): Promise<DaySheetJson> {
   const { results } = await days(`&route_id=${route}`)
@@ -208,8 +211,6 @@ describe('GET /admin/days', () => {
   it('shows a token of a company its own alone', async () => {
     await deliver('8/808081/808082', [1])
     await deliver('7/42/1001', [1])
-    const companies = async (query: string, ask = all) =>
-      new Set((await days(query, ask)).results.map(({ company_id }) => company_id))
     expect(await companies('')).toEqual(new Set(['7', '8']))
     expect(await companies('', seven)).toEqual(new Set(['7']))
     expect(await companies('&company_id=8', seven)).toEqual(new Set())

@@ -10,11 +10,12 @@ admin: { port: 0, tokens: [${TOKEN}] }
 alerts: { daily: { at: "${new Date(Date.now() - 60_000).toISOString().slice(11, 16)}", language: de }, webhooks: [{ url: "${receiver.url}", companies: [7] }] }`,
 })
 
+const reports = () =>
+  receiver.posts
+    .map(({ body }) => JSON.parse(body) as { change: string; message: string; routes: number })
+    .filter(({ change }) => change === 'day')
+
 it('the admin process tells the receivers of gateway.yaml of the day at its time', async () => {
-  const reports = () =>
-    receiver.posts
-      .map(({ body }) => JSON.parse(body) as { change: string; message: string; routes: number })
-      .filter(({ change }) => change === 'day')
   await expect.poll(() => reports().length, { timeout: 60_000 }).toBe(1)
   expect(reports()[0]).toMatchObject({
     company_id: '7',

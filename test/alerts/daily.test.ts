@@ -35,8 +35,9 @@ const SHEETS = [
 const NAMES: Readonly<Record<string, string>> = { 7: 'Acme' }
 const OPTIONS = { day: '2026-11-20', language: 'en' as const, nameOf: (company: string) => NAMES[company] }
 
+const at = (time: string) => Date.parse(`${time}+01:00`)
+
 describe('the day that is due', () => {
-  const at = (time: string) => Date.parse(`${time}+01:00`)
   it.each([
     ['20:00', '2026-11-20T19:59:59', undefined],
     ['20:00', '2026-11-20T20:00:00', '2026-11-20'],
@@ -177,35 +178,35 @@ describe('a report in the format of a receiver', () => {
   })
 })
 
+/** 20:00 of a day. */
+const AT = Date.UTC(2026, 10, 20, 20)
+
+async function receiver(key: string, scope = EVERYTHING, answer?: Parameters<typeof webhookReceiver>[0]) {
+  const { url, posts, close } = await webhookReceiver(answer)
+  onTestFinished(close)
+  const told = () => posts.map(({ body }) => (JSON.parse(body) as { company_id: string }).company_id).toSorted()
+  return { own: { key, scope, transport: webhook(url) } satisfies DailyReceiver, told }
+}
+
+function reports(receivers: readonly DailyReceiver[], sheets: readonly LaneSheet[] = SHEETS) {
+  const log: string[] = []
+  const daily = new DailyReports({
+    daily: { at: 1200, language: 'en' },
+    zone: 'UTC',
+    receivers,
+    sheets: { read: async () => sheets },
+    nameOf: () => undefined,
+    redis,
+    logger: pino({}, { write: (line) => void log.push(line) }),
+  })
+  onTestFinished(() => daily.close())
+  return { daily, log }
+}
+
+const isSent = async (key: string, company: string) =>
+  (await redis.get(keys.alerted(`${key}:day:2026-11-20:${company}`))) === 'sent'
+
 describe('reports', () => {
-  /** 20:00 of a day. */
-  const AT = Date.UTC(2026, 10, 20, 20)
-
-  async function receiver(key: string, scope = EVERYTHING, answer?: Parameters<typeof webhookReceiver>[0]) {
-    const { url, posts, close } = await webhookReceiver(answer)
-    onTestFinished(close)
-    const told = () => posts.map(({ body }) => (JSON.parse(body) as { company_id: string }).company_id).toSorted()
-    return { own: { key, scope, transport: webhook(url) } satisfies DailyReceiver, told }
-  }
-
-  function reports(receivers: readonly DailyReceiver[], sheets: readonly LaneSheet[] = SHEETS) {
-    const log: string[] = []
-    const daily = new DailyReports({
-      daily: { at: 1200, language: 'en' },
-      zone: 'UTC',
-      receivers,
-      sheets: { read: async () => sheets },
-      nameOf: () => undefined,
-      redis,
-      logger: pino({}, { write: (line) => void log.push(line) }),
-    })
-    onTestFinished(() => daily.close())
-    return { daily, log }
-  }
-
-  const isSent = async (key: string, company: string) =>
-    (await redis.get(keys.alerted(`${key}:day:2026-11-20:${company}`))) === 'sent'
-
   it('go once a day to each receiver, one for each company that it sees', async () => {
     const [all, seven] = [await receiver('all'), await receiver('seven', new Scope(['7']))]
     const { daily, log } = reports([all.own, seven.own])

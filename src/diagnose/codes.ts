@@ -469,14 +469,14 @@ export const CODES = {
   redelivery_offered: {
     severity: 'warning',
     link: 'accepted',
-    message: '{} positions of {} went to another route than {} says now',
+    message: 'positions of {} went to another route than the roster says now',
     action:
       'deliver them to their route as well: the button of this finding, or waybridge redeliver; the route that has them keeps them',
   },
   keep_full: {
     severity: 'warning',
     link: 'accepted',
-    message: 'delivered fixes are kept for {} instead of {}: they take as much memory as they may',
+    message: 'delivered fixes are kept for {} only: they take as much memory as they may',
     action: 'raise keep.max_memory or the memory of Redis, or lower keep.delivered in gateway.yaml',
   },
 } satisfies Record<string, Meaning>
@@ -500,13 +500,15 @@ export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', '
 /** What trackers raise an alarm about. It breaks no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
 
-/** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, and receivers of alerts. */
+/** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, receivers of alerts, and what was delivered. */
 export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   ...ALARM_FINDINGS,
   'config_refused',
   'restart_needed',
   'roster_pull_failed',
   'alert_failed',
+  'redelivery_offered',
+  'keep_full',
 ])
 
 /** What each process of a machine says of the same files. */

@@ -190,7 +190,6 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`':
     ['correct the roster in that system, or give the roster of today, under Roster'],
   [CODES.roster_stale.action]: ['give the roster of today, under Roster'],
-  [CODES.redelivery_offered.message]: ['{} positions of {} went to another route than the roster says now', 0, 1],
   [CODES.redelivery_offered.action]: [
     'deliver them to their route as well, with the button, or say that it is not needed',
   ],

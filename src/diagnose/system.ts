@@ -159,7 +159,8 @@ function offered({ offers = [] }: RosterFacts): Found[] {
       subject: { company_id },
       sinceAt: at,
       count: fixes,
-      message: say(CODES.redelivery_offered.message, fixes, who, writer),
+      message: say(CODES.redelivery_offered.message, who),
+      evidence: [say('{} positions, by lines that {} has replaced', fixes, writer)],
     }
   })
 }
@@ -168,7 +169,8 @@ function offered({ offers = [] }: RosterFacts): Found[] {
 function keepTroubles({ kept, now }: Facts): Found[] {
   if (!kept) return []
   const { since, wantedSince } = kept
-  return [{ code: 'keep_full', message: say(CODES.keep_full.message, hours(now - since), hours(now - wantedSince)) }]
+  const message = say(CODES.keep_full.message, hours(now - since))
+  return [{ code: 'keep_full', message, evidence: [say('keep.delivered is {}', hours(now - wantedSince))] }]
 }
 
 function hours(ms: number): Text {

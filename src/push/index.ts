@@ -7,7 +7,7 @@ import { DayFigures } from './day-figures.ts'
 import { ApiClockReporter, PushStatistics } from './figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'
 import { Rate } from './rate.ts'
-import { Redelivery } from './redelivery.ts'
+import { CorrectionWorker } from './corrections.ts'
 import { type PushingOptions, ShardPush } from './shard-push.ts'
 import { reportFullConcurrency } from './watchdog.ts'
 
@@ -33,7 +33,7 @@ export function startPushing(options: PushingOptions) {
   const common = { ...options, apikeys, limit, rate, apiClock, statistics, stopping: stopping.signal, workers }
   const shards = redis.shards.map((shard) => new ShardPush({ ...common, shard }))
   const parkedLanes = new ParkedLanes({ shards: redis.shards, place, stopping: stopping.signal, logger })
-  const redelivery = new Redelivery(options)
+  const corrections = new CorrectionWorker(options)
   // The keys may have changed while this process did not run.
   parkedLanes.apikeysChanged(new Set(options.apikeys.keys()))
   const turns = rate ? undefined : reportFullConcurrency(limit, () => statistics.figures())
@@ -52,7 +52,7 @@ export function startPushing(options: PushingOptions) {
     async stop() {
       stopping.abort()
       clearInterval(turns)
-      await within(LAST_WRITE_MS, redelivery.stop())
+      await within(LAST_WRITE_MS, corrections.stop())
       await Promise.all(shards.map((shard) => shard.stop()))
       const deadline = performance.now() + STOP_MS
       while (shards.some(({ isIdle }) => !isIdle) && performance.now() < deadline) await sleep(20)

@@ -138,7 +138,8 @@ describe('a file that replaces lines of the past', () => {
       {
         count: 2,
         subject: { company_id: '7' },
-        message: '2 positions of Van 12 went to another route than routes.csv says now',
+        message: 'positions of Van 12 went to another route than the roster says now',
+        evidence: ['2 positions, by lines that routes.csv has replaced'],
       },
     ])
     expect(await corrections()).toEqual([])
@@ -150,7 +151,7 @@ describe('a file that replaces lines of the past', () => {
 
   it('offers nothing any more once it is declined, or put right', async () => {
     await deliver('7/42/1001', T, T + 60)
-    await write(line(3001))
+    await write(line(3101))
     await expect.poll(offered, SOON).toHaveLength(1)
     await write(line(1001))
     await expect.poll(offered, SOON).toEqual([])

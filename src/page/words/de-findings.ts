@@ -140,7 +140,7 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
   roster_pull_failed:
     'Ein Tourenplan von `roster.pull` kam zweimal nacheinander nicht, oder er kam und ist als Ganzes abgelehnt, wie eine Datei es würde. Was von ihm zuletzt übernommen wurde, gilt weiter. Der Beleg nennt den Grund, ohne Geheimnisse. *Warnung*, Glied *zugeordnet*, das nicht unterbrochen ist. Er endet binnen fünf Sekunden, sobald der Plan wieder übernommen ist.',
   redelivery_offered:
-    'Eine Datei oder ein abgeholter Plan hat Zeilen der Vergangenheit ersetzt, nach denen schon zugestellt wurde. Die Positionen gehen auch dorthin, wo sie jetzt hingehören, sobald jemand zustimmt (`roster.redeliver`). *Warnung*, Glied *angenommen*, das nicht unterbrochen ist. Er endet mit der Entscheidung, oder wenn der Plan wieder stimmt oder nichts mehr aufbewahrt ist.',
+    'Eine Datei oder ein abgeholter Plan hat Zeilen der Vergangenheit ersetzt, nach denen schon zugestellt wurde. Die Positionen gehen auch dorthin, wo sie jetzt hingehören, sobald jemand zustimmt: mit dem Knopf, mit `waybridge redeliver`, oder immer mit `roster.redeliver: always`. *Warnung*, Glied *angenommen*, das nicht unterbrochen ist. Er endet mit der Entscheidung, oder wenn der Plan wieder stimmt oder nichts mehr aufbewahrt ist.',
   keep_full:
     'Zugestellte Positionen nehmen so viel Speicher, wie `keep.max_memory` erlaubt: die ältesten Stunden sind gelöscht, früher als `keep.delivered` sagt. *Warnung*, Glied *angenommen*, das nicht unterbrochen ist. Er endet, wenn wieder so weit zurück aufbewahrt ist.',
   roster_stale:

@@ -370,12 +370,14 @@ const FINDINGS = {
   '{} lines of {} are left out of the roster': '{1} Zeilen von {2} sind im Tourenplan weggelassen',
   'correct the lines in the evidence, and write the roster again':
     'die Zeilen der Belege berichtigen und den Tourenplan erneut schreiben',
-  '{} positions of {} went to another route than {} says now':
-    '{1} Positionen von {2} gingen an eine andere Tour, als {3} jetzt sagt',
+  'positions of {} went to another route than the roster says now':
+    'Positionen von {1} gingen an eine andere Tour, als der Plan jetzt sagt',
+  '{} positions, by lines that {} has replaced': '{1} Positionen, nach Zeilen, die {2} ersetzt hat',
+  'keep.delivered is {}': 'keep.delivered ist {1}',
   'deliver them to their route as well: the button of this finding, or waybridge redeliver; the route that has them keeps them':
     'sie auch ihrer Tour zustellen: mit dem Knopf bei dieser Meldung oder waybridge redeliver; die Tour, die sie hat, behält sie',
-  'delivered fixes are kept for {} instead of {}: they take as much memory as they may':
-    'zugestellte Positionen werden {1} statt {2} aufbewahrt: sie nehmen so viel Speicher, wie sie dürfen',
+  'delivered fixes are kept for {} only: they take as much memory as they may':
+    'zugestellte Positionen werden nur {1} aufbewahrt: sie nehmen so viel Speicher, wie sie dürfen',
   'raise keep.max_memory or the memory of Redis, or lower keep.delivered in gateway.yaml':
     'keep.max_memory oder den Speicher von Redis erhöhen, oder keep.delivered in gateway.yaml senken',
   '{} h': '{1} h',

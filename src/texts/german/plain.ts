@@ -1,8 +1,6 @@
 /* What a dispatcher is told, who does not know how waybridge works: see src/diagnose/plain.ts. */
 
 const PROBLEMS = {
-  '{} positions of {} went to another route than the roster says now':
-    '{1} Positionen von {2} gingen an eine andere Tour, als der Plan jetzt sagt',
   'deliver them to their route as well, with the button, or say that it is not needed':
     'sie mit dem Knopf auch ihrer Tour zustellen, oder sagen, dass es nicht nötig ist',
   'delivered positions are kept for {} only: what is older cannot be corrected':

@@ -21,7 +21,7 @@ import {
   trimKept,
 } from '../store/index.ts'
 
-export interface RedeliveryOptions {
+export interface CorrectionOptions {
   readonly redis: Store
   readonly place: Place
   readonly keep: KeepSettings
@@ -38,15 +38,15 @@ export interface RedeliveryOptions {
  * Keeps the kept fixes within their bounds, and carries out corrections: queues what was delivered by a roster that was replaced
  * for the lanes where it belongs now. Of several workers one does so for a shard.
  */
-export class Redelivery {
-  readonly #options: RedeliveryOptions
+export class CorrectionWorker {
+  readonly #options: CorrectionOptions
   readonly #worker = randomUUID()
   readonly #beat: { stop(): Promise<void> }
   #trimAt = 0
   /** Requests that may be queued now, of all shards. */
   #credit = 0
 
-  constructor(options: RedeliveryOptions) {
+  constructor(options: CorrectionOptions) {
     this.#options = options
     const wait = (err: unknown) => options.logger.debug({ err }, 'corrections wait for Redis')
     this.#beat = everySecond({ trim: () => this.#trim(), correct: () => this.#correct() }, wait)

@@ -24,7 +24,7 @@ type Slip = 'swapped' | 'wrong' | 'missing'
 
 /**
  * Returns the slip that turns the id of a tracker into a typed one, or undefined. Trackers of one box differ in two digits, the last one of
- * the serial number and the check digit, so another digit counts only if the typed IMEI has a wrong check digit.
+ * the serial number and the check digit, so other or swapped digits count only if the typed IMEI has a wrong check digit.
  */
 export function slipBetween(typed: string, id: string): Slip | undefined {
   if (!isDigits(typed) || !isDigits(id) || id.length < LEAST_DIGITS) return undefined
@@ -33,7 +33,7 @@ export function slipBetween(typed: string, id: string): Slip | undefined {
   if (typed.length !== id.length || at === id.length) return undefined
   if (typed.slice(at + 1) === id.slice(at + 1)) return isImei(id) && !isImei(typed) ? 'wrong' : undefined
   const isSwap = typed[at] === id[at + 1] && typed[at + 1] === id[at] && typed.slice(at + 2) === id.slice(at + 2)
-  return isSwap && isImei(id) === (id.length === IMEI_DIGITS) ? 'swapped' : undefined
+  return isSwap && isImei(id) === (id.length === IMEI_DIGITS) && !isImei(typed) ? 'swapped' : undefined
 }
 
 function firstDifference(one: string, other: string): number {

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { rm, statfs } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { createServer as createSecure } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -7,13 +9,14 @@ import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { ok, type Respond, status } from '../rig/api.ts'
 import { COMPANY, startProduct } from '../rig/product.ts'
 import { signal, untilSo } from '../support/processes.ts'
-import { gt06, gt06Unnamed, h02, nowS, osmand, wialon } from './senders.ts'
-import { FLEET, GUARDED, LARGE_FLEET, OWN, type Site, STRANGER, settings, UNROUTED, WAVES } from './site.ts'
+import { securePort } from '../support/secure-port.ts'
+import { gt06, gt06Unnamed, h02, nowS, osmand, plain, teltonika, wialon } from './senders.ts'
+import { FLEET, GUARDED, LARGE_FLEET, OWN, type Site, STRANGER, settings, TYPED, UNROUTED, WAVES } from './site.ts'
 
-/** Something that breaks, and the finding that names it. */
+/** Something that breaks, and the finding that names it; without a code there is none, and `waybridge why` alone says what it is. */
 export interface Fault {
   readonly what: string
-  readonly code: FindingCode
+  readonly code?: FindingCode
   /** After how many seconds the finding is due, as src/diagnose/README.md says; left out: at once. */
   readonly dueS?: number
   /** After how many seconds it is due to end, once the cause is gone; left out: at once. */
@@ -26,21 +29,28 @@ export interface Fault {
   readonly lastsS?: number
   /**
    * Where it is injected if not at the first site: on a small disk of its own; at a large fleet; where all that take minutes run
-   * together; after these, where a listener for all protocols is; where no other van falls silent.
+   * together; after these, where a listener for all protocols is; where no other van falls silent; where the API speaks HTTPS.
    */
-  readonly at?: 'disk' | 'fleet' | 'long' | 'auto' | 'waves'
+  readonly at?: 'disk' | 'fleet' | 'long' | 'auto' | 'waves' | 'tls'
   /** What is wrong about what was told of it, once it is over; undefined: nothing. */
   readonly told?: (site: Site) => string | undefined
   /** What must be so before it can be injected, in a sentence, and whether it is. */
   readonly needs?: readonly [sentence: string, isSo: () => boolean]
-  /** What its findings say, and what no finding says until it is over. */
+  /** What its findings say, or `why` if it has none, and what no finding says until it is over. */
   readonly says?: RegExp
   readonly never?: RegExp
+  /** How the verdict begins. */
+  readonly heads?: RegExp
+  /** Other findings that are true as well; all but these, its own and `ALWAYS_TRUE` are false. */
+  readonly also?: readonly FindingCode[]
   /** Whether `npm test` injects it; `npm run faults` injects all. */
   readonly isQuick?: true
   /** Breaks it; returns how it is mended. */
-  readonly begin: (site: Site) => Promise<() => unknown>
+  readonly begin: (site: Site) => Promise<(site: Site) => unknown>
 }
+
+/** What a busy machine may cause besides. */
+export const ALWAYS_TRUE: ReadonlySet<FindingCode> = new Set(['event_loop_delay', 'slow_script'])
 
 const ABOUT_THE_API: readonly FindingCode[] = [
   'upstream_hanging',
@@ -83,6 +93,71 @@ export const FAULTS: readonly Fault[] = [
     van: FLEET[0],
     begin: answering((_request, response) => void response.writeHead(302, { location: 'http://login.example/' }).end()),
   },
+  {
+    what: 'the API speaks HTTPS alone, and is asked without: it cuts connections',
+    code: 'upstream_down',
+    van: FLEET[0],
+    says: /speaks HTTPS, and is asked without.*write https:/,
+    never: /answers 400|correct the courier/,
+    begin: withTls('cuts'),
+  },
+  {
+    what: 'the API speaks HTTPS alone, and is asked without: it answers 400 with a page, as nginx does',
+    code: 'upstream_down',
+    van: FLEET[0],
+    isQuick: true,
+    says: /speaks HTTPS, and is asked without.*write https:/,
+    never: /answers 400|correct the courier|cuts connections/,
+    begin: withTls('<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'),
+  },
+  {
+    what: 'the API speaks HTTPS alone, and is asked without: it answers 400 with a line, as Go does',
+    code: 'upstream_down',
+    van: FLEET[0],
+    says: /speaks HTTPS, and is asked without.*write https:/,
+    never: /answers 400|correct the courier|cuts connections/,
+    begin: withTls('Client sent an HTTP request to an HTTPS server.\n'),
+  },
+  {
+    what: 'the API does not speak HTTPS, and is asked with it',
+    code: 'upstream_down',
+    van: FLEET[0],
+    at: 'tls',
+    says: /does not speak HTTPS at that port.*its port, or http:/,
+    never: /certificate/,
+    async begin({ api }) {
+      return api.replace(createServer((_request, response) => response.end('{}')))
+    },
+  },
+  {
+    what: 'the certificate of the API is of an authority that nobody has named',
+    code: 'upstream_down',
+    van: FLEET[0],
+    at: 'tls',
+    says: /of an authority that is not trusted.*tracking\.tls\.ca/,
+    never: /renew the certificate|does not speak HTTPS/,
+    async begin({ api, certificates }) {
+      const other = await certificates.authority('other')
+      api.certify(await certificates.server('foreign', { by: other }))
+      return async () => {
+        const authority = certificates.issued('authority')
+        api.certify(await certificates.server('api', { by: authority }))
+      }
+    },
+  },
+  {
+    what: 'the certificate of the API is for another host',
+    code: 'upstream_down',
+    van: FLEET[0],
+    at: 'tls',
+    says: /has a certificate that is not accepted.*renew the certificate of the API, or correct tracking\.base_url/,
+    never: /tracking\.tls\.ca|does not speak HTTPS/,
+    async begin({ api, certificates }) {
+      const authority = certificates.issued('authority')
+      api.certify(await certificates.server('foreign', { by: authority, san: 'DNS:elsewhere.example' }))
+      return async () => api.certify(await certificates.server('api', { by: authority }))
+    },
+  },
   { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, begin: answering(() => {}) },
   {
     what: 'the API takes 8 s for each request',
@@ -114,7 +189,7 @@ export const FAULTS: readonly Fault[] = [
         (request.courier === '2' ? refusing(404) : ok)(request, response),
       )(site)
       return async () => {
-        mend()
+        mend(site)
         await site.product.admin('/admin/parked/retry?courier_id=2', { method: 'POST' })
       }
     },
@@ -139,7 +214,7 @@ export const FAULTS: readonly Fault[] = [
       )(site)
       await site.product.admin(path)
       return async () => {
-        mend()
+        mend(site)
         await site.product.admin(path)
       }
     },
@@ -268,7 +343,7 @@ export const FAULTS: readonly Fault[] = [
         (request.courier === '2' ? refusing(422) : ok)(request, response),
       )(site)
       return async () => {
-        mend()
+        mend(site)
         await site.product.admin('/admin/parked/retry?courier_id=2', { method: 'POST' })
       }
     },
@@ -284,6 +359,52 @@ export const FAULTS: readonly Fault[] = [
       ({ product: { ports } }) => gt06Unnamed(ports['tcp/gt06']),
       async () => {},
     ),
+  },
+  {
+    what: 'bytes without TLS come to a port with TLS',
+    code: 'plain_to_tls',
+    dueS: 3,
+    endsS: 60,
+    says: /what comes to tcp\/mqtts.* does not speak TLS/,
+    begin: repeating(
+      ({ product: { ports } }) => plain(ports['tcp/mqtts']),
+      async () => {},
+    ),
+  },
+  {
+    what: 'two trackers send by one id over UDP, each where it is',
+    code: 'claimed_twice',
+    van: OWN[7],
+    dueS: 20,
+    endsS: 60,
+    says: /teltonika from 127\.0\.\d\.0\/24 and teltonika from 127\.0\.\d\.0\/24 in turns/,
+    begin: repeating(
+      async (site) => {
+        await teltonika(site, OWN[7], { address: '127.0.0.1', latitude: 52.5 })
+        await teltonika(site, OWN[7], { address: '127.0.1.1', latitude: 48.1 })
+      },
+      (site) => teltonika(site, OWN[7], { address: '127.0.0.1', latitude: 52.5 }),
+    ),
+  },
+  {
+    what: 'a van is on a route, and its tracker has never connected',
+    van: WAVES[0],
+    says: /never heard.*nothing has come from it yet: point it to this server/,
+    never: new RegExp(WAVES[0]),
+    async begin() {
+      return (site: Site) => osmand(site, WAVES[0])
+    },
+  },
+  mistyped('swapped', 'two digits of an id are swapped in devices.yaml', /has two digits swapped\?/),
+  mistyped('wrong', 'one digit of an id is wrong in devices.yaml', /has one other digit, and a wrong check digit\?/),
+  mistyped('missing', 'one digit of an id is missing in devices.yaml', /has one digit less\?/),
+  {
+    ...mistyped(
+      'neighbour',
+      'a tracker that nobody has configured sends, beside one of the same box that never did',
+      /if it is yours, name it/,
+    ),
+    never: /is it |Typed/,
   },
   {
     what: 'a device that nobody has configured sends, until it is in devices.yaml',
@@ -473,6 +594,7 @@ export const FAULTS: readonly Fault[] = [
     endsS: 10,
     at: 'disk',
     van: FLEET[0],
+    heads: /^the disk of Redis is full, or nearly/i,
     begin: filling(0.5),
   },
   {
@@ -481,6 +603,9 @@ export const FAULTS: readonly Fault[] = [
     endsS: 10,
     at: 'disk',
     van: FLEET[0],
+    also: ['redis_down'],
+    heads: /^Redis (cannot write to its disk|does not answer, and its disk is full)/,
+    never: /see the evidence and the log of Redis/,
     begin: filling(1),
   },
   {
@@ -615,6 +740,30 @@ function silences({ webhook }: Site): { code: string; change: string; count: num
 
 function refusing(code: number): Respond {
   return status(code, '{"message":"no"}', { 'content-type': 'application/json' })
+}
+
+/** An API that speaks HTTPS alone. `plainly`: the page that it answers with 400 to what comes without; `cuts`: it cuts that. */
+function withTls(plainly: string): Fault['begin'] {
+  return async ({ api, certificates }) => {
+    const own = createSecure(await certificates.server('api'), (_request, response) => response.end('{}'))
+    const answer = () => `HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n${plainly}`
+    return api.replace(plainly === 'cuts' ? own : securePort(own, answer))
+  }
+}
+
+/** A tracker sends, whose entry in devices.yaml has a slip, until that is corrected. */
+function mistyped(slip: keyof typeof TYPED, what: string, says: RegExp): Fault {
+  const { id, typed } = TYPED[slip]
+  return {
+    what,
+    code: 'unknown_device',
+    van: id,
+    says,
+    async begin(site) {
+      await osmand(site, id)
+      return () => edit(site, 'devices.yaml', (yaml) => yaml.replace(`"${typed}"`, `"${id}"`))
+    },
+  }
 }
 
 function answering(respond: Respond): Fault['begin'] {

@@ -10,9 +10,10 @@ import { LARGE_FLEET, type Site, startSite, startSiteOnDisk } from './site.ts'
  */
 const values = commandOptions({ only: { type: 'string' } })
 const only = values.only?.split(',')
-const unknown = only?.filter((code) => FAULTS.every((fault) => fault.code !== code)) ?? []
+const names = new Set(FAULTS.map(nameOf))
+const unknown = only?.filter((name) => !names.has(name)) ?? []
 if (unknown.length > 0) {
-  console.error(`--only ${unknown.join()}: there are ${[...new Set(FAULTS.map(({ code }) => code))].join(', ')}.`)
+  console.error(`--only ${unknown.join()}: there are ${[...names].join(', ')}.`)
   process.exit(2)
 }
 const rows: string[] = []
@@ -25,12 +26,14 @@ const fleet = faultsAt('fleet')
 const long = faultsAt('long')
 const auto = faultsAt('auto')
 const waves = faultsAt('waves')
+const tls = faultsAt('tls')
 if (onDisk.length > 0) {
   const site = await startSiteOnDisk()
   if (site) await injectAll(site, onDisk)
   else console.log('left out, since no disk can be mounted: disk_full')
 }
 if (first.length > 0) await injectAll(await startSite(), first)
+if (tls.length > 0) await injectAll(await startSite({ isSecure: true }), tls)
 if (waves.length > 0) await injectAll(await startSite(), waves)
 if (fleet.length > 0) await injectAll(await startSite({ vans: LARGE_FLEET.length }), fleet)
 // At a site where no other device has fallen silent.
@@ -41,8 +44,13 @@ for (const problem of problems) console.log(`PROBLEM ${problem}`)
 console.log(`faults=${rows.length} false_sentences=${falsehoods} problems=${problems.length}`)
 process.exitCode = problems.length === 0 ? 0 : 1
 
+/** Its code, or what stands for it where no finding does. */
+function nameOf({ code = 'never' }: { readonly code?: string }): string {
+  return code
+}
+
 function faultsAt(place: Fault['at']): Fault[] {
-  const wanted = FAULTS.filter(({ at, code }) => at === place && (only?.includes(code) ?? true))
+  const wanted = FAULTS.filter(({ at, code }) => at === place && (only?.includes(nameOf({ code })) ?? true))
   return wanted.filter(({ needs, what }) => {
     if (!needs || needs[1]()) return true
     console.log(`left out, since it needs ${needs[0]}: ${what}`)

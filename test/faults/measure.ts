@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { CODES } from '../../src/diagnose/codes.ts'
+import { CODES, type FindingCode } from '../../src/diagnose/codes.ts'
 import { untilSo } from '../support/processes.ts'
-import type { Fault } from './faults.ts'
+import { ALWAYS_TRUE, type Fault } from './faults.ts'
 import type { Site } from './site.ts'
 import { SHOWS, SURFACES, type Surface, statusOf, surfacesOf } from './surfaces.ts'
 
@@ -42,7 +42,7 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
   const status = await statusOf(site).catch(() => undefined)
   listening.isNamed = false
   const mendedAt = performance.now()
-  await mend()
+  await mend(site)
   const mendingS = (performance.now() - mendedAt) / 1000
   const ended = await Promise.all(surfaces.map(until(false, endsS + PATIENCE_S)))
   return {
@@ -94,8 +94,9 @@ class Falsehoods {
     const { findings, verdict } = await product.admin<Status>('/admin/status')
     for (const finding of findings)
       if (saysFalsely(this.#fault, finding)) this.#found.add(`${finding.code}: ${finding.message}`)
-    const isError = CODES[code].severity === 'error'
-    if (wasNamed && this.isNamed && (isError ? /^(all )?well/i : /^all well/i).test(verdict)) this.#found.add(verdict)
+    const isError = code !== undefined && CODES[code].severity === 'error'
+    if (code && wasNamed && this.isNamed && (isError ? /^(all )?well/i : /^all well/i).test(verdict))
+      this.#found.add(verdict)
     for (const van of well) {
       const { links } = await product.admin<Chain>(`/admin/devices/${van}/chain`)
       for (const { evidence, link, state } of links)
@@ -104,7 +105,9 @@ class Falsehoods {
   }
 }
 
-function saysFalsely({ never }: Fault, finding: unknown): boolean {
+function saysFalsely({ also = [], code, never }: Fault, finding: { readonly code: string }): boolean {
+  const isTrue = finding.code === code || also.some((each) => each === finding.code)
+  if (!isTrue && !ALWAYS_TRUE.has(finding.code as FindingCode)) return true
   return never?.test(JSON.stringify(finding)) ?? false
 }
 
@@ -127,9 +130,10 @@ export function problemOf({
   surfaces,
   wrong,
 }: Measured): string | undefined {
-  const { code, dueS = 0, endsS = 0, says, what } = fault
+  const { code, dueS = 0, endsS = 0, heads, says, what } = fault
   const said = status?.findings ?? []
-  if (says && !said.some((finding) => says.test(JSON.stringify(finding))))
+  if (heads && !heads.test(status?.verdict ?? '')) return `${what}: the verdict is ${status?.verdict}`
+  if (code && says && !said.some((finding) => says.test(JSON.stringify(finding))))
     return `${what}: does not say ${says}: ${JSON.stringify(said)}`
   const late = surfaces.find((surface) => (foundS[surface] ?? Infinity) > dueS + WITHIN_S)
   if (late) return `${what}: in ${late} after ${foundS[late] ?? 'too many'} s`
@@ -156,7 +160,7 @@ export const TABLE_HEAD = [`| ${COLUMNS.join(' | ')} |`, `|${COLUMNS.map(() => '
 /** Its row. */
 export function rowOf({ falsehoods, fault: { what, code, dueS = 0, endsS = 0 }, foundS, endedS }: Measured): string {
   const found = SURFACES.map((surface) => shown(foundS[surface]))
-  return `| ${[what, `\`${code}\``, dueS, ...found, endsS, shown(endedS), falsehoods.length].join(' | ')} |`
+  return `| ${[what, code ? `\`${code}\`` : '—', dueS, ...found, endsS, shown(endedS), falsehoods.length].join(' | ')} |`
 }
 
 function shown(seconds: number | undefined): string {

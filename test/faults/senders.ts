@@ -1,5 +1,7 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
 import { dial } from '../rig/product.ts'
-import { gt06Frame, gt06Gps } from '../support/encode.ts'
+import { avlDatagram, gt06Frame, gt06Gps } from '../support/encode.ts'
 import type { Site } from './site.ts'
 
 /** Sends one position over HTTP, as OsmAnd does. */
@@ -44,6 +46,29 @@ export async function gt06(port: number, id: string, isDamaged: boolean): Promis
 export async function gt06Unnamed(port: number): Promise<void> {
   const date = new Date().toISOString().slice(2, 19).replaceAll(/\D/g, '')
   await say(port, gt06Frame(0x12, gt06Gps({ date, latitude: 52.5, longitude: 13.4, speed: 0 })))
+}
+
+/** Sends a position over UDP from an address of this machine, each time from the same port. */
+export async function teltonika(
+  { product: { ports } }: Site,
+  id: string,
+  { address, latitude }: { readonly address: string; readonly latitude: number },
+): Promise<void> {
+  const record = { time: Date.now(), latitude, longitude: 13.4, satellites: 9 }
+  const socket = udpFrom.get(address) ?? createSocket('udp4')
+  if (!udpFrom.has(address)) {
+    udpFrom.set(address, socket.unref())
+    socket.bind({ address })
+    await once(socket, 'listening')
+  }
+  socket.send(avlDatagram(id, 0x08, [record]), ports['udp/teltonika'], '127.0.0.1')
+}
+
+const udpFrom = new Map<string, Socket>()
+
+/** Bytes without TLS. */
+export async function plain(port: number): Promise<void> {
+  await say(port, Buffer.from('000f333536333037303432343431303133', 'hex'))
 }
 
 /** Sends it over a connection of its own, which stays open for a moment for the answer. */

@@ -48,6 +48,13 @@ export const OWN = [
 ] as const
 /** Vans that fall silent together. */
 export const WAVES = Array.from({ length: 36 }, (_, index) => `3563070424420${String(index).padStart(2, '0')}`)
+/** Trackers whose ids have a slip in devices.yaml; what is not typed wrong is the id of another one of their box. */
+export const TYPED = {
+  swapped: { id: '356307042450139', typed: '356307042451039' },
+  wrong: { id: '356307042460120', typed: '356307042467120' },
+  missing: { id: '356307042470152', typed: '35630704270152' },
+  neighbour: { id: '356307042480102', typed: '356307042480110' },
+} as const
 /** Of which the files say nothing at first. */
 export const STRANGER = '356307042441980'
 export const UNROUTED = '356307042441981'
@@ -85,11 +92,14 @@ export async function startSite({
   yaml = '',
   listeners = '',
   hasOwnRedis = true,
+  isSecure = false,
 } = {}): Promise<Site> {
-  const [api, redis, certificates, webhook] = await Promise.all([
-    startApi(ok, { answersReads: true }),
+  const certificates = await CertificateMaker.create()
+  const authority = await certificates.authority('authority')
+  const tls = isSecure ? await certificates.server('api', { by: authority }) : undefined
+  const [api, redis, webhook] = await Promise.all([
+    startApi(ok, { answersReads: true, tls }),
     startTestRedis(),
-    CertificateMaker.create(),
     webhookReceiver(),
   ])
   const { files: broker } = await certificates.server('broker')
@@ -102,12 +112,20 @@ export async function startSite({
     (id, index) =>
       `"${id}": { name: Wave ${index}, company_id: 7, courier_id: ${150 + index}, route_id: ${2150 + index} }\n`,
   )
-  const files = { 'devices.yaml': devicesYaml(vans, '7') + [...devices, ...waves].join('') }
+  const typed = Object.values(TYPED).map(
+    (each, index) =>
+      `"${each.typed}": { name: Typed ${index}, company_id: 7, courier_id: ${250 + index}, route_id: ${2250 + index} }\n`,
+  )
+  const files = { 'devices.yaml': devicesYaml(vans, '7') + [...devices, ...waves, ...typed].join('') }
   const told = `
 alerts: { flap: 1s, webhooks: [{ url: "${webhook.url}", min_severity: info }] }
 mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.cert}", key: "${broker.key}" } } }
 `
-  const common = settings({ api, redis })
+  const trust = `", tls: { ca: "${authority.files.cert}" } }`
+  const common = settings({ api, redis }).replace(
+    isSecure ? /(base_url: .*)" }/ : /$^/,
+    (_, url: string) => url + trust,
+  )
   const own = hasOwnRedis ? common : common.replace(/^redis: .*\n/m, '')
   const product = await startProduct(files, listeners + own + told + yaml)
   const end = new AbortController()

@@ -7,7 +7,8 @@ export const SURFACES = ['status', 'why', 'page', 'webhook', 'metric'] as const
 export type Surface = (typeof SURFACES)[number]
 
 /** Those that show a fault's finding: a browser is not everywhere, and not every fault concerns a van. */
-export function surfacesOf(site: Site, { van }: Fault): Surface[] {
+export function surfacesOf(site: Site, { code, van }: Fault): Surface[] {
+  if (code === undefined) return ['why']
   return SURFACES.filter((surface) => (surface === 'page' ? site.page : surface === 'why' ? van : true))
 }
 
@@ -15,13 +16,14 @@ export function surfacesOf(site: Site, { van }: Fault): Surface[] {
 export const SHOWS: Readonly<Record<Surface, (site: Site, fault: Fault) => Promise<boolean>>> = {
   status: async (site, { code }) => (await statusOf(site)).findings.some((finding) => finding.code === code),
 
-  async why({ product }, { code, van = '' }) {
+  async why({ product }, { code, says, van = '' }) {
     const { out } = await waybridge(['why', van, '--json', '--config', product.dir])
+    if (code === undefined) return says?.test(out) === true
     return (JSON.parse(out) as { findings: StatusFinding[] }).findings.some((finding) => finding.code === code)
   },
 
   async page({ page }, { code }) {
-    const shown = page?.locator('.findings .finding:not(.is-over) a.mono').getByText(code, { exact: true })
+    const shown = page?.locator('.findings .finding:not(.is-over) a.mono').getByText(String(code), { exact: true })
     return (await shown?.count()) !== 0
   },
 
@@ -51,5 +53,5 @@ interface StatusFinding {
 /** What `waybridge status --json` prints, and its exit code. */
 export async function statusOf({ product }: Site) {
   const { code, out } = await waybridge(['status', '--json', '--config', product.dir])
-  return { exitCode: code, findings: (JSON.parse(out) as { findings: StatusFinding[] }).findings }
+  return { exitCode: code, ...(JSON.parse(out) as { verdict: string; findings: StatusFinding[] }) }
 }

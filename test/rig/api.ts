@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecure } from 'node:https'
+import type { Server, Socket } from 'node:net'
 import { freePorts } from '../support/free-ports.ts'
 import { listening } from '../support/listening.ts'
 
@@ -19,19 +21,24 @@ export type TestApi = Awaited<ReturnType<typeof startApi>>
 
 /**
  * A tracking API over a real socket: records every push in order and answers as it is told. With `answersReads` it also answers GET
- * as told, otherwise with an empty list.
+ * as told, otherwise with an empty list. `tls`: its certificate, if it speaks HTTPS.
  */
-export async function startApi(respond: Respond = ok, { answersReads = false } = {}) {
+export async function startApi(
+  respond: Respond = ok,
+  { answersReads = false, tls }: { answersReads?: boolean; tls?: Certificate } = {},
+) {
   const seen: Seen[] = []
   const underWay = new Map<string, number>()
   const open = new Set<ServerResponse>()
   let answer = respond
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     open.add(response)
     response.once('close', () => open.delete(response))
     if (request.method === 'GET' && !answersReads) response.end('[]')
     else void take(request, response)
-  })
+  }
+  const secure = tls && createSecure(tls, listener)
+  const server = secure ?? createServer(listener)
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { courier, route, apikey } = parts(request.url ?? '')
@@ -52,7 +59,7 @@ export async function startApi(respond: Respond = ok, { answersReads = false } =
   const [port] = await freePorts(1)
   await listening(server, port)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     seen,
     timestampsOf: (lane: string) => seen.filter((push) => push.lane === lane).flatMap(({ timestamps }) => timestamps),
     respond(next: Respond) {
@@ -62,14 +69,39 @@ export async function startApi(respond: Respond = ok, { answersReads = false } =
     cut: () => open.forEach((response) => response.destroy()),
     /** Listens again on the same port after `close`. */
     open: () => listening(server, port),
-    /** Refuses connections from now on. */
-    async close() {
-      if (!server.listening) return
+    /** Shows another certificate from now on. */
+    certify(certificate: Certificate) {
+      secure?.setSecureContext(certificate)
       server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
+    },
+    close,
+    /** Has another server listen in its place. Returns how it comes back. */
+    async replace(other: Server): Promise<() => Promise<unknown>> {
+      const sockets = new Set<Socket>()
+      other.on('connection', (socket: Socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
+      await close()
+      await listening(other, port)
+      return async () => {
+        other.close()
+        for (const socket of sockets) socket.destroy()
+        await once(other, 'close')
+        return listening(server, port)
+      }
     },
   }
+
+  /** Refuses connections from now on. */
+  async function close(): Promise<void> {
+    if (!server.listening) return
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+}
+
+interface Certificate {
+  readonly cert: string
+  readonly key: string
 }
 
 export const ok: Respond = ({ courier }, response) => {

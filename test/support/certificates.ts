@@ -65,6 +65,12 @@ export class CertificateMaker {
     ])
     await rename(`${files.key}.new`, files.key)
     await rename(`${files.cert}.new`, files.cert)
+    return this.issued(name)
+  }
+
+  /** A certificate that was issued. */
+  issued(name: string): Issued {
+    const files = { cert: join(this.dir, `${name}.pem`), key: join(this.dir, `${name}.key`) }
     return { files, cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
   }
 
@@ -77,7 +83,7 @@ export class CertificateMaker {
     const { files } = await this.server(name)
     await openssl(['x509', '-in', files.cert, '-signkey', files.key, '-days', '-1', '-out', `${files.cert}.new`])
     await rename(`${files.cert}.new`, files.cert)
-    return { files, cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
+    return this.issued(name)
   }
 
   /** A certificate for localhost. */

@@ -365,9 +365,9 @@ export const FAULTS: readonly Fault[] = [
     code: 'plain_to_tls',
     dueS: 3,
     endsS: 60,
-    says: /what comes to tcp\/mqtts.* does not speak TLS/,
+    says: /what comes to [^"]*mqtts[^"]* does not speak TLS/,
     begin: repeating(
-      ({ product: { ports } }) => plain(ports['tcp/mqtts']),
+      ({ product: { ports } }) => plain(ports.mqtts),
       async () => {},
     ),
   },

@@ -605,7 +605,6 @@ export const FAULTS: readonly Fault[] = [
     van: FLEET[0],
     also: ['redis_down'],
     heads: /^Redis (cannot write to its disk|does not answer, and its disk is full)/,
-    never: /see the evidence and the log of Redis/,
     begin: filling(1),
   },
   {

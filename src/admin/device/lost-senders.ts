@@ -1,3 +1,4 @@
+import { within } from '../../async.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
 import { sameId } from '../../domain/ids.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -20,6 +21,8 @@ interface LostSenderSources {
 export class LostSenders {
   readonly #sources: LostSenderSources
   readonly #byDevice = new Map<string, LostSender>()
+  /** The ids of which something became known since the last call. */
+  #found = new Set<string>()
   #latest = ''
 
   constructor(sources: LostSenderSources) {
@@ -36,30 +39,47 @@ export class LostSenders {
   async look(): Promise<Set<string>> {
     const { redis, directory } = this.#sources
     const before = this.#latest
-    const found = new Set<string>()
     const [latest = ''] = await redis.lrange(keys.arrivals, 0, 0)
-    if (latest === before) return found
+    if (latest === before) return this.#takeFound()
     this.#latest = latest
     if (latest === '') this.#byDevice.clear()
     const all = await redis.lrange(keys.arrivals, 0, -1)
     const known = all.indexOf(before)
+    const latestOf = new Map<string, ArrivedSender>()
     for (const json of all.slice(0, known < 0 ? undefined : known).toReversed()) {
       const sender = JSON.parse(json) as ArrivedSender
       const entry = idsIn(Buffer.from(sender.bytes ?? '', 'hex')).flatMap((id) => directory().find(id) ?? [])[0]
       if (!entry) continue
-      const key = sameId(entry.id)
-      found.add(key)
-      await this.#note(key, sender)
+      this.#note(sameId(entry.id), sender)
+      latestOf.set(sameId(entry.id), sender)
     }
-    return found
+    // To load the decoders takes long on a busy machine: what is not known by then is known later.
+    await within(SOON_MS, Promise.all(Array.from(latestOf, ([key, sender]) => this.#findSpoken(key, sender))))
+    return this.#takeFound()
   }
 
-  async #note(key: string, sender: ArrivedSender): Promise<void> {
-    const { at, address, port, protocol } = sender
+  #note(key: string, { at, address, port, protocol }: ArrivedSender): void {
     const before = this.of(key, at)
-    const isSame = before?.port === port && before?.speaks !== undefined
-    const speaks = isSame ? before.speaks : await this.#sources.speaks?.(sender, key)
-    this.#byDevice.set(key, { at, sinceAt: before?.sinceAt ?? at, address, port, protocol, speaks })
+    const speaks = before?.port === port ? before?.speaks : undefined
+    this.#set(key, { at, sinceAt: before?.sinceAt ?? at, address, port, protocol, speaks })
+  }
+
+  async #findSpoken(key: string, sender: ArrivedSender): Promise<void> {
+    if (this.#byDevice.get(key)?.speaks) return
+    const speaks = await this.#sources.speaks?.(sender, key)
+    const noted = this.#byDevice.get(key)
+    if (speaks && noted?.port === sender.port) this.#set(key, { ...noted, speaks })
+  }
+
+  #set(key: string, sender: LostSender): void {
+    this.#byDevice.set(key, sender)
+    this.#found.add(key)
+  }
+
+  #takeFound(): Set<string> {
+    const found = this.#found
+    this.#found = new Set()
+    return found
   }
 }
 
@@ -80,3 +100,4 @@ function partsOf(digits: string): string[] {
 }
 
 const HOUR_MS = 3_600_000
+const SOON_MS = 1000

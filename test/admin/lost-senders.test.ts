@@ -31,9 +31,14 @@ it('of a device on a port that does not understand it says what it speaks, and a
     evidence: ['its id came from 203.0.113.7:40112 at port 5023 (gt06), and was not understood there'],
     action: expect.stringMatching(/^it seems to speak h02: set port \d+ in the device$/),
   }
-  expect(await chainOf(VAN_14)).toMatchObject({ broken: 'understood', findings: [{ ...finding, action: expect.any(String) }] })
+  expect(await chainOf(VAN_14)).toMatchObject({
+    broken: 'understood',
+    findings: [{ ...finding, action: expect.any(String) }],
+  })
   // The decoders are loaded meanwhile.
-  await vi.waitFor(async () => expect(await chainOf(VAN_14)).toMatchObject({ findings: [finding] }), { timeout: 30_000 })
+  await vi.waitFor(async () => expect(await chainOf(VAN_14)).toMatchObject({ findings: [finding] }), {
+    timeout: 30_000,
+  })
   expect((await chainOf(VAN_14)).sentence).not.toMatch(/SIM|power/)
   const known = async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json as { results: object[] }
   await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 30_000 })

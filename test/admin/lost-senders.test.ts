@@ -36,9 +36,8 @@ it('of a device on a port that does not understand it says what it speaks, and a
     findings: [{ ...finding, action: expect.any(String) }],
   })
   // The decoders are loaded meanwhile.
-  await vi.waitFor(async () => expect(await chainOf(VAN_14)).toMatchObject({ findings: [finding] }), {
-    timeout: 30_000,
-  })
+  const knowsProtocol = async () => expect(await chainOf(VAN_14)).toMatchObject({ findings: [finding] })
+  await vi.waitFor(knowsProtocol, { timeout: 90_000 })
   expect((await chainOf(VAN_14)).sentence).not.toMatch(/SIM|power/)
   const known = async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json as { results: object[] }
   await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 30_000 })

@@ -68,7 +68,7 @@ export class LostSenders {
     if (this.#byDevice.get(key)?.speaks) return
     const speaks = await this.#sources.speaks?.(sender, key)
     const noted = this.#byDevice.get(key)
-    if (speaks && noted?.port === sender.port) this.#set(key, { ...noted, speaks })
+    if (speaks && noted && noted.port === sender.port) this.#set(key, { ...noted, speaks })
   }
 
   #set(key: string, sender: LostSender): void {

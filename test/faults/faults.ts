@@ -65,6 +65,11 @@ function findings(...codes: readonly FindingCode[]): RegExp {
   return new RegExp(`"code":"(${codes.join('|')})"`)
 }
 
+/** A finding with this code about this device. */
+function about(code: FindingCode, device: string): RegExp {
+  return new RegExp(`"code":"${code}".*"device":"${device}"`)
+}
+
 /** In this order: what takes long to recover comes late. */
 export const FAULTS: readonly Fault[] = [
   { what: 'the API answers 500', code: 'upstream_down', van: FLEET[0], begin: answering(refusing(500)) },
@@ -219,7 +224,8 @@ export const FAULTS: readonly Fault[] = [
       }
     },
   },
-  { what: 'a worker is frozen (SIGSTOP)', code: 'worker_stuck', van: FLEET[0], dueS: 10, begin: freezing('worker', 1) },
+  // Its vans are pushed by the other one: of no van it is said that it waits.
+  { what: 'a worker is frozen (SIGSTOP)', code: 'worker_stuck', dueS: 10, begin: freezing('worker', 1) },
   { what: 'no worker lives: all are frozen', code: 'no_worker', van: FLEET[0], dueS: 10, begin: freezing('worker', 2) },
   { what: 'the gateway is frozen', code: 'no_gateway', van: FLEET[0], dueS: 10, begin: freezing('gateway', 1) },
   {
@@ -652,6 +658,8 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[5],
     dueS: 300,
     at: 'long',
+    also: ['gps_old'],
+    never: about('gps_old', OWN[5]),
     async begin(site) {
       await osmand(site, OWN[5])
       return () => osmand(site, OWN[5])
@@ -693,6 +701,8 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[7],
     dueS: 300,
     at: 'long',
+    also: ['silent'],
+    never: about('silent', OWN[7]),
     async begin(site) {
       await osmand(site, OWN[7])
       return repeating(
@@ -707,6 +717,8 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[6],
     dueS: 300,
     at: 'long',
+    also: ['silent'],
+    never: about('silent', OWN[6]),
     async begin(site) {
       const timestamp = nowS()
       return repeating(

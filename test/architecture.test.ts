@@ -37,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/tracking': ['src/domain', 'src/http', ...EVERYWHERE],
   'src/sandbox/tracking': ['src/http', 'src/tracking', ...EVERYWHERE],
   'src/push': ['src/domain', 'src/store', 'src/tracking', ...EVERYWHERE],
+  'src/verify': ['src/config', 'src/domain', 'src/http', 'src/store', 'src/tracking', ...EVERYWHERE],
   'src/diagnose': ['src/observe', 'src/texts'],
   'src/admin/schemas': ['src/diagnose'],
   'src/admin': [
@@ -49,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/roster',
     'src/store',
     'src/tracking',
+    'src/verify',
     ...EVERYWHERE,
   ],
   'src/alerts': ['src/admin', 'src/config', 'src/diagnose', 'src/domain', 'src/store', ...EVERYWHERE],

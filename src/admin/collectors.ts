@@ -7,6 +7,7 @@ import { readOffers, refreshOffers } from '../roster/offers.ts'
 import type { Roster } from '../roster/roster.ts'
 import { grouped, jobFaults, type Store } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
+import type { Verifier } from '../verify/index.ts'
 import { CustodyCollector, type FixAccount, takeAccount } from './custody.ts'
 import { ConditionCollector } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
@@ -29,6 +30,7 @@ export interface CollectorSources
   readonly live: RosterInEffect
   readonly logger: Logger
   readonly puller?: Pick<Puller, 'look'>
+  readonly verifier: Verifier
 }
 
 /** Starts what the admin process collects again and again: the account, the states of devices, the findings, and their gauges. */
@@ -63,6 +65,7 @@ export function startCollectors(sources: CollectorSources) {
     traffic: () => devices.traffic(),
     roster: () => roster.read(),
     keepMs: live.config.keep.delivered,
+    missing: () => sources.verifier.missing,
   })
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings: Findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
@@ -75,6 +78,7 @@ export function startCollectors(sources: CollectorSources) {
       rates: () => rates.look(),
       'last hour': () => hour.look(),
       findings: () => findings.look(),
+      verify: () => sources.verifier.look(),
       'refused lanes': async () => refusals.look(),
       'pulled rosters': () => sources.puller?.look(),
     },

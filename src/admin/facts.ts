@@ -2,6 +2,7 @@ import type {
   DeviceGroup,
   Facts,
   FailedReceiver,
+  MissingPositions,
   ProcessFacts,
   RedisFacts,
   RefusedLanes,
@@ -44,6 +45,8 @@ export interface FactSources extends RedisSources {
   readonly devices: () => readonly DeviceGroup[]
   /** Vans that fell silent together. */
   readonly traffic: () => readonly StoppedTraffic[]
+  /** What the tracking API took, and does not have. */
+  readonly missing?: () => readonly MissingPositions[]
 }
 
 /** What all processes and Redis say, gathered once a second for the diagnosis and the status. */
@@ -124,6 +127,7 @@ export class FactGatherer {
       roster: stored.roster,
       alerts: alertsFailing?.(),
       kept: stored.kept,
+      missing: this.#sources.missing?.(),
     }
   }
 

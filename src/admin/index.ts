@@ -24,7 +24,7 @@ import type { FindSpoken } from './device/lost-senders.ts'
 import { redeliverOperation } from './device/redeliver.ts'
 import { releaseOperation } from './device/release.ts'
 import { eventOperations } from './events/operations.ts'
-import type { FactSources, Upstream } from './facts.ts'
+import { type FactSources, readUpstream, type Upstream } from './facts.ts'
 import { findingOperations } from './findings.ts'
 import { misunderstoodOperations } from './kept-frames.ts'
 import { laneOperations, type ParkedSources, parkedOperations } from './lanes.ts'
@@ -39,6 +39,8 @@ import { rosterResultOperations, rosterSource, undoOperation } from './roster/re
 import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { tokenOperation } from './token.ts'
+import { Verifier, type VerifierSources } from '../verify/index.ts'
+import { verifyOperation } from './verify.ts'
 import type { SetupJson } from './schemas/setups.ts'
 import { setupOperation } from './setups.ts'
 import { type StatusSources, statusJson, statusOperations } from './status.ts'
@@ -71,6 +73,8 @@ export interface AdminOptions
   readonly setups: () => Promise<readonly SetupJson[]>
   /** What the page is told; without it there is no page. */
   readonly page?: PageSettings
+  /** How delivered fixes are compared with what the tracking API has. */
+  readonly verify: Pick<VerifierSources, 'batch' | 'gapMs' | 'keptMs' | 'pauseMs' | 'settings'>
 }
 
 /** An admin port that listens, and what is wrong. */
@@ -81,11 +85,20 @@ export async function openAdmin(options: AdminOptions) {
   const { alerts = () => undefined, logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const tokens = tokenRefusals(options.companies)
+  const zone = () => options.live.config.time_zone
   const change = rosterWrites(options)
   const puller = options.pulls && new Puller({ ...options, pulls: options.pulls, change })
+  const verifier = new Verifier({
+    ...options,
+    ...options.verify,
+    zone,
+    isUp: async () => (await readUpstream(redis, Date.now())).state === 'up',
+    answered: tokens.answered,
+  })
   const collectors = startCollectors({
     ...options,
     puller,
+    verifier,
     tokensRefused: tokens.refused,
     alertsFailing: () => alerts()?.failing() ?? [],
   })
@@ -94,7 +107,6 @@ export async function openAdmin(options: AdminOptions) {
   const rows = { ...options, index, findings, refusals, places: await readPlaces() }
   const closing = new AbortController()
   const files = new FileRewrite(redis)
-  const zone = () => options.live.config.time_zone
   const sheets = new DaySheets({ ...options, index, account })
   const server = createServer(options, certificate)
   certificate?.follow((renewed) => server.renew(renewed))
@@ -151,6 +163,7 @@ export async function openAdmin(options: AdminOptions) {
     ...parkedOperations(options),
     ...apiOperations(options),
     ...alertOperations(alerts),
+    verifyOperation({ redis, verifier, keptMs: options.verify.keptMs, zone, closing: closing.signal }),
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),
     ...arrivalOperations(options),
@@ -166,6 +179,7 @@ export async function openAdmin(options: AdminOptions) {
   /** Stops accepting, answers what has arrived. */
   async function stop(): Promise<void> {
     collectors.close()
+    verifier.close()
     events.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)

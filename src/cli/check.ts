@@ -1,4 +1,4 @@
-import { loadConfig, readAll, tileFileProblems } from '../config/files.ts'
+import { loadConfig, readAll, tileFileProblems, vainSettings } from '../config/files.ts'
 import { ConfigError, type Problem, problemText } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
@@ -60,7 +60,7 @@ async function folderProblems(dir: string, protocols: Protocols, now: number): P
   const { config, files, problems } = await readAll(dir, protocols)
   if (!config) return problems
   const remarks = await remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })
-  return [...(await tileFileProblems(files)), ...remarks]
+  return [...(await tileFileProblems(files)), ...vainSettings(files), ...remarks]
 }
 
 function mistakesOf(error: unknown): readonly Problem[] {

@@ -145,6 +145,16 @@ export async function tileFileProblems({ gateway: { source, content } }: Files):
   return problemsIn(source, [{ ...mistakeAt(root, ['page', 'tiles'], message), severity: 'weak' }])
 }
 
+/** What gateway.yaml asks for that nothing can come of. */
+export function vainSettings({ gateway: { source, content } }: Files): Problem[] {
+  const { root } = parseYaml(source.text)
+  const { config } = content
+  const isInVain = config?.keep.delivered === 0 && config.verify.share > 0
+  if (!root || !isInVain) return []
+  const mistake = mistakeAt(root, ['keep', 'delivered'], NOTHING_KEPT)
+  return problemsIn(source, [{ ...mistake, severity: 'warning' }])
+}
+
 export function problemsOf({ gateway, devices, routes }: Files): Problem[] {
   return [gateway, ...devices, ...routes].flatMap(({ problems }) => problems)
 }
@@ -170,6 +180,7 @@ async function referencesOf({ text }: Source): Promise<string> {
 }
 
 const GATEWAY = 'gateway.yaml'
+const NOTHING_KEPT = 'nothing is kept, so nothing is verified: keep delivered fixes, or set verify.share to 0'
 const DEVICES = ['devices.yaml', 'devices.csv']
 const ROUTES = 'routes.csv'
 

@@ -99,6 +99,15 @@ export function configSchema(protocols: Protocols, dir = '') {
       ),
       pull: pulls(dir).describe('Rosters that other systems serve.'),
     }),
+    verify: section({
+      share: setting(
+        number(0, 1),
+        0.02,
+        'Share of routes and times of which the tracking API is read back and compared with what was delivered; 0: none.',
+      ),
+      after: setting(timer(1), '2m', 'Time after which a delivered position must be there.'),
+      repair: setting(flag, false, 'Push positions that are missing there once more.'),
+    }),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
       max_wait: setting(

@@ -333,6 +333,13 @@ export const CODES = {
     message: 'the tracking API refuses positions: they are parked',
     action: 'correct the cause that its answer names, then retry them: waybridge parked retry',
   },
+  missing_at_api: {
+    severity: 'error',
+    link: 'accepted',
+    message: 'the tracking API does not have positions that it took',
+    action:
+      'tell who runs the tracking API what the evidence names; push them once more: waybridge verify --repair, or verify.repair in gateway.yaml',
+  },
   backlog: {
     severity: 'warning',
     link: 'pushed',
@@ -500,7 +507,7 @@ export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', '
 /** What trackers raise an alarm about. It breaks no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
 
-/** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, receivers of alerts, and what was delivered. */
+/** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, receivers of alerts, and what becomes of delivered positions. */
 export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   ...ALARM_FINDINGS,
   'config_refused',
@@ -509,6 +516,7 @@ export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   'alert_failed',
   'redelivery_offered',
   'keep_full',
+  'missing_at_api',
 ])
 
 /** What each process of a machine says of the same files. */

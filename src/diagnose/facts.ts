@@ -38,6 +38,7 @@ export interface Facts {
   readonly alerts?: readonly FailedReceiver[]
   /** How far back delivered fixes are kept if their memory is used up, and how far they should be: ms UTC. */
   readonly kept?: { readonly since: number; readonly wantedSince: number }
+  readonly missing?: readonly MissingPositions[]
   /** Received fixes minus those that are accounted for, as counted last while no fix moved. */
   readonly difference?: number
 }
@@ -48,6 +49,20 @@ export interface FailedReceiver {
   readonly sinceAt: number
   readonly tries: number
   readonly reason: Text
+}
+
+/**
+ * What the tracking API took of a lane, and does not have. `firstAt`, `lastAt`: the own times of the positions; `at`: when that was
+ * found, ms UTC; `repaired`: how many were pushed, or are queued, once more.
+ */
+export interface MissingPositions {
+  readonly lane: string
+  readonly missing: number
+  readonly checked: number
+  readonly repaired: number
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly at: number
 }
 
 /** `ageMs`: since its last sign of life. */

@@ -287,7 +287,7 @@ const OF_LANES: ReadonlySet<FindingCode> = new Set([
   'parked_full',
 ])
 /** Findings about what is relayed, which hold no position up. */
-const NOT_OF_PUSHES: ReadonlySet<FindingCode> = new Set(['token_refused'])
+const NOT_OF_PUSHES: ReadonlySet<FindingCode> = new Set(['token_refused', 'missing_at_api'])
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */

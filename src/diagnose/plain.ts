@@ -136,6 +136,16 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
     'the tracking service refuses the login of a company: its orders and numbers are not passed on',
   ],
   [CODES.token_refused.action]: ['tell who runs this server to set a new login'],
+  'the tracking API does not have {} of company {} that it took, on {}': [
+    'the tracking service has lost {} of company {}, on {}',
+    0,
+    1,
+    2,
+  ],
+  [CODES.missing_at_api.message]: ['the tracking service has lost positions'],
+  [CODES.missing_at_api.action]: [
+    'tell who runs the tracking service what is missing, and who runs this server to send it once more',
+  ],
   'the tracking API {}': ['the tracking service {}', 0],
   'answers {}': ['answers with the error {}', 0],
   'cannot be found: its host name does not exist': ['cannot be found'],

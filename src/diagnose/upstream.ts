@@ -3,6 +3,7 @@ import { CODES } from './codes.ts'
 import type {
   Facts,
   Found,
+  MissingPositions,
   RefusedLanes,
   RefusedPositions,
   UpstreamError,
@@ -11,7 +12,7 @@ import type {
 } from './facts.ts'
 
 /** What is wrong with the tracking API, or what it says is wrong with what we send. */
-export function upstreamTroubles({ upstream, backlog, lanes = [], now }: Facts): Found[] {
+export function upstreamTroubles({ upstream, backlog, lanes = [], missing = [], now }: Facts): Found[] {
   const waiting = backlog?.fixes ?? 0
   return [
     ...(upstream
@@ -19,6 +20,7 @@ export function upstreamTroubles({ upstream, backlog, lanes = [], now }: Facts):
       : []),
     ...(upstream?.tokensRefused ?? []).map(tokenRefused),
     ...groupsOf(lanes).map(refusedLanes),
+    ...byCompany(missing).map(missingPositions),
   ]
 }
 
@@ -184,6 +186,45 @@ function tokenRefused(company_id: string): Found {
     company_id,
   )
   return { code: 'token_refused', subject: { company_id }, message }
+}
+
+function missingPositions({
+  company_id,
+  lanes: windows,
+}: ReturnType<typeof byCompany<MissingPositions>>[number]): Found {
+  const lanes = [...Map.groupBy(windows, ({ lane }) => lane)]
+    .map(([lane, own]) => ({
+      lane,
+      missing: sumOf(own, 'missing'),
+      checked: sumOf(own, 'checked'),
+      repaired: sumOf(own, 'repaired'),
+      firstAt: Math.min(...own.map(({ firstAt }) => firstAt)),
+      lastAt: Math.max(...own.map(({ lastAt }) => lastAt)),
+    }))
+    .toSorted((one, other) => other.missing - one.missing)
+  const count = sumOf(lanes, 'missing')
+  return {
+    code: 'missing_at_api',
+    subject: { company_id },
+    count,
+    sinceAt: Math.min(...windows.map(({ at }) => at)),
+    message: say(
+      'the tracking API does not have {} of company {} that it took, on {}',
+      counted(count, '{} position', '{} positions'),
+      company_id,
+      counted(lanes.length, '{} route', '{} routes'),
+    ),
+    evidence: lanes.map(({ checked, firstAt, lane, lastAt, missing, repaired }) => {
+      const [first, last] = [firstAt, lastAt].map((at) => new Date(at).toISOString())
+      const what = say('{} of {} compared, from {} to {}', missing, checked, first, last)
+      const again = repaired > 0 ? [say('{} of these pushed once more, or queued for that', repaired)] : []
+      return joined([laneText(lane), joined([what, ...again], '; ')], ': ')
+    }),
+  }
+}
+
+function sumOf<Name extends string>(some: readonly Readonly<Record<Name, number>>[], name: Name): number {
+  return some.reduce((sum, each) => sum + each[name], 0)
 }
 
 /** Why the tracking API refuses a lane whole. */

@@ -84,6 +84,12 @@ export const metrics = {
     'gps_week',
   ]),
   delivered: counter('fixes_delivered_total', 'Number of fixes that the tracking API accepted.'),
+  verified: counterBy(
+    'verified_fixes_total',
+    'Number of delivered fixes that were looked for in the tracking API.',
+    'result',
+    ['found', 'missing', 'unknown'],
+  ),
   appends: counter('appends_total', 'Number of group commits to Redis: fixes of many devices with one fsync.'),
   clockAlarm: gauge('clock_alarm', '1 while the clock of this machine is in doubt; else 0.'),
   notStored: counterBy(

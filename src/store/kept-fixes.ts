@@ -122,22 +122,30 @@ export async function keptHoursIn(shard: Shard, { from, until }: Span): Promise<
   return hours.filter((hour) => hour >= first && hour < end).toSorted((one, other) => one - other)
 }
 
-/** What is kept of a device and hour, by time, and the length of its list. */
-export async function readKeptHour(shard: Shard, device: string, hour: number) {
+/** The devices, without leading zeros, of which something is kept of an hour. */
+export function keptDevicesIn(shard: Shard, hour: number): Promise<string[]> {
+  return shard.smembers(shard.keyNames.keptPrefix + hour)
+}
+
+/**
+ * What is kept of a device and hour, by time, and the length of its list.
+ * @param isWanted says of which lanes it is returned
+ */
+export async function readKeptHour(shard: Shard, device: string, hour: number, isWanted = (_lane: string) => true) {
   const list = await shard.lrangeBuffer(keptList(shard, hour, device), 0, -1)
-  const fixes = fixesIn(list, hour).toSorted((one, other) => one.timestamp - other.timestamp)
+  const fixes = fixesIn(list, hour, isWanted).toSorted((one, other) => one.timestamp - other.timestamp)
   return { length: list.length, fixes }
 }
 
 /** What is kept of a device and hour, in the order in which it was delivered. */
-function fixesIn(list: readonly Buffer[], hour: number): KeptFix[] {
+function fixesIn(list: readonly Buffer[], hour: number, isWanted: (lane: string) => boolean): KeptFix[] {
   const [newest, ...entries] = list
   const fixes: KeptFix[] = []
   let chunks: Buffer[] = []
   const add = (place: Buffer) => {
     const lane = place.toString('utf8', 1)
     const isQueued = place[0] === QUEUED
-    for (const chunk of chunks)
+    for (const chunk of isWanted(lane) ? chunks : [])
       for (let at = 0; at < chunk.length; at += FIX_BYTES) fixes.push({ ...unpackFix(chunk, at, hour), lane, isQueued })
     chunks = []
   }

@@ -109,6 +109,14 @@ export const keys = {
   beforeRecords: [`${TAG}:last-fixes`, `${TAG}:last-filtered`, `${TAG}:intervals`],
   /** string that expires: the clock of the tracking API, JSON */
   apiClock: `${TAG}:api-clock`,
+  /** hash that expires: lane → what was compared with the tracking API on a local day, by when that begins (see verified.ts) */
+  verifiedDay: (day: number) => `${TAG}:verified:${day / 60_000}`,
+  /** hash that expires: lane → the same of each window of an hour */
+  verifiedHour: (hour: number) => `${TAG}:verified-hour:${hour}`,
+  /** hash: lane and window → JSON of what the tracking API took and does not have */
+  missingAtApi: `${TAG}:missing-at-api`,
+  /** string that expires: the admin process that compares */
+  verifying: `${TAG}:verifying`,
   /** list: findings that ended, JSON each, latest first; the last 1,000 */
   endedFindings: `${TAG}:ended-findings`,
   /** hash: finding → JSON of what a receiver of alerts was told of it */

@@ -28,6 +28,7 @@ const SCRIPTS = {
   devices: ['note_devices', 'forget_record'],
   lane_days: ['lane_days'],
   audit: ['audit'],
+  verified: ['verified'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],
   sign: ['sign'],

@@ -295,6 +295,11 @@ export async function openBare(
     readiness: () => Promise.resolve({ ok: true, problems: [] }),
     metrics: () => Promise.resolve(''),
     metricsToken: () => null,
+    verify: {
+      settings: { share: 0, after: 1000, repair: false },
+      keptMs: 0,
+      batch: { max_positions: 500, max_wait: 0 },
+    },
     ...options,
   })
 }

@@ -53,6 +53,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     metrics: collectMetrics,
     metricsToken: () => live.admin().metrics_token,
     alerts: () => alerts,
+    verify: { settings: config.verify, keptMs: config.keep.delivered, batch: config.batch },
     logger,
   })
   const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })

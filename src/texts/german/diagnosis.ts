@@ -302,6 +302,26 @@ const FINDINGS = {
   'the tracking API refuses {} of company {} ({})': 'die Tracking-API lehnt {1} der Firma {2} ab ({3})',
   'correct the courier or the route in the roster: the parked fixes go there at once; or correct them in the tracking API, then retry: waybridge parked retry':
     'Fahrer oder Tour im Tourenplan berichtigen: die geparkten Positionen gehen sofort dorthin; oder sie in der Tracking-API berichtigen und dann erneut versuchen: waybridge parked retry',
+  'the tracking API does not have positions that it took': 'der Tracking-API fehlen Positionen, die sie angenommen hat',
+  'the tracking API does not have {} of company {} that it took, on {}':
+    'der Tracking-API fehlen {1} der Firma {2}, die sie angenommen hat, auf {3}',
+  'tell who runs the tracking API what the evidence names; push them once more: waybridge verify --repair, or verify.repair in gateway.yaml':
+    'dem Betreiber der Tracking-API sagen, was der Beleg nennt; sie noch einmal senden: waybridge verify --repair, oder verify.repair in gateway.yaml',
+  '{} of {} compared, from {} to {}': '{1} von {2} verglichenen, von {3} bis {4}',
+  '{} of these pushed once more, or queued for that': '{1} davon noch einmal gesendet oder dafür eingereiht',
+  'company {} has no oauth_token in gateway.yaml': 'die Firma {1} hat kein oauth_token in gateway.yaml',
+  'the tracking API does not answer: {}': 'die Tracking-API antwortet nicht: {1}',
+  'the tracking API refuses to be read for company {}: {}':
+    'die Tracking-API lässt sich für die Firma {1} nicht lesen: {2}',
+  'the tracking API cannot be read back: it answers {}':
+    'die Tracking-API lässt sich nicht zurücklesen: sie antwortet {1}',
+  'the tracking API answers {}': 'die Tracking-API antwortet {1}',
+  'the answer of the tracking API is not a whole list of positions':
+    'die Antwort der Tracking-API ist keine vollständige Liste von Positionen',
+  'the tracking API gives positions of other times than those that are asked for':
+    'die Tracking-API gibt Positionen anderer Zeiten als der gefragten',
+  'several couriers drove the route, and the tracking API may give the positions of one of them alone':
+    'mehrere Fahrer fuhren die Tour, und die Tracking-API gibt vielleicht nur die Positionen von einem',
   'the tracking API refuses positions: they are parked': 'die Tracking-API lehnt Positionen ab: sie sind geparkt',
   'correct the cause that its answer names, then retry them: waybridge parked retry':
     'die Ursache beheben, die ihre Antwort nennt, dann erneut versuchen: waybridge parked retry',
@@ -474,6 +494,7 @@ const EVIDENCE = {
   '{} and {} more': '{1} und {2} weitere',
   '{} on route {}': '{1} auf Tour {2}',
   'a device': 'einem Gerät',
+  '{} route': '{1} Tour',
   '{} routes': '{1} Touren',
   'the longest: {}': 'am längsten: {1}',
   '{}: more than the limit of {}': '{1}: mehr als die Grenze von {2}',

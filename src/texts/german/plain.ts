@@ -91,6 +91,10 @@ const ACTIONS = {
 }
 
 const SERVICE = {
+  'the tracking service has lost {} of company {}, on {}': 'dem Tracking-Dienst fehlen {1} der Firma {2}, auf {3}',
+  'the tracking service has lost positions': 'dem Tracking-Dienst fehlen Positionen',
+  'tell who runs the tracking service what is missing, and who runs this server to send it once more':
+    'dem Betreiber des Tracking-Dienstes sagen, was fehlt, und dem Betreiber dieses Servers, es noch einmal zu senden',
   'the tracking service refuses the password of company {}': 'der Tracking-Dienst lehnt das Passwort der Firma {1} ab',
   'company {} has no password for the tracking service': 'Firma {1} hat kein Passwort für den Tracking-Dienst',
   'the tracking service refuses the password of a company': 'der Tracking-Dienst lehnt das Passwort einer Firma ab',

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inTurns } from '../async.ts'
+import type { Company } from '../config/schema.ts'
+import { ApiRefusal } from '../http/refusal.ts'
+import { say, type Text } from '../texts/text.ts'
+import { isForeign } from '../tracking/answer.ts'
+import { attempt, readWindows } from '../tracking/attempts.ts'
+import type { TrackingClient } from '../tracking/client.ts'
+import { bodyOf, type Failure, type Reply } from '../tracking/exchange.ts'
+import { CourierPosition, type CourierPosition as Position } from '../tracking/schemas.ts'
+
+export interface ReadBackSources {
+  readonly tracking: Pick<TrackingClient, 'request' | 'timeoutMs'>
+  readonly companies: () => readonly Company[]
+  /** Notes the status that answered a request with a company's token. */
+  readonly answered?: (company: Company, status: number) => void
+  /** Aborts the request in flight. */
+  readonly signal: AbortSignal
+  /** Least ms from one request to the next; default: 1 s. */
+  readonly gapMs?: number
+}
+
+/** Why it is not known whether the API has what it took. */
+export interface NotKnown {
+  readonly reason: 'no_token' | 'refused' | 'no_operation' | 'no_answer' | 'not_readable' | 'couriers'
+  readonly message: Text
+}
+
+/** Unix seconds, both ends included; at most two hours. */
+export interface ReadInterval {
+  /** `7/1003`: company and route. */
+  readonly route: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Reads positions back from the tracking API with the companies' OAuth tokens: one request at a time, and one a second. */
+export class ReadBack {
+  readonly #sources: ReadBackSources
+  readonly #inTurn = inTurns()
+  #nextAt = 0
+
+  constructor(sources: ReadBackSources) {
+    this.#sources = sources
+  }
+
+  /** The positions of a route in an interval, in any order. Rejects with an AbortError once `signal` is aborted. */
+  read(asked: ReadInterval): Promise<readonly Position[] | NotKnown> {
+    return this.#inTurn(async () => {
+      for (;;) {
+        const company = this.#companyOf(asked.route)
+        if (company?.oauth_token === undefined) return noToken(asked.route)
+        await this.#turn()
+        const outcome = await this.#ask(asked, company.oauth_token)
+        this.#sources.signal.throwIfAborted()
+        const isNew = this.#companyOf(asked.route)?.oauth_token !== company.oauth_token
+        // The token was replaced while the request was under way: the answer says nothing about the new one.
+        if (!('fault' in outcome) && outcome.status === 401 && isNew) continue
+        if (!('fault' in outcome) && !isForeign(outcome)) this.#sources.answered?.(company, outcome.status)
+        return positionsOf(outcome, asked.route)
+      }
+    })
+  }
+
+  #companyOf(route: string): Company | undefined {
+    const id = route.slice(0, route.indexOf('/'))
+    return this.#sources.companies().find(({ company_id }) => company_id === id)
+  }
+
+  async #turn(): Promise<void> {
+    const { gapMs = GAP_MS, signal } = this.#sources
+    const waitMs = this.#nextAt - performance.now()
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal })
+    this.#nextAt = performance.now() + gapMs
+  }
+
+  async #ask({ route, from, to }: ReadInterval, oauthToken: string): Promise<Reply | Failure> {
+    const { tracking, signal } = this.#sources
+    const [company_id, route_id] = route.split('/')
+    const request = { operation: 'courierPositions' as const, params: { company_id, route_id }, oauthToken, signal }
+    try {
+      return await readWindows({ from: BigInt(from), to: BigInt(to) }, (window, maxBytes) =>
+        attempt(tracking, {
+          ...request,
+          headers: { accept: 'application/json' },
+          query: { from: String(window.from), to: String(window.to) },
+          maxBytes,
+        }),
+      )
+    } catch (error) {
+      if (error instanceof ApiRefusal) return { fault: 'too_large' }
+      throw error
+    }
+  }
+}
+
+function noToken(route: string): NotKnown {
+  const company = route.slice(0, route.indexOf('/'))
+  return { reason: 'no_token', message: say('company {} has no oauth_token in gateway.yaml', company) }
+}
+
+function positionsOf(outcome: Reply | Failure, route: string): readonly Position[] | NotKnown {
+  if ('fault' in outcome) {
+    const isAnswer = outcome.fault === 'malformed' || outcome.fault === 'too_large' || outcome.fault === 'long_error'
+    return isAnswer
+      ? NOT_READABLE
+      : { reason: 'no_answer', message: say('the tracking API does not answer: {}', outcome.fault) }
+  }
+  const { status } = outcome
+  if (isForeign(outcome)) return NOT_READABLE
+  if (status === 200) return parsed(outcome)
+  if (status === 401 || status === 403) {
+    const company = route.slice(0, route.indexOf('/'))
+    return {
+      reason: 'refused',
+      message: say('the tracking API refuses to be read for company {}: {}', company, status),
+    }
+  }
+  if (NO_OPERATION.has(status))
+    return { reason: 'no_operation', message: say('the tracking API cannot be read back: it answers {}', status) }
+  return { reason: 'no_answer', message: say('the tracking API answers {}', status) }
+}
+
+/** An answer with one entry that is no position is no answer: others may be wrong as well. */
+function parsed(reply: Reply): readonly Position[] | NotKnown {
+  const list = JSON.parse(bodyOf(reply).toString()) as unknown[]
+  const positions: Position[] = []
+  for (const each of list) {
+    const { data } = CourierPosition.safeParse(each)
+    if (!data) return NOT_READABLE
+    positions.push(data)
+  }
+  return positions
+}
+
+const NOT_READABLE: NotKnown = {
+  reason: 'not_readable',
+  message: say('the answer of the tracking API is not a whole list of positions'),
+}
+const NO_OPERATION: ReadonlySet<number> = new Set([404, 405, 501])
+const GAP_MS = 1000

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { keys, type MissingFixes, type Store, verifiedInHour, WINDOW_MS } from '../store/index.ts'
+import { isChosen, missingFixes, windowOf } from './compare.ts'
+import { type DeliveredFix, deliveredIn, type RouteWindow, routeOf } from './delivered.ts'
+import type { NotKnown, ReadBack } from './read-back.ts'
+import { countUnknown, intervalOf, judge, type Settlement } from './settle.ts'
+
+/** What `verify` of gateway.yaml says. */
+export interface VerifySettings {
+  readonly share: number
+  /** ms. */
+  readonly after: number
+  readonly repair: boolean
+}
+
+export interface SamplerSources {
+  readonly redis: Store
+  readonly readBack: Pick<ReadBack, 'read'>
+  readonly settlement: Settlement
+  readonly settings: VerifySettings
+  /** Whether the tracking API takes pushes now. */
+  readonly isUp: () => Promise<boolean>
+}
+
+/** A route and window to be read, from `dueAt` on, ms UTC. */
+interface Task extends RouteWindow {
+  readonly dueAt: number
+  readonly isFresh: boolean
+  /** What the first read did not have. */
+  readonly suspects?: readonly DeliveredFix[]
+}
+
+/**
+ * Compares a share of what was delivered with what the tracking API has. Of the windows of each route a share is chosen. A window is
+ * looked at 15 s after its end, and again an hour and half a day after the end of its hour if fixes came since: they were late. A
+ * fix is read after `after` at the earliest, and what is not there once more half a minute later. Of several admin processes one does so.
+ */
+export class Sampler {
+  readonly #sources: SamplerSources
+  readonly #process = randomUUID()
+  #tasks: Task[] = []
+  #lastWindow: number | undefined
+  readonly #lastHours = new Map<number, number>()
+  /** Until when nothing is read, ms UTC: of all companies, or of one. */
+  readonly #pausedUntil = new Map<string, number>()
+  readonly #recheckedAt = new Map<string, number>()
+
+  constructor(sources: SamplerSources) {
+    this.#sources = sources
+  }
+
+  /** Call it once a second. It makes at most one request. Rejects where Redis does not answer. */
+  async look(now: number): Promise<void> {
+    if (!(await this.#hasTurn())) return
+    if (this.#sources.settings.share > 0) {
+      await this.#sample(now)
+      for (const age of LATE_MS) await this.#sampleLate(now, age)
+    }
+    if (this.#isPaused(ALL, now) || !(await this.#sources.isUp())) return
+    const task = this.#nextTask(now)
+    if (task) await this.#read(task, now)
+    else await this.#recheck(now)
+  }
+
+  async #hasTurn(): Promise<boolean> {
+    const { redis } = this.#sources
+    if (await redis.set(keys.verifying, this.#process, 'PX', TURN_MS, 'NX')) return true
+    const isOwn = (await redis.get(keys.verifying)) === this.#process
+    if (isOwn) await redis.pexpire(keys.verifying, TURN_MS)
+    return isOwn
+  }
+
+  /** The windows that ended since the last look; those of before the start are among the late ones. */
+  async #sample(now: number): Promise<void> {
+    const { redis, settings } = this.#sources
+    const last = windowOf(now - SETTLE_MS) - WINDOW_MS
+    const first = Math.max((this.#lastWindow ?? last - WINDOW_MS) + WINDOW_MS, last - MOST_BEHIND_MS)
+    for (let window = first; window <= last; window += WINDOW_MS) {
+      const isWanted = (route: string, of = window) => of === window && isChosen(route, window, settings.share)
+      this.#add(await deliveredIn(redis, Math.floor(window / HOUR_MS), isWanted), now)
+    }
+    this.#lastWindow = Math.max(this.#lastWindow ?? last, last)
+  }
+
+  /** The last hour that ended `age` ago, without the windows of which all was compared. */
+  async #sampleLate(now: number, age: number): Promise<void> {
+    const { redis, settings } = this.#sources
+    const hour = Math.floor((now - age) / HOUR_MS) - 1
+    if ((this.#lastHours.get(age) ?? 0) >= hour) return
+    const noted = await verifiedInHour(redis, hour)
+    const found = await deliveredIn(redis, hour, (route, window) => {
+      return window === undefined || isChosen(route, window, settings.share)
+    })
+    const isNew = ({ fixes, window }: RouteWindow) => {
+      const lanes = Map.groupBy(fixes, ({ lane }) => lane)
+      return [...lanes].some(([lane, own]) => own.length > noted(lane, window))
+    }
+    this.#add(found.filter(isNew), now)
+    this.#lastHours.set(age, hour)
+  }
+
+  /** What has no room is left out, whichever that is. */
+  #add(found: readonly RouteWindow[], now: number): void {
+    const waiting = new Set(this.#tasks.map(taskKey))
+    const some = found.filter((each) => !waiting.has(taskKey(each)))
+    const room = Math.max(0, MOST_TASKS - this.#tasks.length)
+    const chosen = some.length <= room ? some : some.toSorted(() => Math.random() - 0.5).slice(0, room)
+    const dueAt = now + this.#sources.settings.after
+    this.#tasks.push(...chosen.map((each) => ({ ...each, dueAt, isFresh: true })))
+  }
+
+  /** The task that is due for longest, of a company that can be read. */
+  #nextTask(now: number): Task | undefined {
+    const due = this.#tasks.filter(({ dueAt, route }) => dueAt <= now && !this.#isPaused(companyOf(route), now))
+    const [next] = due.toSorted((one, other) => one.dueAt - other.dueAt)
+    this.#tasks = this.#tasks.filter((task) => task !== next)
+    return next
+  }
+
+  #isPaused(company: string, now: number): boolean {
+    return (this.#pausedUntil.get(company) ?? 0) > now
+  }
+
+  async #read(task: Task, now: number): Promise<void> {
+    const { readBack, settlement, settings } = this.#sources
+    const { fixes, isFresh, route, suspects = fixes, window } = task
+    const interval = intervalOf(window, window)
+    const positions = await readBack.read({ route, ...interval })
+    if ('reason' in positions) return this.#pause(task, positions, now)
+    const missing = missingFixes(suspects, positions)
+    if (missing.length > 0 && !task.suspects) {
+      this.#tasks.push({ ...task, suspects: missing, dueAt: now + PAUSE_MS })
+      return
+    }
+    const judged = judge(fixes, missing, { last: positions, ...interval })
+    await settlement.note(task, judged, { isFresh, repairs: settings.repair })
+  }
+
+  /** Where there is no answer all wait; where a company cannot be read, it does. */
+  #pause({ fixes, isFresh, route }: Task, { reason }: NotKnown, now: number): void {
+    if (isFresh) countUnknown(fixes.length)
+    if (reason === 'no_answer') this.#pausedUntil.set(ALL, now + NO_ANSWER_MS)
+    else if (reason === 'refused') this.#pausedUntil.set(companyOf(route), now + REFUSED_MS)
+    else if (reason === 'no_operation') this.#pausedUntil.set(companyOf(route), now + NO_OPERATION_MS)
+  }
+
+  /** Reads again what is missing, what was looked at longest ago first. */
+  async #recheck(now: number): Promise<void> {
+    const { redis, settlement } = this.#sources
+    const lookedAt = ({ at, ...each }: MissingFixes) => Math.max(at, this.#recheckedAt.get(keyOfMissing(each)) ?? 0)
+    const [next] = settlement.missing
+      .filter((each) => now - lookedAt(each) >= RECHECK_MS && !this.#isPaused(companyOf(each.lane), now))
+      .toSorted((one, other) => lookedAt(one) - lookedAt(other))
+    if (!next) return
+    for (const key of this.#recheckedAt.keys())
+      if (!settlement.missing.some((each) => keyOfMissing(each) === key)) this.#recheckedAt.delete(key)
+    this.#recheckedAt.set(keyOfMissing(next), now)
+    const route = routeOf(next.lane)
+    const isWanted = (other: string, window = next.window) => other === route && window === next.window
+    const [found] = await deliveredIn(redis, Math.floor(next.window / HOUR_MS), isWanted)
+    if (found && !this.#tasks.some((task) => taskKey(task) === taskKey(found)))
+      this.#tasks.push({ ...found, dueAt: now, isFresh: false })
+  }
+}
+
+function taskKey({ route, window }: Pick<RouteWindow, 'route' | 'window'>): string {
+  return `${route} ${window}`
+}
+
+function keyOfMissing({ lane, window }: Pick<MissingFixes, 'lane' | 'window'>): string {
+  return `${lane} ${window}`
+}
+
+function companyOf(route: string): string {
+  return route.slice(0, route.indexOf('/'))
+}
+
+/** Stands for all companies. */
+const ALL = ''
+const HOUR_MS = 3_600_000
+/** What trackers and batches take until a fix is delivered, mostly. */
+const SETTLE_MS = 15_000
+const PAUSE_MS = 30_000
+const LATE_MS = [HOUR_MS, 12 * HOUR_MS]
+const MOST_BEHIND_MS = 9 * WINDOW_MS
+const MOST_TASKS = 1000
+const TURN_MS = 70_000
+const NO_ANSWER_MS = 60_000
+const REFUSED_MS = 60_000
+const NO_OPERATION_MS = 600_000
+const RECHECK_MS = 300_000

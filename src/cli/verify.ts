@@ -84,12 +84,13 @@ async function linesOf(result: VerifiedJson, zone: string, repair: boolean): Pro
       clock(each.until_at),
     ]
   })
+  const compared = checked === 1 ? 'the one position that was' : `all ${checked} positions that were`
   const found =
     checked === 0
       ? `${day}: nothing was compared.`
       : lost === 0
-        ? `${day}: the tracking API has all of ${counted(checked, 'position')} that were compared.`
-        : `${day}: of ${counted(checked, 'position')} that were compared, ${lost} ${lost === 1 ? 'is' : 'are'} missing in the tracking API:`
+        ? `${day}: the tracking API has ${compared} compared.`
+        : `${day}: of ${counted(checked, 'position')} compared, ${lost} ${lost === 1 ? 'is' : 'are'} missing in the tracking API:`
   return [
     found,
     ...(rows.length > 0 ? table(HEAD, rows) : []),

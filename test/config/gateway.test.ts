@@ -67,8 +67,16 @@ describe('gateway.yaml', () => {
       companies: [TRY_OUT],
       keep: { delivered: 172_800_000, max_memory: 0.1 },
       roster: { pull: [] },
+      verify: { share: 0.02, after: 120_000, repair: false },
       batch: { max_positions: 500, max_wait: 1000 },
-      push: { concurrency: 64, max_requests_per_s: null, timeout: 60_000, first_delay: 1000, max_delay: 60_000 },
+      push: {
+        concurrency: 64,
+        max_requests_per_s: null,
+        timeout: 60_000,
+        first_delay: 1000,
+        max_delay: 60_000,
+        redeliver_share: 0.2,
+      },
       filter: {
         uere_m: 5,
         default_accuracy_m: 50,
@@ -237,7 +245,7 @@ parked: { max_positions: 0 }
     [
       'a document that is a list',
       '- 1',
-      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, keep, roster, batch, push, filter, hold, gateways, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, keep, roster, verify, batch, push, filter, hold, gateways, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
     ],
     [
       'text that is not YAML',

@@ -1,27 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Company } from '../../src/config/schema.ts'
 import { localDay } from '../../src/domain/times.ts'
-import { createLogger } from '../../src/observe/log.ts'
-import { startPushing } from '../../src/push/index.ts'
-import {
-  Appender,
-  connect,
-  custodyCounters,
-  forgetDevice,
-  type Position,
-  packDevice,
-  packRecords,
-  type Store,
-  verifiedOf,
-} from '../../src/store/index.ts'
+import { metrics } from '../../src/observe/metrics.ts'
+import { forgetDevice, type Position, type Store, verifiedOf } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { Verifier, type VerifySettings } from '../../src/verify/index.ts'
-import { UNFILTERED } from '../support/appending.ts'
+import { custody, deliverAll, startWorker as workerOn } from '../support/delivering.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { answering, honest, type ReadBackApi, startReadBackApi } from '../support/tracking/read-back-api.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const HOUR = 3_600_000
 const KEPT_MS = 48 * HOUR
 const YEAR = 365 * 24 * HOUR
@@ -83,23 +71,8 @@ function open({ zone = 'UTC', mostRequests, ...settings }: Opened = {}): Verifie
 
 /** Pushes what waits, and keeps what was delivered, until the test ends. */
 function startWorker(delivered = KEPT_MS): void {
-  const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: 64 })
-  const connection = connect(server.url, 'worker')
-  const { stop } = startPushing({
-    redis: connection,
-    client,
-    apikeys: new Map([['7', ['key-7']]]),
-    place: () => LANE,
-    batch: BATCH,
-    keep: { delivered, max_memory: 0.1 },
-    push: { concurrency: 64, max_requests_per_s: null, redeliver_share: 1, first_delay: 20, max_delay: 100 },
-    logger,
-  })
-  stops.push(async () => {
-    await stop()
-    await client.close()
-    connection.disconnect()
-  })
+  const apikeys = new Map([['7', ['key-7']]])
+  stops.push(workerOn({ redisUrl: server.url, baseUrl: api.url, apikeys, delivered }))
 }
 
 const fix = (timestamp: number, latitude = 52.5): Position => ({
@@ -110,28 +83,24 @@ const fix = (timestamp: number, latitude = 52.5): Position => ({
 })
 const range = (from: number, count: number, step = 1) =>
   Array.from({ length: count }, (_, index) => from + index * step)
-const counted = async (name: string) => (await custodyCounters(redis)).get(name) ?? 0
+/** What the metric has counted, by result. */
+async function results(): Promise<Record<string, number>> {
+  const { values } = await metrics.verified.get()
+  return Object.fromEntries(values.map(({ labels, value }) => [labels.result, value]))
+}
 
-async function deliver(timestamps: readonly number[], { lane = LANE, device = VAN, latitude = 52.5 } = {}) {
-  const before = await counted('delivered')
-  const appender = new Appender(redis, UNFILTERED)
-  const positions = timestamps.map((timestamp) => fix(timestamp, latitude))
-  const records = packRecords(positions, packDevice(device), Date.now())
-  await appender.append({ parts: [{ lane, device, records }], received: positions.length, filtered: [] })
-  await appender.close()
-  await expect.poll(() => counted('delivered'), { timeout: 60_000, interval: 20 }).toBe(before + timestamps.length)
+const counted = (name: string) => custody(redis, name)
+
+function deliver(timestamps: readonly number[], { lane = LANE, device = VAN, latitude = 52.5 } = {}): Promise<void> {
+  return deliverAll(redis, [{ lane, device, positions: timestamps.map((timestamp) => fix(timestamp, latitude)) }])
 }
 
 /** Delivers a fix to each of these routes. */
-async function deliverToEach(routes: readonly number[]): Promise<void> {
-  const appender = new Appender(redis, UNFILTERED)
-  const parts = routes.map((route) => {
-    const device = String(route)
-    return { lane: `7/42/${route}`, device, records: packRecords([fix(T + route)], packDevice(device), Date.now()) }
+function deliverToEach(routes: readonly number[]): Promise<void> {
+  const deliveries = routes.map((route) => {
+    return { lane: `7/42/${route}`, device: String(route), positions: [fix(T + route)] }
   })
-  await appender.append({ parts, received: routes.length, filtered: [] })
-  await appender.close()
-  await expect.poll(() => counted('delivered'), { timeout: 60_000, interval: 20 }).toBe(routes.length)
+  return deliverAll(redis, deliveries)
 }
 
 /** Looks once a second from `from` to `until`, unix seconds. @returns when something was missing first */
@@ -157,11 +126,14 @@ describe('a share of what was delivered', () => {
     startWorker()
     await deliver(range(T, 1000))
     lostAt(T + 480)
+    const before = await results()
     const found = await lookOn(open(), T + 300, T + 480 + 120 + 180)
     expect(found).toBeGreaterThanOrEqual(T + 500 + 120)
     expect(found).toBeLessThanOrEqual(T + 480 + 120 + 180)
     expect(missingOf(verifiers[0])).toEqual([{ lane: LANE, window: (T + 400) * 1000, missing: 1 }])
     expect(verifiers[0].missing[0]).toMatchObject({ firstAt: (T + 480) * 1000, lastAt: (T + 480) * 1000, checked: 100 })
+    const after = await results()
+    expect([after.missing - before.missing, after.unknown - before.unknown]).toEqual([1, 0])
   })
 
   it('an honest API is not accused: late fixes, two vans and couriers on a route, clocks 10 s apart', async () => {

@@ -67,14 +67,14 @@ const VerifyQuery = z.object({
   page_token: z.string('expected one next_page_token').optional(),
 })
 
-interface AskedDay {
+interface ComparedDay {
   readonly day: { readonly from: number; readonly until: number }
   readonly zone: string
   /** From when on delivered fixes are kept, ms UTC. */
   readonly keptSince: number
 }
 
-function verifiedJson(result: RunResult, { day, zone, keptSince }: AskedDay): WithTexts<VerifiedJson> {
+function verifiedJson(result: RunResult, { day, zone, keptSince }: ComparedDay): WithTexts<VerifiedJson> {
   const { checked, missing, next, repaired, stopped, unknown, until } = result
   const lanes = [...Map.groupBy(missing, ({ lane }) => lane)]
   return {
@@ -102,7 +102,7 @@ function verifiedJson(result: RunResult, { day, zone, keptSince }: AskedDay): Wi
 }
 
 /** @throws ApiRefusal 422 */
-function dayOf(text: string, zone: string): AskedDay['day'] {
+function dayOf(text: string, zone: string): ComparedDay['day'] {
   const day = timesIn(zone).day(text)
   if (!day) throw new ApiRefusal(422, 'day: expected a day such as 2026-11-20')
   return { from: day.from * 1000, until: day.until * 1000 }

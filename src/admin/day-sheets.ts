@@ -3,7 +3,7 @@ import { type DaySheet, daySheet, type PlannedVan } from '../diagnose/day-sheet.
 import { type DaySpan, gapsOf } from '../diagnose/history.ts'
 import { belongedAt, staysWithin } from '../roster/device-entry.ts'
 import type { Roster } from '../roster/roster.ts'
-import { type LaneDay, readDayOf, readLaneDays, type Store } from '../store/index.ts'
+import { type LaneDay, readDayOf, readLaneDays, type Store, type VerifiedCount, verifiedOf } from '../store/index.ts'
 import type { FixAccount } from './custody.ts'
 import type { DeviceIndex } from './device/device-index.ts'
 import type { RosterInEffect } from './roster/writes.ts'
@@ -34,6 +34,8 @@ export interface LaneSheet {
   readonly lane: string
   readonly sheet: DaySheet
   readonly figures?: LaneDay
+  /** What was compared with the tracking API; undefined: nothing. */
+  readonly verified?: VerifiedCount
 }
 
 interface KeptSheets {
@@ -94,11 +96,12 @@ export class DaySheets {
     const devices = new Map<string, DaySpan[]>()
     for (const vans of plans.values())
       for (const { device, planned } of vans) devices.set(device, [...(devices.get(device) ?? []), ...planned])
-    const [noted, gateways, figures, backlogs] = await Promise.all([
+    const [noted, gateways, figures, backlogs, verified] = await Promise.all([
       readDayOf(redis, [...devices.keys()], day.from),
       readDayOf(redis, [''], day.from),
       readLaneDays(redis, day.from),
       this.#backlogsIn(plans, now),
+      verifiedOf(redis, day.from),
     ])
     const gaps = new Map<string, PlannedVan['gaps']>()
     for (const [device, planned] of devices) {
@@ -113,7 +116,12 @@ export class DaySheets {
     const sheets: LaneSheet[] = []
     for (const [lane, vans] of plans) {
       const planned = vans.map((van) => ({ ...van, gaps: gaps.get(van.device) ?? [] }))
-      sheets.push({ lane, sheet: daySheet({ ...day, now }, planned), figures: figures.get(lane) })
+      sheets.push({
+        lane,
+        sheet: daySheet({ ...day, now }, planned),
+        figures: figures.get(lane),
+        verified: verified.get(lane),
+      })
       const pause = yieldToEventLoop()
       if (pause) await pause
     }

@@ -98,7 +98,7 @@ export function placeOf({ lane, sheet }: Pick<LaneSheet, 'lane' | 'sheet'>): Lis
 /** As JSON, with texts that are not put into words yet. */
 type SheetAnswer = Omit<DaySheetJson, 'gaps'> & { readonly gaps: WithTexts<DaySheetJson['gaps']> }
 
-function sheetJson({ lane, sheet, figures }: LaneSheet, day: string): SheetAnswer {
+function sheetJson({ lane, sheet, figures, verified }: LaneSheet, day: string): SheetAnswer {
   const { fixes = 0, late = 0, redelivered = 0, delays, first, last } = figures ?? {}
   return {
     ...laneIds(lane),
@@ -120,6 +120,7 @@ function sheetJson({ lane, sheet, figures }: LaneSheet, day: string): SheetAnswe
       return { ...spanJson({ from, until }), min, reason, message, device }
     }),
     by_reason: sheet.byReason,
+    verified,
     redelivered,
   }
 }

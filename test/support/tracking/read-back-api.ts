@@ -5,7 +5,7 @@ import { freePorts } from '../free-ports.ts'
 import { listening } from '../listening.ts'
 
 /** A request to read positions back. */
-export interface ReadRequest {
+interface ReadRequest {
   /** `7/1003` */
   readonly route: string
   readonly from: number

@@ -15,14 +15,16 @@ import { withRedis } from '../support/with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const KEPT_MS = 48 * 3_600_000
-const COMPANIES = ['7', '8'].map((company_id) => {
-  return { company_id, apikey: `key-${company_id}`, oauth_token: `token-${company_id}` } as unknown as Company
+const COMPANIES = ['7', '8'].map((company_id): Company => {
+  return { company_id, apikey: `key-${company_id}`, oauth_token: `token-${company_id}` }
 })
 /** Unix seconds: the last whole hour. */
 const T = Math.floor(Date.now() / 3_600_000) * 3600 - 3600
 const DAY = new Date(T * 1000).toISOString().slice(0, 10)
 const positions = (count: number): Position[] =>
   Array.from({ length: count }, (_, index) => ({ timestamp: T + index, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
+
+const at = (second: number) => new Date((T + second) * 1000).toISOString()
 
 let server: TestRedis
 let redis: Store
@@ -33,7 +35,6 @@ withRedis((one, connection) => {
 
 async function openOn(baseUrl: string, keptMs = KEPT_MS) {
   const tracking = createTrackingClient({ baseUrl, timeoutMs: 5000, connections: 4 })
-  const scopeOf = (...ids: string[]) => new Scope(ids)
   const admin: Admin = await openBare({
     redis,
     logger,
@@ -41,8 +42,8 @@ async function openOn(baseUrl: string, keptMs = KEPT_MS) {
     companies: () => COMPANIES,
     tokens: () => [
       { token: 'all', role: 'operate', label: 'all', scope: EVERYTHING },
-      { token: 'seven', role: 'operate', label: 'seven', scope: scopeOf('7') },
-      { token: 'read-eight', role: 'read', label: 'read', scope: scopeOf('8') },
+      { token: 'seven', role: 'operate', label: 'seven', scope: new Scope(['7']) },
+      { token: 'read-eight', role: 'read', label: 'read', scope: new Scope(['8']) },
     ],
     verify: {
       settings: { share: 0, after: 10, repair: false },
@@ -111,7 +112,6 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
       unknown: [],
     })
     api.lose('7/1001', ({ timestamp }) => timestamp === T + 30 || timestamp === T + 31)
-    const at = (second: number) => new Date((T + second) * 1000).toISOString()
     const lane = { company_id: '7', courier_id: '42', route_id: '1001', missing: 2, from_at: at(30), until_at: at(31) }
     const where = { lat: 52.5, lon: 13.4 }
     expect(await admin.ask()).toMatchObject({
@@ -132,7 +132,6 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
   it('is a finding with its routes, times and numbers', async () => {
     api.lose('7/1001', ({ timestamp }) => timestamp === T + 30)
     await admin.ask()
-    const at = new Date((T + 30) * 1000).toISOString()
     const finding = async () => {
       const { results } = JSON.parse(await admin.get('/admin/findings')) as { results: { code: string }[] }
       return results.find(({ code }) => code === 'missing_at_api')
@@ -143,7 +142,7 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
       subject: { company_id: '7' },
       count: 1,
       message: 'the tracking API does not have 1 position of company 7 that it took, on 1 route',
-      evidence: [`courier 42, route 1001: 1 of 100 compared, from ${at} to ${at}`],
+      evidence: [`courier 42, route 1001: 1 of 100 compared, from ${at(30)} to ${at(30)}`],
     })
   })
 

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import type { Company } from '../../src/config/schema.ts'
 import type { Position, Store } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { Verifier } from '../../src/verify/index.ts'
@@ -45,9 +44,7 @@ it('an API is not accused over a million fixes, and each that it then loses is f
   const verifier = new Verifier({
     redis,
     tracking,
-    companies: () => [
-      { company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: 'token-7' } as unknown as Company,
-    ],
+    companies: () => [{ company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: 'token-7' }],
     settings: { share: 0, after: 1, repair: false },
     keptMs: KEPT_MS,
     batch: { max_positions: 500, max_wait: 0 },

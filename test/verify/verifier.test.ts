@@ -26,7 +26,7 @@ let verifiers: Verifier[] = []
 let stops: (() => Promise<void>)[] = []
 let isUp: boolean
 let token: string | undefined
-const company = (): Company => ({ company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: token }) as Company
+const company = (): Company => ({ company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: token })
 
 withRedis((one, connection) => {
   server = one

@@ -17,7 +17,9 @@ export const SHOWS: Readonly<Record<Surface, (site: Site, fault: Fault) => Promi
   status: async (site, { code }) => (await statusOf(site)).findings.some((finding) => finding.code === code),
 
   async why({ product }, { code, says, van = '' }) {
-    const { out } = await waybridge(['why', van, '--json', '--config', product.dir])
+    const { errors, out } = await waybridge(['why', van, '--json', '--config', product.dir])
+    // A device of which nothing is known yet has no finding.
+    if (out === '' && errors.includes('no device')) return false
     if (code === undefined) return says?.test(out) === true
     return (JSON.parse(out) as { findings: StatusFinding[] }).findings.some((finding) => finding.code === code)
   },

@@ -20,7 +20,7 @@ export interface SheetDay extends DaySpan {
 }
 
 /** A time of the plan without a delivered position. */
-export interface SheetGap extends DaySpan {
+interface SheetGap extends DaySpan {
   readonly min: number
   readonly reason: DayReason
   readonly message: Text

@@ -12,7 +12,7 @@ export const GAP_REASONS = [
   'refused',
   'unknown',
 ] as const
-export type GapReason = (typeof GAP_REASONS)[number]
+type GapReason = (typeof GAP_REASONS)[number]
 
 /** What is known of a local day of a device, or of its part that has passed. Instants in ms UTC; minutes are those of the day, from 0. */
 export interface DayFacts {

@@ -120,17 +120,17 @@ describe('a change of the roster that covers the past', () => {
   })
 })
 
-describe('a file that replaces lines of the past', () => {
-  const line = (route: number) => `device,courier_id,route_id,from,until\nVan 12,42,${route},${at(T)},${at(T + 7200)}\n`
-  const write = (text: string) => writeFile(join(admin.dir, 'routes.csv'), text)
-  const offered = async () => {
-    const { json } = await admin.ask('/admin/findings')
-    const all = (json as { results: Record<string, unknown>[] }).results
-    return all.filter(({ code, ended_at }) => code === 'redelivery_offered' && ended_at === undefined)
-  }
-  const decide = (method: string) => send(method, '/admin/roster/redeliver?company_id=7')
-  const SOON = { timeout: 30_000, interval: 100 }
+const line = (route: number) => `device,courier_id,route_id,from,until\nVan 12,42,${route},${at(T)},${at(T + 7200)}\n`
+const write = (text: string) => writeFile(join(admin.dir, 'routes.csv'), text)
+const offered = async () => {
+  const { json } = await admin.ask('/admin/findings')
+  const all = (json as { results: Record<string, unknown>[] }).results
+  return all.filter(({ code, ended_at }) => code === 'redelivery_offered' && ended_at === undefined)
+}
+const decide = (method: string) => send(method, '/admin/roster/redeliver?company_id=7')
+const SOON = { timeout: 30_000, interval: 100 }
 
+describe('a file that replaces lines of the past', () => {
   it('offers to deliver once more, and does so if somebody agrees', async () => {
     await deliver('7/42/1001', T, T + 60)
     await write(line(3001))

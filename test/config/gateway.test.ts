@@ -66,7 +66,7 @@ describe('gateway.yaml', () => {
       },
       companies: [TRY_OUT],
       keep: { delivered: 172_800_000, max_memory: 0.1 },
-      roster: { pull: [] },
+      roster: { redeliver: 'ask', pull: [] },
       verify: { share: 0.02, after: 120_000, repair: false },
       batch: { max_positions: 500, max_wait: 1000 },
       push: {

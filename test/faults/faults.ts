@@ -763,13 +763,13 @@ function withTls(plainly: string): Fault['begin'] {
 }
 
 /** A tracker sends, whose entry in devices.yaml has a slip, until that is corrected. */
-function mistyped(slip: keyof typeof TYPED, what: string, says: RegExp): Fault {
+function mistyped(slip: keyof typeof TYPED, what: string, sentence: RegExp): Fault {
   const { id, typed } = TYPED[slip]
   return {
     what,
     code: 'unknown_device',
     van: id,
-    says,
+    says: sentence,
     async begin(site) {
       await osmand(site, id)
       return () => edit(site, 'devices.yaml', (yaml) => yaml.replace(`"${typed}"`, `"${id}"`))

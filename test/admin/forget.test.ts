@@ -88,6 +88,7 @@ describe('DELETE /admin/devices/{id}/data', () => {
       received,
       filtered: 0,
       delivered: 0,
+      redelivered: 0,
       waiting: 3,
       parked: 4,
       held: 5,

@@ -39,6 +39,7 @@ describe('GET /admin/status', () => {
         received: 0,
         filtered: 0,
         delivered: 0,
+        redelivered: 0,
         waiting: 0,
         parked: 0,
         held: 0,

@@ -54,6 +54,7 @@ describe('a data folder of format 1', () => {
       received: 15,
       filtered: 0,
       delivered: 4,
+      redelivered: 0,
       waiting: 4,
       parked: 2,
       held: 5,

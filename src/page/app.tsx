@@ -10,6 +10,7 @@ import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 import { Activity } from './views/activity/activity.tsx'
 import { Arrivals } from './views/arrivals/arrivals.tsx'
+import { Day } from './views/day/day.tsx'
 import { FindingView } from './views/finding/finding-view.tsx'
 import { Now } from './views/now/now.tsx'
 import { Point } from './views/point/point.tsx'
@@ -65,13 +66,15 @@ export function App(): JSX.Element {
 function View({ place }: { place: PageAddress }): JSX.Element {
   switch (place.view) {
     case 'vans':
-      return place.id === undefined ? <Vans place={place} /> : <VanView id={place.id} />
+      return place.id === undefined ? <Vans place={place} /> : <VanView id={place.id} query={place.query} />
     case 'arrivals':
       return <Arrivals />
     case 'point':
       return <Point place={place} />
     case 'queues':
       return <Queues place={place} />
+    case 'day':
+      return <Day place={place} />
     case 'roster':
       return <Roster place={place} />
     case 'activity':

@@ -7,6 +7,7 @@ const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
 const hundredths = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
 const share = new Intl.NumberFormat(locale, { style: 'percent' })
+const shareTenths = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 
 /** What writes times in a zone. */
@@ -122,6 +123,11 @@ export function speed(metresPerSecond: number): string {
 /** `12.41 V` */
 export function volts(value: number): string {
   return `${hundredths.format(value)} V`
+}
+
+/** `99.9%` of a share from 0 to 1, rounded down: `100%` is all. */
+export function shareText(value: number): string {
+  return shareTenths.format(Math.floor(value * 1000) / 1000)
 }
 
 /** `80%` */

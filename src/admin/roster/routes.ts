@@ -27,12 +27,12 @@ export interface RosterSources {
 
 /**
  * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then; with `from` and `until`,
- * those that hold at some time in between.
+ * those that hold at some time in between; `device`: of this id alone.
  * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
  */
 export function routeOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
   const list: Operation['handle'] = async ({ query }, _reply, scope) => {
-    const { company_id, at, from, until, ...page } = parse(ListQuery, query)
+    const { company_id, device, at, from, until, ...page } = parse(ListQuery, query)
     const roster = live.directory()
     const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
     const begin = from === undefined ? -Infinity : instantIn(live, 'from', from)
@@ -40,6 +40,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     const isListed = (line: ListedLine) =>
       scope.sees(line.company_id) &&
       (company_id ?? line.company_id) === line.company_id &&
+      (device ?? line.device) === line.device &&
       line.from < end &&
       line.until > begin
     const { results, ...rest } = await pageOf(lines, { list: 'routes', placeOf, isListed }, page)
@@ -113,6 +114,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
 export const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
 const ListQuery = PageQuery.extend({
   company_id: Id.optional(),
+  device: z.string('expected one id of a device').optional(),
   ...each(z.string('expected one time').optional(), 'at', 'from', 'until'),
 })
 const PutQuery = z

@@ -62,6 +62,7 @@ export const RedeliverJson = z.object({
 })
 export type RedeliverJson = z.infer<typeof RedeliverJson>
 export const RedeliveredJson = z.object({ redeliver: RedeliverJson.optional() })
+export type RedeliveredJson = z.infer<typeof RedeliveredJson>
 
 const LineCounts = each(Count, 'added', 'changed', 'removed')
 

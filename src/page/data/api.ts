@@ -3,6 +3,7 @@ import type { ApiTestsJson } from '../../admin/schemas/api-tests.ts'
 import type { ArrivalJson } from '../../admin/schemas/arrivals.ts'
 import type { AuditJson } from '../../admin/schemas/audit.ts'
 import type { ChainJson } from '../../admin/schemas/chain.ts'
+import type { DaysJson } from '../../admin/schemas/days.ts'
 import type { DevicesPutJson } from '../../admin/schemas/device-import.ts'
 import type { DeviceFramesJson, DeviceJson, DeviceRowJson, WatchJson } from '../../admin/schemas/devices.ts'
 import type { FindingJson } from '../../admin/schemas/findings.ts'
@@ -10,11 +11,17 @@ import type { HistoryJson } from '../../admin/schemas/history.ts'
 import type { KeptFrameJson } from '../../admin/schemas/kept-frames.ts'
 import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../admin/schemas/lanes.ts'
 import type { PageJson } from '../../admin/schemas/parts.ts'
-import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
+import type {
+  AssignedJson,
+  RedeliveredJson,
+  RosterPutJson,
+  RosterResultsJson,
+  RouteJson,
+} from '../../admin/schemas/roster.ts'
 import type { SetupJson } from '../../admin/schemas/setups.ts'
 import type { StatusJson } from '../../admin/schemas/status.ts'
 import type { TokenJson } from '../../admin/schemas/token.ts'
-import { type Call, call, pathTo, RequestError } from './client.ts'
+import { type Call, call, pathTo, RequestError, stream } from './client.ts'
 
 /** The operations of the admin port that the page uses. Each throws a RequestError where the answer is no 2xx. */
 export const api = {
@@ -43,6 +50,15 @@ export const api = {
     call<RosterPutJson>('/admin/routes', { method: 'PUT', query, body, type: body.type }),
   roster: () => call<RosterResultsJson>('/admin/roster'),
   undo: (query: Call['query']) => call<RosterPutJson>('/admin/roster/undo', { method: 'POST', query }),
+  /** Has delivered what a file or a pull has put on another route for times that are over. */
+  redeliver: (company: string) =>
+    call<RedeliveredJson>('/admin/roster/redeliver', { method: 'POST', query: { company_id: company } }),
+  leaveDelivered: (company: string) =>
+    call<unknown>('/admin/roster/redeliver', { method: 'DELETE', query: { company_id: company } }),
+
+  days: (query: Call['query']) => call<DaysJson>('/admin/days', { query }),
+  daysCsv: async (query: Call['query']) =>
+    (await stream('/admin/days', { query, headers: { accept: 'text/csv' } })).blob(),
 
   setups: () => call<{ readonly results: readonly SetupJson[] }>('/admin/setups'),
   arrivals: (query: Call['query'] = {}) => call<PageJson<ArrivalJson>>('/admin/arrivals', { query }),

@@ -42,7 +42,12 @@ export function isBusyFrom({ stays }: VanOfDay, from: number): boolean {
 
 type PartOfDay = Omit<DayStay, 'sharedWith'>
 
-function staysOf({ route_id, courier_id }: DeviceRowJson, lines: readonly RouteJson[], day: LocalDay): PartOfDay[] {
+/** What a van drives on a day, by its own lines, in order of time. */
+export function staysOf(
+  { route_id, courier_id }: Pick<DeviceRowJson, 'route_id' | 'courier_id'>,
+  lines: readonly RouteJson[],
+  day: LocalDay,
+): PartOfDay[] {
   const all = lines.map((line) => ({
     route_id: line.route_id,
     courier_id: line.courier_id,

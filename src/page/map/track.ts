@@ -1,3 +1,4 @@
+import { GAP_MS } from '../data/replay.ts'
 import { colours } from '../parts/colours.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
 
@@ -44,6 +45,3 @@ export function drawTrack({ context, left, top, world }: Sheet, track: readonly 
   context.lineWidth = 2
   context.stroke()
 }
-
-/** Points that are further apart in time than this are not joined by a line: the way between them is not known. */
-const GAP_MS = 5 * 60_000

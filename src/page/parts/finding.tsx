@@ -28,7 +28,7 @@ export function FindingList({
   const [most, setMost] = useState(MOST_SHOWN)
   if (findings.length === 0)
     return <Empty icon="ok" title={words.now.noFindings} text={isQuiet ? undefined : words.now.noFindingsText} />
-  const causes = [...Map.groupBy(findings, ({ code, action }) => `${code} ${action}`).values()]
+  const causes = [...Map.groupBy(findings, causeOf).values()]
   return (
     <ul class="findings">
       {causes.slice(0, most).map(([finding, ...others]) => (
@@ -43,6 +43,11 @@ export function FindingList({
       )}
     </ul>
   )
+}
+
+/** What is offered for a company has buttons for each company. */
+function causeOf({ code, action, subject }: FindingJson): string {
+  return `${code} ${action} ${code === OFFER ? subject.company_id : ''}`
 }
 
 function keyOf({ code, subject, since_at }: FindingJson): string {
@@ -171,6 +176,7 @@ function FindingAction({
   isInVan: boolean
 }): JSX.Element | null {
   const [isBusy, setBusy] = useState(false)
+  if (code === OFFER) return <OfferButtons company={subject.company_id ?? ''} />
   if (RETRIED.has(code)) {
     const { courier_id, route_id } = subject
     const which = courier_id || route_id ? { courier_id, route_id } : { all: true }
@@ -197,6 +203,40 @@ function FindingAction({
   )
 }
 
+/** Delivers what went to another route to its own as well, or leaves it. */
+function OfferButtons({ company }: { company: string }): JSX.Element {
+  const [isBusy, setBusy] = useState(false)
+  const run = async (work: () => Promise<string>) => {
+    setBusy(true)
+    await work().then(
+      (text) => toast(text),
+      (error) => toast(messageOf(error), 'failed'),
+    )
+    setBusy(false)
+  }
+  const deliver = async () => {
+    const fixes = (await api.redeliver(company)).redeliver?.fixes
+    return fixes === undefined
+      ? words.redeliver.begunAll
+      : words.redeliver.begun(fixes, words.fixes(fixes, exact(fixes)))
+  }
+  const leave = async () => {
+    await api.leaveDelivered(company)
+    return words.redeliver.dropped
+  }
+  return (
+    <span class="finding-buttons">
+      <ChangeButton type="button" class="button primary" disabled={isBusy} onClick={() => void run(deliver)}>
+        {words.redeliver.now}
+      </ChangeButton>
+      <ChangeButton type="button" class="button" disabled={isBusy} onClick={() => void run(leave)}>
+        {words.redeliver.not}
+      </ChangeButton>
+    </span>
+  )
+}
+
+const OFFER = 'redelivery_offered'
 const RETRIED = new Set(['lane_refused', 'positions_refused', 'apikey_refused'])
 const OF_ARRIVALS = new Set(['unknown_device', 'unknown_refused', 'wrong_port', 'not_understood', 'held_full'])
 const OF_ROSTER = new Set(['roster_rejected', 'roster_pull_failed', 'roster_stale', 'two_on_route'])

@@ -4,6 +4,7 @@ import type { JSX } from 'preact'
 const PATHS = {
   now: 'M1.5 8.5h3l2-5.5 3 10 2-4.5h3',
   vans: 'M1.5 4h8v7.5h-8zM9.5 6.5h3l2 2.5v2.5h-5M4.5 13a1.4 1.4 0 1 0 0-2.8 1.4 1.4 0 0 0 0 2.8zM11.8 13a1.4 1.4 0 1 0 0-2.8 1.4 1.4 0 0 0 0 2.8z',
+  day: 'M2 4.5h12M2 8h4M9 8h5M2 11.5h8M12.5 11.5H14',
   roster: 'M2.5 3.5h11v10h-11zM2.5 6.5h11M5.5 1.8v3M10.5 1.8v3M5 9h3M7.5 11.2h3.5',
   arrivals: 'M8 1.8v7M5 6l3 3 3-3M2 9.5v4h12v-4h-3.2l-1.1 1.6H6.3L5.2 9.5z',
   queues: 'M8 2 14 5 8 8 2 5zM2.4 8 8 10.8 13.6 8M2.4 11 8 13.8 13.6 11',
@@ -28,6 +29,10 @@ const PATHS = {
   undo: 'M3 6.5h7a3.5 3.5 0 0 1 0 7H6M3 6.5l3-3M3 6.5l3 3',
   lock: 'M3.5 7.5h9v6h-9zM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5',
   plus: 'M8 3v10M3 8h10',
+  play: 'M5 3l8 5-8 5z',
+  pause: 'M5.5 3v10M10.5 3v10',
+  print: 'M4.5 6V2.5h7V6M4.5 11.5h-2V6h11v5.5h-2M4.5 9.5h7v4h-7z',
+  download: 'M8 2.5v8M5 7.5l3 3 3-3M2.5 10v3.5h11V10',
 } as const
 
 export type IconName = keyof typeof PATHS

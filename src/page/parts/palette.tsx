@@ -24,7 +24,7 @@ interface Hit {
 }
 
 /** The views, in their order. */
-export const VIEWS = ['now', 'vans', 'roster', 'arrivals', 'queues', 'activity'] as const
+export const VIEWS = ['now', 'vans', 'day', 'roster', 'arrivals', 'queues', 'activity'] as const
 
 /** Calls `open` when somebody presses `/` anywhere but in a field or a dialog. */
 export function useSlash(open: () => void): void {

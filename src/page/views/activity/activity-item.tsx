@@ -8,7 +8,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { PullFailure, RemarkList } from '../roster/remark-list.tsx'
-import { type ActivityEntry, deedOf, detailsOf, deviceInPath } from './entries.ts'
+import { type ActivityEntry, deedOf, detailsOf, deviceInPath, movesIn } from './entries.ts'
 
 interface NamesOfVans {
   /** By id. */
@@ -51,7 +51,9 @@ function Line({ at, icon, tone, children }: LineProps): JSX.Element {
 function ChangeItem({ row, result, names }: { row: AuditJson; result?: WriterResultJson } & NamesOfVans): JSX.Element {
   const device = deviceInPath(row)
   const isRefused = row.status >= 400
-  const summary = Object.entries(row.summary ?? {}).filter(([, value]) => value !== 0 && value !== false)
+  const summary = Object.entries(row.summary ?? {}).filter(
+    ([name, value]) => value !== 0 && value !== false && name !== 'moves',
+  )
   return (
     <Line at={row.at} icon={isRefused ? 'close' : iconOf(row)} tone={isRefused ? 'error' : 'change'}>
       <p class="activity-title">
@@ -67,6 +69,9 @@ function ChangeItem({ row, result, names }: { row: AuditJson; result?: WriterRes
       <p class="finding-meta">
         <span>{words.activity.by(row.token)}</span>
         {detailsOf(row).map((text) => (
+          <Foreign key={text} text={text} />
+        ))}
+        {movesIn(row, (id) => names.get(id) ?? id).map((text) => (
           <Foreign key={text} text={text} />
         ))}
         {result?.undone && <span class="tag is-warning">{words.roster.undone}</span>}
@@ -128,7 +133,7 @@ function EndedItem({ finding, names }: { finding: FindingJson } & NamesOfVans): 
 }
 
 function iconOf({ operation, method }: AuditJson): IconName {
-  if (operation.startsWith('/admin/routes') || operation.endsWith('assign')) return 'swap'
+  if (operation.startsWith('/admin/routes') || /(assign|redeliver)$/.test(operation)) return 'swap'
   if (operation.startsWith('/admin/roster')) return 'undo'
   if (operation.startsWith('/admin/parked')) return method === 'DELETE' ? 'close' : 'refresh'
   return operation.startsWith('/admin/devices') ? 'vans' : 'activity'

@@ -1,6 +1,7 @@
 import type { AuditJson } from '../../../admin/schemas/audit.ts'
 import type { FindingJson } from '../../../admin/schemas/findings.ts'
 import type { WriterResultJson } from '../../../admin/schemas/roster.ts'
+import { exact } from '../../format.ts'
 import { words } from '../../words/index.ts'
 
 export const KINDS = ['change', 'roster', 'ended'] as const
@@ -68,7 +69,7 @@ function resultOf(
 export function entryText(entry: ActivityEntry): string {
   switch (entry.kind) {
     case 'change':
-      return `${deedOf(entry.row)} ${entry.row.path} ${entry.row.token} ${entry.row.status}`
+      return `${deedOf(entry.row)} ${entry.row.path} ${entry.row.token} ${entry.row.status} ${String(entry.row.summary?.moves ?? '')}`
     case 'roster':
       return `${entry.result.writer} ${words.activity.rosterOf}`
     default:
@@ -96,10 +97,32 @@ export function deviceInPath({ path, operation }: AuditJson): string | undefined
 export function detailsOf({ path }: AuditJson): string[] {
   const query = new URLSearchParams(path.split('?')[1] ?? '')
   query.delete('force')
+  query.delete('redeliver')
   const names: Readonly<Record<string, string | undefined>> = words.activity.detail
   return [...query].map(([name, value]) =>
     value === 'true' ? (names[name] ?? name) : `${names[name] ?? name} ${value}`,
   )
 }
 
+/** What was delivered to other routes as well, in words; a text that is no such move stays as it is. */
+export function movesIn({ summary }: AuditJson, nameOf: (device: string) => string): string[] {
+  const { moves } = summary ?? {}
+  if (typeof moves !== 'string' || moves === '') return []
+  return moves.split('; ').map((text) => {
+    const { device, fixes, from, to } = MOVE.exec(text)?.groups ?? {}
+    if (device === undefined) return text
+    const [[, fromCourier, fromRoute], [, toCourier, toRoute]] = [from.split('/'), to.split('/')]
+    const isOne = fromRoute === toRoute
+    const count = Number(fixes)
+    return words.activity.move(
+      words.fixes(count, exact(count)),
+      nameOf(device),
+      words.redeliver.route(fromRoute, isOne ? fromCourier : undefined),
+      words.redeliver.route(toRoute, isOne ? toCourier : undefined),
+    )
+  })
+}
+
+/** As the audit has it: `356307042441013: 412 from 7/42/1001 to 7/42/1003`. */
+const MOVE = /^(?<device>.+): (?<fixes>\d+) from (?<from>\d+\/\d+\/\d+) to (?<to>\d+\/\d+\/\d+)$/
 const SAME_MS = 3000

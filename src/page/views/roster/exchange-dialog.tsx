@@ -2,12 +2,15 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AssignedJson } from '../../../admin/schemas/roster.ts'
 import { api } from '../../data/api.ts'
+import { zone } from '../../data/clock.ts'
+import { instantIn } from '../../data/day.ts'
 import { useAsked } from '../../data/hooks.ts'
 import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
 import { nameOf } from '../../data/van.ts'
 import { Foreign, Loading, messageOf } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, Field } from '../../parts/dialog.tsx'
+import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
@@ -19,6 +22,8 @@ export interface VanSwap {
   readonly stays?: readonly DayStay[]
   /** ms UTC */
   readonly from?: number
+  /** What somebody has typed as the time from which they swap: local, as `2026-11-22T10:00`. */
+  readonly typed?: string
 }
 
 /** Says what a swap of two vans does, then does it, in one step. */
@@ -32,9 +37,13 @@ export function ExchangeDialog({
   const { of, other } = exchange
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const [isRedelivered, setRedelivered] = useState(true)
+  const [typed, setTyped] = useState(exchange.typed ?? '')
   // What is shown is what is done.
-  const [body] = useState(() => ({ with: other.van.id, ...boundsOf(exchange, Date.now()) }))
-  const { answer: effect, error } = useAsked(`swap ${of.van.id} ${other.van.id}`, () =>
+  const [bounds] = useState(() => boundsOf(exchange, Date.now()))
+  const from_at = typed === '' ? bounds.from_at : new Date(instantIn(typed, zone())).toISOString()
+  const body = { with: other.van.id, ...bounds, from_at }
+  const { answer: effect, error } = useAsked(`swap ${of.van.id} ${other.van.id} ${from_at}`, () =>
     api.swap(of.van.id, body, { dry_run: true }),
   )
   const isLoss = (effect?.takes.length ?? 0) > 0
@@ -42,8 +51,11 @@ export function ExchangeDialog({
     setBusy(true)
     setFailure(undefined)
     try {
-      const done = await api.swap(of.van.id, body, isLoss ? { force: true } : {})
-      toast(done.text)
+      const done = await api.swap(of.van.id, body, {
+        ...(isLoss && { force: true }),
+        ...redeliverQuery(effect?.redeliver, isRedelivered),
+      })
+      toast(doneText(done.text, effect?.redeliver && done.redeliver, isRedelivered))
       close(true)
     } catch (reason) {
       setFailure(reason)
@@ -62,7 +74,17 @@ export function ExchangeDialog({
         </ChangeButton>
       }
     >
+      {bounds.from_at === undefined && (
+        <Field
+          type="datetime-local"
+          label={words.redeliver.from}
+          value={typed}
+          change={setTyped}
+          hint={words.redeliver.fromHint}
+        />
+      )}
       {effect ? <Effect effect={effect} /> : !error && <Loading lines={2} />}
+      <RedeliverChoice redeliver={effect?.redeliver} isWanted={isRedelivered} want={setRedelivered} />
       {(failure ?? error) !== undefined && (
         <p class="failure" role="alert">
           {messageOf(failure ?? error)}

@@ -10,6 +10,7 @@ import { exact } from '../../format.ts'
 import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
@@ -116,6 +117,7 @@ interface PreviewProps {
 function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   const { answer, error, again } = useAsked('dry run', () => put(body, target, { dry_run: true }))
   const [isAsking, setAsking] = useState(false)
+  const [isRedelivered, setRedelivered] = useState(true)
   const [isBusy, setBusy] = useState(false)
   useEffect(() => setAsking(false), [answer])
   if (error) return <Refusal error={error} again={again} />
@@ -126,9 +128,10 @@ function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   const apply = async (how: { force?: true }) => {
     setBusy(true)
     try {
-      const done = await put(body, target, how)
+      const done = await put(body, target, { ...how, ...redeliverQuery(answer.redeliver, isRedelivered) })
       if (done.message !== undefined) return setAsking(true)
-      toast(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
+      const text = words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed))
+      toast(doneText(text, answer.redeliver && done.redeliver, isRedelivered))
       return close(true)
     } catch (failure) {
       toast(messageOf(failure), 'failed')
@@ -139,6 +142,7 @@ function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   return (
     <>
       <PutAnswer answer={answer} day={target.first === target.last ? target.first : undefined} />
+      <RedeliverChoice redeliver={answer.redeliver} isWanted={isRedelivered} want={setRedelivered} />
       <footer class="put-foot">
         <span class="muted">
           {isNothing ? words.roster.nothingChanges : answer.rejected.length > 0 && words.roster.restTaken}

@@ -4,16 +4,17 @@ import type { AssignedJson } from '../../../admin/schemas/roster.ts'
 import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { zone } from '../../data/clock.ts'
-import { clockText } from '../../data/day.ts'
+import { clockText, instantIn } from '../../data/day.ts'
 import { type DayStay, isBusyFrom, type VanOfDay } from '../../data/day-plan.ts'
 import { useNow } from '../../data/hooks.ts'
 import { conditionOf, matches, nameOf } from '../../data/van.ts'
 import { exact } from '../../format.ts'
 import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, Field } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
+import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { href } from '../../router.ts'
@@ -37,15 +38,20 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
   const now = useNow(15_000)
   const [q, setQ] = useState('')
   const [kind, setKind] = useState<'take' | 'exchange'>('take')
-  const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignedJson }>()
+  const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignedJson; from?: string }>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [isRedelivered, setRedelivered] = useState(true)
   const isRunning = stay.from <= now
-  // A route that has begun changes hands now.
-  const from = isRunning ? undefined : new Date(stay.from).toISOString()
-  const begin = isRunning ? now : stay.from
+  // A route that has begun changes hands now, or when it is said to have.
+  const typedAt = typed === '' ? undefined : instantIn(typed, zone())
+  const begin = isRunning ? (typedAt ?? now) : stay.from
+  const from = isRunning && typedAt === undefined ? undefined : new Date(begin).toISOString()
   const name = nameOf(of.van)
   const others = candidates({ of, plan, begin, q })
+  // Nobody loses anything but the van that is meant.
+  const isPlain = asked !== undefined && isExpected(asked.effect, of)
   // A swap is shown first, for whoever may only read, too.
   const Choice = kind === 'take' ? ChangeButton : 'button'
 
@@ -56,29 +62,34 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
     setBusy(false)
   }
   const takeOver = async ({ van }: VanOfDay) => {
-    const done = await api.assign(van.id, { like: of.van.id, from_at: from }, { force: true })
-    toast(done.text)
+    const query = { force: true, ...redeliverQuery(asked?.effect.redeliver, isRedelivered) }
+    const done = await api.assign(van.id, { like: of.van.id, from_at: asked ? asked.from : from }, query)
+    toast(doneText(done.text, asked?.effect.redeliver && done.redeliver, isRedelivered))
     close(true)
   }
   const choose = (other: VanOfDay) => {
-    if (kind === 'exchange') return exchange({ of, other, from: begin })
+    if (kind === 'exchange') return exchange({ of, other, from: begin, typed: isRunning ? typed : undefined })
     return void send(async () => {
       const effect = await planned(other, { like: of.van.id, from_at: from })
-      const takesOthers = effect.takes.some(({ device }) => device !== of.van.id)
-      if (effect.warnings.length === 0 && !takesOthers) return takeOver(other)
-      return setAsked({ other, effect })
+      const isOffered = (effect.redeliver?.fixes ?? 0) > 0
+      if (isExpected(effect, of) && !isOffered) return takeOver(other)
+      return setAsked({ other, effect, from })
     })
   }
   return (
     <Dialog
       title={words.roster.swapTitle(name)}
-      hint={words.roster.swapHint(name, stay.route_id, isRunning ? words.roster.now : clockText(begin, zone()))}
+      hint={words.roster.swapHint(
+        name,
+        stay.route_id,
+        from === undefined ? words.roster.now : clockText(begin, zone()),
+      )}
       close={() => close(false)}
       submit={() => asked && void send(() => takeOver(asked.other))}
       actions={
         asked ? (
-          <button type="submit" class="button danger" disabled={isBusy}>
-            {words.roster.swapAnyway}
+          <button type="submit" class={`button ${isPlain ? 'primary' : 'danger'}`} disabled={isBusy}>
+            {isPlain ? words.apply : words.roster.swapAnyway}
           </button>
         ) : (
           <a class="button" href={href('vans', { id: of.van.id })}>
@@ -88,7 +99,10 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
       }
     >
       {asked ? (
-        <Effect effect={asked.effect} />
+        <>
+          <Effect effect={asked.effect} />
+          <RedeliverChoice redeliver={asked.effect.redeliver} isWanted={isRedelivered} want={setRedelivered} />
+        </>
       ) : (
         <>
           <Segments
@@ -97,6 +111,15 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
             choices={(['take', 'exchange'] as const).map((value) => ({ value, text: words.roster.swapKind[value] }))}
             choose={setKind}
           />
+          {isRunning && (
+            <Field
+              type="datetime-local"
+              label={words.redeliver.from}
+              value={typed}
+              change={setTyped}
+              hint={words.redeliver.fromHint}
+            />
+          )}
           <SearchField label={words.roster.swapSearch} value={q} change={setQ} />
           <ul class="swap-list">
             {others.slice(0, MOST_SHOWN).map((other) => (
@@ -124,6 +147,11 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
       )}
     </Dialog>
   )
+}
+
+/** Whether an effect is but what is asked for: the van that is swapped loses its route. */
+function isExpected({ takes, warnings }: AssignedJson, { van }: VanOfDay): boolean {
+  return warnings.length === 0 && takes.every(({ device }) => device === van.id)
 }
 
 /** What an assignment would do. That it takes a route from others is no error here: it is the purpose. */

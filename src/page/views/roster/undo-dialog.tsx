@@ -7,6 +7,7 @@ import { useAsked } from '../../data/hooks.ts'
 import { age, exact } from '../../format.ts'
 import { Loading, messageOf } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { PutAnswer } from './put-answer.tsx'
@@ -22,12 +23,15 @@ export function UndoDialog({
   const { answer, error } = useAsked('undo', () => undo(result, { dry_run: true }))
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const [isRedelivered, setRedelivered] = useState(true)
   const isLoss = (answer?.takes?.length ?? 0) > 0 || answer?.message !== undefined
   const submit = async () => {
     setBusy(true)
     try {
-      const done = await undo(result, isLoss ? { force: true } : {})
-      toast(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
+      const asked = redeliverQuery(answer?.redeliver, isRedelivered)
+      const done = await undo(result, { ...(isLoss && { force: true }), ...asked })
+      const text = words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed))
+      toast(doneText(text, answer?.redeliver && done.redeliver, isRedelivered))
       close(true)
     } catch (reason) {
       setFailure(reason)
@@ -47,6 +51,7 @@ export function UndoDialog({
       }
     >
       {answer ? <PutAnswer answer={answer} /> : !error && <Loading lines={3} />}
+      <RedeliverChoice redeliver={answer?.redeliver} isWanted={isRedelivered} want={setRedelivered} />
       {(failure ?? error) !== undefined && (
         <p class="failure" role="alert">
           {messageOf(failure ?? error)}

@@ -11,6 +11,7 @@ import { nameOf } from '../../data/van.ts'
 import { time } from '../../format.ts'
 import { Foreign, messageOf } from '../../parts/basics.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
+import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
@@ -36,6 +37,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
   const [plan, setPlan] = useState<Tried<AssignedJson>>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const [isRedelivered, setRedelivered] = useState(true)
   const type = (name: string) => (text: string) => {
     setTyped((before) => ({ ...before, [name]: text }))
     setPlan(undefined)
@@ -50,11 +52,13 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
         : kind === 'like'
           ? { like, from_at: bounds.from_at }
           : { from_at: bounds.from_at }
-    const query = isDry ? { dry_run: true } : { force: (plan?.takes.length ?? 0) > 0 || undefined }
+    const query = isDry
+      ? { dry_run: true }
+      : { force: (plan?.takes.length ?? 0) > 0 || undefined, ...redeliverQuery(plan?.redeliver, isRedelivered) }
     try {
       const answer = await (kind === 'end' ? api.unassign(detail.id, body, query) : api.assign(detail.id, body, query))
       if (isDry) return setPlan(answer)
-      toast(answer.text)
+      toast(doneText(answer.text, plan?.redeliver && answer.redeliver, isRedelivered))
       return close(true)
     } catch (failure) {
       // What takes a route from others is a conflict, with the plan.
@@ -133,6 +137,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
         )}
       </div>
       {plan && <AssignmentPlan plan={plan} />}
+      <RedeliverChoice redeliver={plan?.redeliver} isWanted={isRedelivered} want={setRedelivered} />
       {error !== undefined && (
         <p class="failure" role="alert">
           {messageOf(error)}

@@ -4,10 +4,11 @@ import type { ChainJson } from '../../../admin/schemas/chain.ts'
 import type { DeviceJson, DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { api, unlessMissing } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
-import { useAsked, useEvents } from '../../data/hooks.ts'
+import { dayAt, isDay, localDay } from '../../data/day.ts'
+import { useAsked, useEvents, useLive } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
 import { Empty, FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
-import { href } from '../../router.ts'
+import { go, href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { ChainPanel } from './chain-panel.tsx'
 import { DaysPanel } from './days-panel.tsx'
@@ -18,14 +19,25 @@ import { TrackPanel } from './track-panel.tsx'
 import { VanFacts } from './van-facts.tsx'
 import { VanHead, VanSentence } from './van-head.tsx'
 
+interface VanViewProps {
+  readonly id: string
+  /** `day`: whose gaps and way are shown; default: today. */
+  readonly query: URLSearchParams
+}
+
 /** All that is known of one van: where it is, why its positions arrive or do not, and what can be done. */
-export function VanView({ id }: { id: string }): JSX.Element {
+export function VanView({ id, query }: VanViewProps): JSX.Element {
   const { answer, error, isLoading, again } = useAsked(`van ${id}`, () => readVan(id), RELOAD_MS)
   useEvents('device', (data) => {
     const { results = [] } = (data ?? {}) as { results?: readonly DeviceRowJson[] }
     if (results.some((van) => van.id === id)) again()
   })
+  const history = useAsked(`days ${id}`, () => unlessMissing(api.history(id)).then((found) => found ?? null), DAYS_MS)
   const known = useRef<DeviceJson>(undefined)
+  const zone = useLive().status?.time_zone ?? 'UTC'
+  const today = dayAt(Date.now(), zone)
+  const asked = query.get('day')
+  const day = isDay(asked) && asked <= today ? asked : today
   if (isLoading) return <Loading lines={8} />
   if (!answer)
     return error instanceof RequestError && error.status === 404 ? (
@@ -41,9 +53,23 @@ export function VanView({ id }: { id: string }): JSX.Element {
     <div class="van stack">
       <VanHead detail={detail} chain={chain} changed={again} />
       {chain && <ChainPanel chain={chain} />}
-      <DaysPanel id={id} />
+      {history.answer !== null && !history.error && (
+        <DaysPanel
+          days={history.answer?.days}
+          chosen={day}
+          choose={(other) =>
+            go(href('vans', { id, query: { day: other === today ? undefined : other } }), { replace: true })
+          }
+        />
+      )}
       <div class="van-grid">
-        <TrackPanel detail={detail} row={chain?.device} />
+        <TrackPanel
+          key={day}
+          detail={detail}
+          row={chain?.device}
+          day={localDay(day, zone)}
+          sheet={history.answer?.days.find(({ date }) => date === day)}
+        />
         <div class="stack">
           <VanFacts detail={detail} changed={again} />
           {detail.said && <SaidPanel said={detail.said} />}
@@ -97,3 +123,4 @@ function NoVan(): JSX.Element {
 }
 
 const RELOAD_MS = 5000
+const DAYS_MS = 20_000

@@ -166,7 +166,7 @@ function DayTable({ day, company, none }: DayTableProps): JSX.Element {
           {sheets.length > shown.length && (
             <p class="day-more">
               <span class="muted">{words.day.cut(exact(shown.length), exact(sheets.length))}</span>
-              <button type="button" class="button" onClick={() => setMost(most + 10 * STEP)}>
+              <button type="button" class="button" onClick={() => setMost(most + STEP)}>
                 {words.more}
               </button>
             </p>

@@ -47,7 +47,8 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     const bytes = teltonika.packet(fixes, { id: VAN, serial: 1 }).bytes
     connection.socket.write(Buffer.concat([teltonika.login!(VAN).bytes, bytes]))
     const seconds = Math.floor(now / 1000)
-    await expect.poll(() => fixture.product.positions('1001', seconds - 3600, seconds + 60), soon).toHaveLength(MINUTES)
+    const stored = () => fixture.product.positions('1001', seconds - 3600, seconds + 60)
+    await expect.poll(async () => (await stored()).length, soon).toBeGreaterThanOrEqual(MINUTES)
     connection.socket.destroy()
   }
 
@@ -73,7 +74,8 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     await page.getByRole('button', { name: 'Play' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await expect.poll(() => valueOf(page)).toBeGreaterThan(before - 61 * 60_000)
-    // While it plays the van sends, and the replay goes on from where it is.
+    // The van sends while it plays: the replay goes on from where it is, to the last position.
+    await drive()
     await page.getByRole('button', { name: 'Play' }).waitFor(soon)
     expect(Date.now() - (await valueOf(page))).toBeLessThan(15 * 60_000)
     await page.getByRole('button', { name: 'Back to now' }).click()

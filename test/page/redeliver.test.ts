@@ -9,12 +9,13 @@ const OPERATOR = 'operator-token-77aa31'
 const idOf = (van: number) => `35630704244${String(1000 + van)}`
 const DEVICES = JSON.stringify(
   Object.fromEntries(
-    [1, 2, 3, 4, 5, 6, 7, 8].map((van) => [
+    [1, 2, 3, 4, 5, 6, 7, 8, 9].map((van) => [
       idOf(van),
       { name: `Van ${van}`, company_id: 7, courier_id: 40 + van, route_id: 1000 + van },
     ]),
   ),
 )
+const HEADER = 'device,courier_id,route_id,from,until\n'
 const YAML = `
 time_zone: UTC
 admin:
@@ -26,7 +27,7 @@ const soon = { timeout: 90_000 }
 const local = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)
 
 describe.skipIf(!findChromium())('what went to another route, in a real browser', () => {
-  const fixture = pageFixture({ 'devices.yaml': DEVICES }, YAML)
+  const fixture = pageFixture({ 'devices.yaml': DEVICES, 'routes.csv': HEADER }, YAML)
 
   // Of the minutes before midnight nothing is on the next day's roster.
   beforeEach(() => expect.poll(() => new Date().toISOString(), { timeout: 1_200_000 }).not.toMatch(/T(23:5|00:[01])/))
@@ -200,7 +201,30 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     }
   })
 
-  it('of a file that was written elsewhere is offered under Now, for each company, with two buttons', async () => {
+  it('is offered under Now if a file has put it elsewhere; a token that may only read cannot take it', async () => {
+    await drive(9, 3)
+    const day = new Date().toISOString().slice(0, 10)
+    await fixture.product.write('routes.csv', `${HEADER}Van 9,,3009,${day} 00:00,${day} 24:00\n`)
+    for (const token of [READER, OPERATOR]) {
+      const { page, faults, close } = await open('/', { token })
+      const finding = page.locator('.finding', { hasText: '3 positions of Van 9 went to another route' })
+      await finding.waitFor(soon)
+      const button = finding.getByRole('button', { name: 'Deliver them as well' })
+      if (token === READER) {
+        expect(await button.isDisabled()).toBe(true)
+        expect(await finding.getByRole('button', { name: 'Not needed' }).isDisabled()).toBe(true)
+      } else {
+        await button.click()
+        await page.getByText('3 positions are delivered as well.').waitFor()
+        await expect.poll(() => on(3009), soon).toBe(3)
+        await expect.poll(() => finding.count(), soon).toBe(0)
+      }
+      expect(faults).toEqual([])
+      await close()
+    }
+  })
+
+  it('is offered for each company by itself, and says if somebody else has decided before', async () => {
     const { page, faults, close } = await open('/')
     const calls: string[] = []
     await page.route('**/admin/events?*', (route) => route.abort())
@@ -211,16 +235,17 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     })
     await page.route('**/admin/roster/redeliver?*', (route) => {
       calls.push(`${route.request().method()} ${new URL(route.request().url()).search}`)
-      return route.fulfill({ json: {} })
+      return route.fulfill({ json: { fixes: route.request().method() === 'POST' ? 412 : 0 } })
     })
     await page.reload()
     const findings = page.locator('.finding')
     await expect.poll(() => findings.count(), soon).toBe(2)
     await expectAccessible(page)
     await findings.first().getByRole('button', { name: 'Deliver them as well' }).click()
-    await page.getByText('The positions are delivered to their route as well.').waitFor()
+    await page.getByText('412 positions are delivered as well.').waitFor()
     await findings.last().getByRole('button', { name: 'Not needed' }).click()
-    await page.getByText('They stay where they are.').waitFor()
+    // Nothing was left to be decided.
+    await page.getByText('Somebody else has decided that already.').waitFor()
     expect(calls).toEqual(['POST ?company_id=7', 'DELETE ?company_id=8'])
     expect(faults).toEqual([])
     await close()

@@ -62,7 +62,6 @@ export const RedeliverJson = z.object({
 })
 export type RedeliverJson = z.infer<typeof RedeliverJson>
 export const RedeliveredJson = z.object({ redeliver: RedeliverJson.optional() })
-export type RedeliveredJson = z.infer<typeof RedeliveredJson>
 
 const LineCounts = each(Count, 'added', 'changed', 'removed')
 

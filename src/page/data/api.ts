@@ -11,13 +11,7 @@ import type { HistoryJson } from '../../admin/schemas/history.ts'
 import type { KeptFrameJson } from '../../admin/schemas/kept-frames.ts'
 import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../admin/schemas/lanes.ts'
 import type { PageJson } from '../../admin/schemas/parts.ts'
-import type {
-  AssignedJson,
-  RedeliveredJson,
-  RosterPutJson,
-  RosterResultsJson,
-  RouteJson,
-} from '../../admin/schemas/roster.ts'
+import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
 import type { SetupJson } from '../../admin/schemas/setups.ts'
 import type { StatusJson } from '../../admin/schemas/status.ts'
 import type { TokenJson } from '../../admin/schemas/token.ts'
@@ -52,9 +46,9 @@ export const api = {
   undo: (query: Call['query']) => call<RosterPutJson>('/admin/roster/undo', { method: 'POST', query }),
   /** Has delivered what a file or a pull has put on another route for times that are over. */
   redeliver: (company: string) =>
-    call<RedeliveredJson>('/admin/roster/redeliver', { method: 'POST', query: { company_id: company } }),
+    call<{ readonly fixes: number }>('/admin/roster/redeliver', { method: 'POST', query: { company_id: company } }),
   leaveDelivered: (company: string) =>
-    call<unknown>('/admin/roster/redeliver', { method: 'DELETE', query: { company_id: company } }),
+    call<{ readonly fixes: number }>('/admin/roster/redeliver', { method: 'DELETE', query: { company_id: company } }),
 
   days: (query: Call['query']) => call<DaysJson>('/admin/days', { query }),
   daysCsv: async (query: Call['query']) =>

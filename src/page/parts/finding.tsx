@@ -215,14 +215,12 @@ function OfferButtons({ company }: { company: string }): JSX.Element {
     setBusy(false)
   }
   const deliver = async () => {
-    const fixes = (await api.redeliver(company)).redeliver?.fixes
-    return fixes === undefined
-      ? words.redeliver.begunAll
-      : words.redeliver.begun(fixes, words.fixes(fixes, exact(fixes)))
+    const { fixes } = await api.redeliver(company)
+    return fixes === 0 ? words.redeliver.decided : words.redeliver.begun(fixes, words.fixes(fixes, exact(fixes)))
   }
   const leave = async () => {
-    await api.leaveDelivered(company)
-    return words.redeliver.dropped
+    const { fixes } = await api.leaveDelivered(company)
+    return fixes === 0 ? words.redeliver.decided : words.redeliver.dropped
   }
   return (
     <span class="finding-buttons">

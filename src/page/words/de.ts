@@ -493,7 +493,7 @@ export const de: Words = {
     move: (fixes: string, from: string, to: string) => `${fixes} von ${from} an ${to}`,
     more: (n: string) => `und ${n} weitere`,
     begun: (n: number, fixes: string) => `${fixes} ${one(n, 'wird', 'werden')} nachgeliefert.`,
-    begunAll: 'Die Positionen werden auch an ihre Tour geliefert.',
+    decided: 'Das hat schon jemand anderes entschieden.',
     now: 'Auch dorthin liefern',
     not: 'Nicht nötig',
     dropped: 'Sie bleiben, wo sie sind.',
@@ -779,6 +779,7 @@ export const de: Words = {
       tested: 'geprüft',
       failed: 'gescheitert',
       released: 'freigegeben',
+      offers: 'Angebote',
       redelivered: 'nachgeliefert',
     },
     detail: {

@@ -491,7 +491,7 @@ export const en = {
     move: (fixes: string, from: string, to: string) => `${fixes} from ${from} to ${to}`,
     more: (n: string) => `and ${n} more`,
     begun: (n: number, fixes: string) => `${fixes} ${one(n, 'is', 'are')} delivered as well.`,
-    begunAll: 'The positions are delivered to their route as well.',
+    decided: 'Somebody else has decided that already.',
     now: 'Deliver them as well',
     not: 'Not needed',
     dropped: 'They stay where they are.',
@@ -775,6 +775,7 @@ export const en = {
       tested: 'tested',
       failed: 'failed',
       released: 'released',
+      offers: 'offers',
       redelivered: 'delivered as well',
     } as Record<string, string>,
     detail: {

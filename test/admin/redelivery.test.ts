@@ -71,6 +71,8 @@ describe('a change of the roster that covers the past', () => {
       message: 'the API has no deletion: these positions stay with the route that has them as well',
     })
     expect(Date.parse(redeliverIn(answer)?.kept_since_at ?? '')).toBeLessThan(T * 1000)
+    // The offer says it: the warning that they stay where they are would deny it.
+    expect((answer.json as { warnings: string[] }).warnings.join()).not.toContain('in the past')
     expect(await corrections()).toEqual([])
   })
 

@@ -89,7 +89,8 @@ function assigning<Body>(
       const keepMs = live.config.keep.delivered
       const redelivery = await planRedelivery(redis, { before: roster, after, devices: concerned, keepMs })
       const zone = zoneFor(request, live)
-      const answer = { ...answerOf(planned, { devices, roster, zone }), ...redeliverJson(redelivery) }
+      const isOffered = (redelivery?.moves.length ?? 0) > 0
+      const answer = { ...answerOf({ ...planned, isOffered }, { devices, roster, zone }), ...redeliverJson(redelivery) }
       // Who swaps expects that both vehicles have a route afterwards.
       const taken = planned.takes.filter(({ device }) => planned.returns || !devices.includes(device))
       if (taken.length > 0 && force !== 'true' && dry_run !== 'true')

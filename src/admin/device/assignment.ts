@@ -14,6 +14,8 @@ export interface AssignmentPlan {
   readonly gives: readonly (Interval & { readonly courier_id: string; readonly route_id: string })[]
   /** Why its times are in doubt. */
   readonly doubts?: readonly Text[]
+  /** Whether the answer offers to deliver once more what was delivered of a time that is over. */
+  readonly isOffered?: boolean
   /** The devices whose routes they get. */
   readonly from?: readonly DeviceEntry[]
   /** What these get in return: the vehicles swap. */
@@ -73,7 +75,7 @@ export function assignmentTexts(
 
 /** Warnings of what the user of an assignment may not have wanted; the assignment is carried out all the same. */
 export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone }: AssignmentContext): Text[] {
-  const { interval, gives, from = [], returns, doubts = [] } = plan
+  const { interval, gives, from = [], returns, doubts = [], isOffered = false } = plan
   const now = Date.now() / 1000
   const leaves = returns
     ? [...(covers(gives, interval) ? [] : devices), ...(covers(returns, interval) ? [] : from)]
@@ -83,7 +85,7 @@ export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone
   const past = interval.until <= now ? 'ends' : interval.from < now - GRACE_S ? 'begins' : undefined
   return [
     ...doubts,
-    ...(past
+    ...(past && !isOffered
       ? [say(`this ${past} in the past: positions of that time that were delivered stay where they are` as const)]
       : []),
     ...leaves.flatMap(({ id, name = id, usual }) =>

@@ -99,11 +99,11 @@ export function Replay({ day, sheet, track, at, isKnown, canLeave, show }: Repla
   )
 }
 
-/** Why there is no position of an instant; empty where there is one. */
+/** Why there is no position of an instant; empty if there is one. */
 function stateAt(ms: number, sheet: DayJson | undefined, isKnown: boolean): string {
+  if (isKnown) return ''
   const gap = sheet?.gaps.find(({ from_at, until_at }) => Date.parse(from_at) <= ms && ms < Date.parse(until_at))
-  if (gap) return words.van.gap[gap.reason] ?? gap.message
-  return isKnown ? '' : words.van.replay.none
+  return gap ? (words.van.gap[gap.reason] ?? gap.message) : words.van.replay.none
 }
 
 const MINUTE_MS = 60_000

@@ -1,4 +1,9 @@
-import type { TrackPoint } from '../map/track.ts'
+/** A point of a van's way; `at`: ms UTC. */
+export interface TrackPoint {
+  readonly at: number
+  readonly lat: number
+  readonly lon: number
+}
 
 /** Where a van was at an instant, as far as the points of its way say. */
 export interface ReplayPlace {

@@ -1,13 +1,6 @@
-import { GAP_MS } from '../data/replay.ts'
+import { GAP_MS, type TrackPoint } from '../data/replay.ts'
 import { colours } from '../parts/colours.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
-
-/** A point of a van's way; `at`: ms UTC. */
-export interface TrackPoint {
-  readonly at: number
-  readonly lat: number
-  readonly lon: number
-}
 
 /** Draws the way of a van: where nothing was heard for long, a dashed line. */
 export function drawTrack({ context, left, top, world }: Sheet, track: readonly TrackPoint[]): void {

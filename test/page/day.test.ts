@@ -193,6 +193,9 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     expect(await page.getByRole('button', { name: 'CSV' }).isVisible()).toBe(false)
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^Day: .*Seven Ltd$/)
     expect(await page.locator('.day-sheet').first().textContent()).toContain('Not known')
+    // A4 across is 842 × 595 points.
+    const pdf = await page.pdf({ preferCSSPageSize: true })
+    expect(pdf.toString('latin1')).toMatch(/MediaBox \[0 0 84[12]\S* 59[456]/)
     await page.emulateMedia({ media: 'screen' })
     expect(faults).toEqual([])
     await close()

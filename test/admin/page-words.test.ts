@@ -11,7 +11,7 @@ const JARGON = {
 }
 /** What is said to an operator, the names of the seven links, and a van that is parked. */
 const FOR_OPERATORS =
-  /^(now\.(test|alertTest)\.|van\.(noCompany|frames|noFrames\w*|waitsForFrame|noFix)$|link\.|condition\.parked$)/
+  /^(now\.(test|alertTest)\.|van\.(noCompany|frames|noFrames\w*|waitsForFrame|noFix)$|link\.|condition\.parked$|van\.gap\.parked$)/
 
 /** All texts by their keys; what they name is `Van 12`. */
 function textsIn(words: Words, key = ''): (readonly [key: string, text: string])[] {

@@ -119,6 +119,13 @@ describe('PUT /admin/routes', () => {
     expect(again.json).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: [] })
   })
 
+  it('lists the lines of one device', async () => {
+    await put(HEADER + LINE)
+    const of = async (device: string) => (await admin.ask(`/admin/routes?device=${device}`)).json
+    expect(await of(VAN_12)).toMatchObject({ results: [{ device: VAN_12 }, { device: VAN_12 }] })
+    expect(await of('356307042441999')).toEqual({ results: [] })
+  })
+
   it('says who is without a route in the order of names, those without one behind', async () => {
     const authorization = `Bearer ${TOKEN}`
     const entries = [['1', 'Q2'], ['2'], ['3', 'Q10'], ['4', 'Q1']] as const

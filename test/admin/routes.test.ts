@@ -122,7 +122,8 @@ describe('PUT /admin/routes', () => {
   it('lists the lines of one device', async () => {
     await put(HEADER + LINE)
     const of = async (device: string) => (await admin.ask(`/admin/routes?device=${device}`)).json
-    expect(await of(VAN_12)).toMatchObject({ results: [{ device: VAN_12 }, { device: VAN_12 }] })
+    expect(await of(VAN_12)).toMatchObject({ results: [PUT_LINE] })
+    expect(await of(VAN_14)).toMatchObject({ results: [FILE_LINE] })
     expect(await of('356307042441999')).toEqual({ results: [] })
   })
 

@@ -100,6 +100,10 @@ function runningCommands(waybridge: Command, configured: ConfiguredCommand): voi
     .option('--vans <n>', 'number of vans')
     .option('--seconds <n>', 'how long the vans drive')
     .option('--protocols <names>', `${SPOKEN}; default: 15 of them`)
+    .option(
+      '--mistake',
+      "put two vans on each other's routes since half an hour ago, to put that right; drives for 15 minutes",
+    )
     .action(async (options) => exit(await (await import('../sandbox/demo/index.ts')).demoCommand(options)))
   waybridge
     .command('simulate')

@@ -23,6 +23,8 @@ export interface SimulationOptions {
   readonly answerMs?: number
   /** The same vans drive the same tours for the same seed. */
   readonly seed: number
+  /** Fixes of before, which vans have kept and send first. */
+  readonly backlog?: Backlog
   /** Keep every fix, for `trips`; otherwise they are forgotten once they are acknowledged. */
   readonly keepTrips?: boolean
   /** Ends the driving: no more fixes are made, acknowledgements are waited for. */
@@ -31,6 +33,13 @@ export interface SimulationOptions {
   readonly hurry?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
   readonly progressMs?: number
+}
+
+/** Fixes of the first `vans` vans, one each `intervalMs` from `from` (ms UTC) until the start. */
+export interface Backlog {
+  readonly vans: number
+  readonly from: number
+  readonly intervalMs: number
 }
 
 /** The state of a simulation. */
@@ -96,11 +105,14 @@ function createDriver(
 
 /** One timer serves all vans, so that the fixes of a fleet are spread evenly over the interval. */
 async function drive(drivers: readonly Driver[], options: SimulationOptions): Promise<void> {
-  const { intervalMs, durationMs, keepTrips = false } = options
+  const { intervalMs, durationMs, keepTrips = false, backlog } = options
   const isOver = () => options.stop?.aborted || options.hurry?.aborted
   const gap = intervalMs / drivers.length
   const begun = performance.now()
   const start = Date.now()
+  if (backlog)
+    for (const driver of drivers.slice(0, backlog.vans))
+      for (let at = backlog.from; at < start - intervalMs; at += backlog.intervalMs) record(driver, at, keepTrips)
   for (let count = 0; !isOver(); ) {
     const elapsed = performance.now() - begun
     for (; count * gap < Math.min(elapsed, durationMs); count++)

@@ -23,6 +23,8 @@ export interface DeliveryAccount {
 export interface Journey {
   readonly company: string
   readonly route: string
+  /** Where they may be as well, or instead. */
+  readonly otherRoute?: string
   readonly oauthToken: string
   readonly trip: Trip
 }
@@ -47,18 +49,22 @@ export async function accountFor(client: TrackingClient, journeys: readonly Jour
 }
 
 /** Reads in windows of two hours, the longest that the interface allows. */
-async function positionsOf(client: TrackingClient, { trip, ...route }: Journey): Promise<readonly CourierPosition[]> {
+async function positionsOf(client: TrackingClient, journey: Journey): Promise<readonly CourierPosition[]> {
+  const { trip, route, otherRoute, company, oauthToken } = journey
   const positions: CourierPosition[] = []
   const [first, last] = [trip.sent[0], trip.sent.at(-1)].map((fix) => (fix ? fix.time / 1000 : Number.NaN))
-  for (let from = first; from <= last; from += WINDOW_S + 1)
-    positions.push(...(await positionsIn(client, route, { from, to: Math.min(last, from + WINDOW_S) })))
+  for (const read of otherRoute === undefined ? [route] : [route, otherRoute])
+    for (let from = first; from <= last; from += WINDOW_S + 1) {
+      const interval = { from, to: Math.min(last, from + WINDOW_S) }
+      positions.push(...(await positionsIn(client, { company, route: read, oauthToken }, interval)))
+    }
   return positions
 }
 
 /** The positions of at most two hours. @throws Error where the service does not answer. */
 export async function positionsIn(
   client: TrackingClient,
-  { company, route, oauthToken }: Omit<Journey, 'trip'>,
+  { company, route, oauthToken }: Omit<Journey, 'trip' | 'otherRoute'>,
   interval: Readonly<Record<'from' | 'to', number>>,
 ): Promise<readonly CourierPosition[]> {
   const params = { company_id: company, route_id: route }

@@ -21,6 +21,7 @@ import {
   resultLines,
 } from './account.ts'
 import { startDisplay } from './display.ts'
+import { BACKLOG_MS, MISTAKEN, mistakeLines } from './mistake.ts'
 import {
   announcement,
   type DemoArguments,
@@ -73,9 +74,12 @@ async function runSystem(demo: Demo, log: FileHandle): Promise<{ ending: Ending;
 }
 
 async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promise<Ending> {
-  const { fleet, drivingMs } = plan
+  const { fleet, drivingMs, mistake } = plan
   screen.say(...announcement(site, ports, screen.paint))
-  const expected = Math.ceil((fleet.length * drivingMs) / INTERVAL_MS)
+  if (mistake) screen.say(...mistakeLines(mistake, { fleet, configDir: site.configDir, paint: screen.paint }))
+  const backlog = mistake && { vans: MISTAKEN, from: mistake.from, intervalMs: BACKLOG_MS }
+  const before = mistake ? (MISTAKEN * Math.max(0, Date.now() - mistake.from)) / BACKLOG_MS : 0
+  const expected = Math.ceil((fleet.length * drivingMs) / INTERVAL_MS + before)
   const shown = { screen, adminPort: ports.admin, dataDir: site.dataDir }
   const display = startDisplay({ ...shown, fleet: fleetLabels(fleet), drivingMs, expected })
   const outcome = await runSimulation({
@@ -83,6 +87,7 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
     ports,
     vans: fleet,
     intervalMs: INTERVAL_MS,
+    backlog,
     durationMs: drivingMs,
     patienceMs: PATIENCE_MS,
     answerMs: ANSWER_MS,
@@ -129,8 +134,9 @@ async function readBack(
   const client = createTrackingClient({ baseUrl, timeoutMs: READ_TIMEOUT_MS, connections: 8 })
   const journeys = plan.fleet.flatMap(({ id }, index) => {
     const trip = outcome.trips.get(id)
-    const route = String(ROUTES_FROM + index + 1)
-    return trip ? [{ company: site.companyId, route, oauthToken: site.oauthToken, trip }] : []
+    const route = routeOf(index)
+    const otherRoute = plan.mistake && index < MISTAKEN ? routeOf(MISTAKEN - 1 - index) : undefined
+    return trip ? [{ company: site.companyId, route, otherRoute, oauthToken: site.oauthToken, trip }] : []
   })
   const account = await accountFor(client, journeys)
   await client.close()
@@ -152,6 +158,10 @@ async function conclude({ screen, signals, site }: Demo, ending: Ending, clean: 
 function exitCode(ending: Ending, clean: boolean, signals: Signals): number {
   if (signals.stop.aborted) return clean && ending.account.lost === 0 ? 0 : signals.exitCode()
   return isWhole(ending) ? 0 : 1
+}
+
+function routeOf(index: number): string {
+  return String(ROUTES_FROM + index + 1)
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

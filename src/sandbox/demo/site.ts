@@ -6,10 +6,12 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { pageAddress, tokenFile } from '../../admin/access.ts'
+import { UserError } from '../../errors.ts'
 import type { Ports } from '../../process/role-process.ts'
 import { createFleet, devicesYaml, type FleetVan } from '../fleet.ts'
 import { durationOption, speechesOption, usualPorts, vansOption } from '../options.ts'
 import { demoSpeeches } from '../speak/index.ts'
+import { createMistake, MISTAKEN, type Mistake, mistakenRoutes } from './mistake.ts'
 import type { PaintText } from './view.ts'
 
 /** A folder with the configuration for a fleet and the data of one run. */
@@ -31,7 +33,7 @@ function usualDemoPorts(): Ports {
 
 /** Makes a folder below `home`, one for each demo; ports are the usual ones where they are free. */
 export async function prepareSite(
-  { fleet }: DemoPlan,
+  { fleet, mistake }: DemoPlan,
   { home = '.demo', usual = usualDemoPorts() } = {},
 ): Promise<DemoSite> {
   await mkdir(home, { recursive: true })
@@ -47,7 +49,9 @@ export async function prepareSite(
   }
   await mkdir(site.configDir)
   await writeFile(join(site.configDir, 'gateway.yaml'), stringify(await gateway(site, usual)), { mode: 0o600 })
-  await writeFile(join(site.configDir, 'devices.yaml'), devicesYaml(fleet, site.companyId))
+  const withoutRoute = mistake ? MISTAKEN : 0
+  await writeFile(join(site.configDir, 'devices.yaml'), devicesYaml(fleet, site.companyId, withoutRoute))
+  if (mistake) await writeFile(join(site.configDir, 'routes.csv'), mistakenRoutes(mistake, fleet))
   return site
 }
 
@@ -102,17 +106,23 @@ export interface DemoArguments {
   readonly seconds?: string
   /** Comma-separated. */
   readonly protocols?: string
+  /** Puts two vans on each other's routes. */
+  readonly mistake?: boolean
 }
 
 export interface DemoPlan {
   readonly fleet: readonly FleetVan[]
   readonly drivingMs: number
+  readonly mistake?: Mistake
 }
 
-/** The plan that the options describe. @throws UserError for a wrong option. */
-export function demoPlan({ vans = '20', seconds = '30', protocols }: DemoArguments): DemoPlan {
+/** The plan that the options describe. With a mistake there is time to put it right. @throws UserError for a wrong option. */
+export function demoPlan({ vans = '20', seconds, protocols, mistake }: DemoArguments, now = Date.now()): DemoPlan {
   const chosen = protocols === undefined ? demoSpeeches : speechesOption(protocols)
-  return { fleet: createFleet(vansOption(vans), chosen), drivingMs: durationOption('--seconds', seconds, INTERVAL_MS) }
+  const drivingMs = durationOption('--seconds', seconds ?? (mistake ? '900' : '30'), INTERVAL_MS)
+  const fleet = createFleet(vansOption(vans), chosen)
+  if (mistake && fleet.length < MISTAKEN) throw new UserError(`--mistake: at least ${MISTAKEN} vans.`)
+  return { fleet, drivingMs, mistake: mistake ? createMistake(now, drivingMs) : undefined }
 }
 
 /** Between two fixes of a van. */

@@ -1,0 +1,61 @@
+import { type FleetVan, ROUTES_FROM } from '../fleet.ts'
+import type { PaintText } from './view.ts'
+
+/** When the roster of a demo has the first two vans on each other's routes, ms UTC, whole minutes. */
+export interface Mistake {
+  readonly from: number
+  readonly until: number
+}
+
+/** Half an hour before `now`, until vans that drive for `drivingMs` have surely ended. */
+export function createMistake(now: number, drivingMs: number): Mistake {
+  const minute = (at: number) => Math.floor(at / MINUTE_MS) * MINUTE_MS
+  return { from: minute(now - SINCE_MS), until: minute(now + drivingMs + SPARE_MS) }
+}
+
+/** routes.csv with the mistake. */
+export function mistakenRoutes(mistake: Mistake, fleet: readonly FleetVan[]): string {
+  const [from, until] = [mistake.from, mistake.until].map(rfc3339)
+  const lines = fleet.slice(0, MISTAKEN).map(({ id }, index) => {
+    const other = MISTAKEN - index
+    return `${id},${other},${ROUTES_FROM + other},${from},${until}\n`
+  })
+  return `device,courier_id,route_id,from,until\n${lines.join('')}`
+}
+
+/** Says what the mistake is, and what puts it right. */
+export function mistakeLines(
+  mistake: Mistake,
+  {
+    fleet,
+    configDir,
+    paint,
+  }: { readonly fleet: readonly FleetVan[]; readonly configDir: string; readonly paint: PaintText },
+): string[] {
+  const [from, until] = [mistake.from, mistake.until].map(rfc3339)
+  const names = fleet.slice(0, MISTAKEN).map(({ name }) => name)
+  const commands = names.map((name, index) => {
+    const own = `--route ${ROUTES_FROM + index + 1} --courier ${index + 1}`
+    return `npm run -s waybridge -- assign "${name}" ${own} --from ${from} --until ${until} --redeliver --config ${configDir}`
+  })
+  return [
+    `  ${paint('yellow', `Mistake: since ${from} the roster has ${names.join(' and ')} on each other's routes.`)}`,
+    `  Put it right on the page (${names[0]}, swap with ${names[1]} from that time on), or with both commands:`,
+    '',
+    ...commands.map((command) => `    ${paint('cyan', command)}`),
+    '',
+  ]
+}
+
+function rfc3339(at: number): string {
+  return new Date(at).toISOString().replace('.000Z', 'Z')
+}
+
+/** How many vans, the first ones, are on the wrong route. */
+export const MISTAKEN = 2
+/** Between two of their fixes of before. */
+export const BACKLOG_MS = 10_000
+const MINUTE_MS = 60_000
+const SINCE_MS = 30 * MINUTE_MS
+/** For the start of the processes, and what they have to do at the end. */
+const SPARE_MS = 10 * MINUTE_MS

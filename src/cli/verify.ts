@@ -99,7 +99,7 @@ async function linesOf(result: VerifiedJson, zone: string, repair: boolean): Pro
     ...(stopped === undefined ? [] : [`The rest was not compared: ${stopped}.`]),
     ...(kept_since_at === undefined
       ? []
-      : [`Not compared: what is older than ${clock(kept_since_at)} is not kept any more.`]),
+      : [`Of the time before ${clock(kept_since_at)} only what is kept was compared.`]),
     ...(until_at === undefined ? [] : [`Not compared: what is newer than ${clock(until_at)}.`]),
   ]
 }

@@ -17,7 +17,7 @@ const UnknownFixesJson = z.object({
 })
 
 /**
- * What was compared of a day. `until_at`: later fixes are too new; `kept_since_at`: of earlier ones nothing is kept; `stopped`: why the
+ * What was compared of a day. `until_at`: later fixes are too new; `kept_since_at`: of earlier ones not all is kept; `stopped`: why the
  * rest was not compared; `next_page_token`: ask again with it for the rest.
  */
 export const VerifiedJson = z.object({

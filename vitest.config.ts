@@ -26,7 +26,7 @@ const LONG = [
   'test/fuzz/fuzz.test.ts',
   'test/process/{exit-codes,haproxy,priority,redis-start,role,supervisor,systemd,tracking,worker}.test.ts',
   'test/push/{not-the-api,outage}.test.ts',
-  'test/sandbox/{demo,simulation}.test.ts',
+  'test/sandbox/{demo,mistake,simulation}.test.ts',
   'test/sandbox/tracking/durability.test.ts',
   'test/tracking/openapi-requests.test.ts',
 ]

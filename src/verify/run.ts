@@ -98,7 +98,9 @@ export class VerifyRun {
   }
 
   get #until(): number {
-    return Math.min(this.#wanted.day.until, this.#beganAt - this.#sources.afterMs)
+    const due = this.#beganAt - this.#sources.afterMs
+    // Whole windows alone are compared.
+    return Math.min(this.#wanted.day.until, due - (due % WINDOW_MS))
   }
 
   /** @returns where it has stopped, if something is left */

@@ -433,6 +433,16 @@ describe('a run', () => {
     const { checked, until } = await runOf(open(), { day: { from: (now - 3600) * 1000, until: (now + 60) * 1000 } })
     expect({ checked, isBefore: until < (now - 100) * 1000 }).toEqual({ checked: 0, isBefore: true })
   })
+
+  it('says that the time is left out of which a window is not old enough yet', async () => {
+    startWorker()
+    const now = Math.floor(Date.now() / 1000)
+    const window = now - (now % 100) - 100
+    await deliver(range(window - 100, 200))
+    const day = { from: (now - 3600) * 1000, until: (now + 3600) * 1000 }
+    const after = (now - window - 90) * 1000
+    expect(await runOf(open({ after }), { day })).toMatchObject({ checked: 100, until: window * 1000 })
+  })
 })
 
 describe('days', () => {

@@ -69,6 +69,7 @@ async function gateway({ companyId, oauthToken, dataDir }: Omit<DemoSite, 'remov
       { company_id: companyId, name: 'Demo', apikey: randomBytes(16).toString('hex'), oauth_token: oauthToken },
     ],
     workers: 2,
+    verify: { after: '15s' },
     admin: await tcpAddress(admin),
     log: { level: 'warn', format: 'json' },
   }

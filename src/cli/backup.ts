@@ -7,8 +7,11 @@ import { type BackupOptions, backUp, restoreBackup } from '../process/backup.ts'
 import { VERSION } from '../version.ts'
 
 /** `waybridge backup FILE`. @returns the exit code @throws ConfigError, UserError */
-export async function backupCommand(file: string, configDir: string): Promise<number> {
-  const options = await optionsOf(configDir)
+export async function backupCommand(
+  file: string,
+  { config, withKept }: { readonly config: string; readonly withKept?: boolean },
+): Promise<number> {
+  const options = { ...(await optionsOf(config)), withKept }
   const { at } = await backUp(file, options)
   const { size } = await stat(file)
   process.stdout.write(

@@ -66,10 +66,9 @@ function program(): Command {
   asking('test', 'send a test to each receiver of alerts; exit code 1 if one does not take it', alerts)
     .option('--json', 'print the answer of the admin port')
     .action(async (options) => exit(await (await import('./alerts.ts')).testAlertsCommand(options)))
-  configured('backup <file>', 'write what the data folder holds to a file, while it runs or not').action(
-    async (file: string, { config }: ConfigOption) =>
-      exit(await (await import('./backup.ts')).backupCommand(file, config)),
-  )
+  configured('backup <file>', 'write what the data folder holds to a file, while it runs or not')
+    .option('--with-kept', 'also the delivered positions that are kept')
+    .action(async (file: string, options) => exit(await (await import('./backup.ts')).backupCommand(file, options)))
   configured('restore <file>', 'make a data folder that holds what a backup holds').action(
     async (file: string, { config }: ConfigOption) =>
       exit(await (await import('./backup.ts')).restoreCommand(file, config)),

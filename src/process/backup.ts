@@ -8,7 +8,15 @@ import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { FORMAT, readFormat, tooNew } from '../store/index.ts'
 import { lockDataDir } from './data-dir.ts'
-import { copyDatabase, DATABASE, type DataFolder, loadImage, onStoredData, saveImage } from './stored-data.ts'
+import {
+  copyDatabase,
+  DATABASE,
+  type DataFolder,
+  leaveOutKept,
+  loadImage,
+  onStoredData,
+  saveImage,
+} from './stored-data.ts'
 
 /** What a backup says of itself. */
 export interface BackupManifest {
@@ -25,6 +33,8 @@ export interface BackupManifest {
 export interface BackupOptions extends DataFolder {
   /** The version of this program. */
   readonly version: string
+  /** Whether a backup holds the delivered fixes that are kept. */
+  readonly withKept?: boolean
 }
 
 /**
@@ -34,7 +44,7 @@ export interface BackupOptions extends DataFolder {
  * @throws UserError
  */
 export async function backUp(file: string, options: BackupOptions): Promise<BackupManifest> {
-  const { dataDir, version } = options
+  const { dataDir, version, withKept = false } = options
   if (!existsSync(join(dataDir, 'redis'))) throw new UserError(`${dataDir} has no data of a private Redis.`)
   if (existsSync(file)) throw new UserError(`${file} exists: name another file, or delete it.`)
   const at = new Date().toISOString()
@@ -48,6 +58,7 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
       await copyDatabase(join(data, DATABASE), join(draft, DATABASE))
       return readFormat(redis)
     })
+    if (!withKept) await leaveOutKept(join(draft, IMAGE), join(folder, 'without-kept'), options)
     for (const name of OTHERS)
       if (existsSync(join(dataDir, name))) await copyFile(join(dataDir, name), join(draft, name))
     const manifest: BackupManifest = { format: BACKUP_FORMAT, data_format, version, at }

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
-import { openRedis, type Redis } from '../store/index.ts'
+import { openRedis, type Redis, shardKeys } from '../store/index.ts'
 import { lockToRead } from './data-dir.ts'
 import { fetchedInto, fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
 import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
@@ -86,8 +86,12 @@ async function copyData(dataDir: string, copy: string): Promise<void> {
   for (const name of STORED)
     if (existsSync(join(dataDir, name)))
       await cp(join(dataDir, name), join(copy, name), { recursive: true, mode: constants.COPYFILE_FICLONE })
+  await linkFetched(dataDir, copy)
+}
+
+async function linkFetched(dataDir: string, folder: string): Promise<void> {
   const server = fetchedInto(dataDir)
-  if (existsSync(server)) await symlink(server, fetchedInto(copy))
+  if (existsSync(server)) await symlink(server, fetchedInto(folder))
 }
 
 async function connected<Result>(url: string, work: (redis: Redis) => Promise<Result>): Promise<Result> {
@@ -116,6 +120,32 @@ export async function saveImage(redis: Redis, file: string): Promise<void> {
   }
 }
 
+/**
+ * Takes the delivered fixes that are kept (`keep`) out of an image: a Redis of its own loads it in the empty folder `folder`, deletes
+ * them and writes the image anew.
+ * @throws UserError
+ */
+export async function leaveOutKept(image: string, folder: string, { dataDir, maxMemory }: DataFolder): Promise<void> {
+  const loaded = join(folder, 'redis', 'dump.rdb')
+  await mkdir(join(folder, 'redis'), { recursive: true, mode: 0o700 })
+  await rename(image, loaded)
+  await linkFetched(dataDir, folder)
+  await onPrivateRedis(await startPrivateRedis(folder, maxMemory, { isImage: true }), async (redis) => {
+    for (const pattern of [`${KEPT.keptPrefix}*`, KEPT.keptHours]) await deleteMatching(redis, pattern)
+    await saveImage(redis, loaded)
+  })
+  await rename(loaded, image)
+}
+
+async function deleteMatching(redis: Redis, pattern: string): Promise<void> {
+  let cursor = '0'
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', KEYS_AT_ONCE)
+    if (keys.length > 0) await redis.unlink(keys)
+    cursor = next
+  } while (cursor !== '0')
+}
+
 /** Copies a database, if there is one. Without a log beside it nobody has it open; to open it would make one. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return
@@ -134,3 +164,6 @@ export const DATABASE = 'tracking.sqlite'
 const APPEND_ONLY_FILES = ['appendonlydir', 'appendonly.aof']
 const STORED = [...APPEND_ONLY_FILES.map((name) => `redis/${name}`), DATABASE, `${DATABASE}-wal`]
 const LOOK_MS = 100
+const KEYS_AT_ONCE = 1000
+/** Of every shard. */
+const KEPT = shardKeys('{wb*}')

@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { backUp, restoreBackup } from '../../src/process/backup.ts'
 import { lockDataDir } from '../../src/process/data-dir.ts'
 import { startPrivateRedis } from '../../src/process/redis.ts'
-import { openRedis } from '../../src/store/index.ts'
+import { openRedis, shardKeys } from '../../src/store/index.ts'
 import { temporaryDir } from '../support/running.ts'
 
 const FOLDER = fileURLToPath(new URL('../support/data-format-1/data', import.meta.url))
@@ -62,6 +62,34 @@ it('a backup changes nothing in a folder while it runs', async () => {
   const before = await stored()
   await backUp(file, options)
   expect(await stored()).toEqual(before)
+})
+
+it('a backup holds delivered fixes that are kept only if that is asked for', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  const { keptHours, keptPrefix } = shardKeys('{wb1}')
+  const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE)
+  const client = openRedis(redis.url, {})
+  const before = await client.dbsize()
+  await client.hset(keptHours, '498878', '1', 'since', '1795960500000')
+  await client.sadd(`${keptPrefix}498878`, '356307042441013')
+  await client.rpush(`${keptPrefix}498878:356307042441013`, Buffer.from('ff372f312f32', 'hex'))
+  const kept = join(await temporaryDir(), 'kept.tar.gz')
+  // While it runs, and not.
+  await backUp(file, options)
+  expect(await client.dbsize()).toBe(before + 3)
+  client.disconnect()
+  await redis.stop()
+  await backUp(kept, { ...options, withKept: true })
+  const later = join(await temporaryDir(), 'later.tar.gz')
+  await backUp(later, options)
+
+  const keys = [file, kept, later].map(async (each) => {
+    const restored = { ...options, dataDir: join(await temporaryDir(), 'data') }
+    await restoreBackup(each, restored)
+    return keysOf(restored.dataDir)
+  })
+  expect(await Promise.all(keys)).toEqual([before, before + 3, before])
+  expect(await keysOf(dataDir)).toBe(before + 3)
 })
 
 it('of a folder on which a start begins is refused', async () => {

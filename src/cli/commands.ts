@@ -159,7 +159,7 @@ function lookingCommands(waybridge: Command, asking: AskingCommand): void {
   asking('verify', 'compare what was delivered with what the tracking API has; exit code 1 if something is missing')
     .option('--route <id>', 'of this route alone')
     .option('--company <id>', 'of this company alone')
-    .option('--day <day>', 'the day, such as 2026-11-20; default: today')
+    .option('--day <day>', 'such as 2026-11-20, or yesterday; default: today')
     .option('--repair', 'push what is missing once more')
     .option('--json', 'print JSON')
     .action(async (options) => exit(await (await import('./verify.ts')).verifyCommand(options)))

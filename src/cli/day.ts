@@ -52,7 +52,7 @@ async function readDay(admin: AdminPort, query: ListedBy): Promise<DaysJson> {
 }
 
 /** `yesterday` as a date of the gateway's time zone; anything else is for the admin port to read. */
-async function dateOf(day: string | undefined, admin: AdminPort): Promise<string | undefined> {
+export async function dateOf(day: string | undefined, admin: AdminPort): Promise<string | undefined> {
   if (day !== 'yesterday') return day === 'today' ? undefined : day
   const { time_zone } = (await readStatus(admin)).status
   const today = Math.floor(localFromUtc(Date.now(), time_zone) / DAY_MS)

@@ -2,6 +2,7 @@ import type { VerifiedJson } from '../admin/schemas/verify.ts'
 import { clockIn } from '../domain/times.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read, readStatus } from './client.ts'
+import { dateOf } from './day.ts'
 import { counted, printExact, printLines, table } from './output.ts'
 
 interface VerifyOptions extends AdminPortOptions {
@@ -19,10 +20,11 @@ interface VerifyOptions extends AdminPortOptions {
  */
 export async function verifyCommand({ company, day, json, repair, route, ...options }: VerifyOptions): Promise<number> {
   const admin = await findAdminPort(options)
+  const date = await dateOf(day, admin)
   const asked = {
     ...(route !== undefined && { route_id: route }),
     ...(company !== undefined && { company_id: company }),
-    ...(day !== undefined && { day }),
+    ...(date !== undefined && { day: date }),
     ...(repair && { repair: 'true' }),
   }
   let token: string | undefined

@@ -58,3 +58,16 @@ it('prints JSON', async () => {
   const { out } = await waybridge(['verify', '--json', ...server.options])
   expect(JSON.parse(out)).toEqual(ANSWER)
 })
+
+it('takes yesterday as a day of the gateway', async () => {
+  const server = await answers(ANSWER)
+  await waybridge(['verify', '--day', 'yesterday', ...server.options])
+  const { query } = server.asked.find(({ path }) => path === '/admin/verify') ?? {}
+  expect(query?.day).toMatch(/^\d{4}-\d\d-\d\d$/)
+})
+
+it('says of the time before positions were kept that not all was compared', async () => {
+  const server = await answers({ ...ANSWER, kept_since_at: '2026-11-20T06:00:00.000Z' })
+  const { out } = await waybridge(['verify', ...server.options])
+  expect(out.split('\n')[1]).toBe('Of the time before 2026-11-20 06:00:00Z only what is kept was compared.')
+})

@@ -8,6 +8,8 @@ import type { VerifiedJson } from '../../src/admin/schemas/verify.ts'
 import { waybridge } from '../support/cli.ts'
 import { type Command, startCommand } from '../support/simulate.ts'
 
+const LIMIT_MS = 300_000
+
 let cwd: string
 
 beforeEach(async () => {
@@ -15,38 +17,46 @@ beforeEach(async () => {
 })
 afterEach(() => rm(cwd, { recursive: true, force: true }))
 
-it('a demo with a mistake is put right by a swap from its beginning on', async () => {
-  const demo = startCommand(['demo', '--mistake', '--vans', '3'], cwd)
-  await demo.says(/Mistake: since .* the roster has Van 1 and Van 2 on each other's routes\./)
-  const ask = await adminPortOf(demo)
-  const { from, until } = commandsOf(demo)[0]
+it(
+  'a demo with a mistake is put right by a swap from its beginning on',
+  async () => {
+    const demo = startCommand(['demo', '--mistake', '--vans', '3'], cwd)
+    await demo.says(/Mistake: since .* the roster has Van 1 and Van 2 on each other's routes\./)
+    const ask = await adminPortOf(demo)
+    const { from, until } = commandsOf(demo)[0]
 
-  // Until the half hour has come, it is not delivered: then every minute is.
-  await vi.waitFor(async () => expect(sharesOf(await sheetsOf(ask, from))).toEqual(WHOLE), WAIT)
-  const body = { with: 'Van 2', from_at: from, until_at: until }
-  const planned = await ask<AssignedJson>('POST', '/admin/devices/Van 1/swap?dry_run=true', body)
-  expect(planned.redeliver?.fixes).toBeGreaterThanOrEqual(2 * 180)
-  await ask('POST', '/admin/devices/Van 1/swap?redeliver=true', body)
+    // Until the half hour has come, it is not delivered: then every minute is.
+    await vi.waitFor(async () => expect(sharesOf(await sheetsOf(ask, from))).toEqual(WHOLE), WAIT)
+    const body = { with: 'Van 2', from_at: from, until_at: until }
+    const planned = await ask<AssignedJson>('POST', '/admin/devices/Van 1/swap?dry_run=true', body)
+    expect(planned.redeliver?.fixes).toBeGreaterThanOrEqual(2 * 180)
+    await ask('POST', '/admin/devices/Van 1/swap?redeliver=true', body)
 
-  await expectPutRight(ask, from)
-  await endsWell(demo)
-})
+    await expectPutRight(ask, from)
+    await endsWell(demo)
+  },
+  LIMIT_MS,
+)
 
-it('a demo with a mistake is put right by the commands that it prints', async () => {
-  const demo = startCommand(['demo', '--mistake', '--vans', '2'], cwd)
-  await demo.says(/assign "Van 2" .*\n/)
-  const ask = await adminPortOf(demo)
-  const commands = commandsOf(demo)
-  const [{ from }] = commands
-  await vi.waitFor(async () => expect(sharesOf(await sheetsOf(ask, from))).toEqual(WHOLE), WAIT)
-  for (const { words } of commands) {
-    const { code, out, errors } = await waybridge(words, { cwd })
-    expect([code, errors]).toEqual([0, ''])
-    expect(out).toContain('now of route')
-  }
-  await expectPutRight(ask, from)
-  await endsWell(demo)
-})
+it(
+  'a demo with a mistake is put right by the commands that it prints',
+  async () => {
+    const demo = startCommand(['demo', '--mistake', '--vans', '2'], cwd)
+    await demo.says(/assign "Van 2" .*\n/)
+    const ask = await adminPortOf(demo)
+    const commands = commandsOf(demo)
+    const [{ from }] = commands
+    await vi.waitFor(async () => expect(sharesOf(await sheetsOf(ask, from))).toEqual(WHOLE), WAIT)
+    for (const { words } of commands) {
+      const { code, out, errors } = await waybridge(words, { cwd })
+      expect([code, errors]).toEqual([0, ''])
+      expect(out).toContain('now of route')
+    }
+    await expectPutRight(ask, from)
+    await endsWell(demo)
+  },
+  LIMIT_MS,
+)
 
 it.each([['1'], ['0']])('a mistake of %s vans is refused in a sentence', async (vans) => {
   const { code, errors } = await waybridge(['demo', '--mistake', '--vans', vans], { cwd })

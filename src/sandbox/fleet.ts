@@ -19,10 +19,10 @@ export function createFleet(count: number, speeches: readonly Speech[]): FleetVa
 /** The highest number of vans. */
 export const MAX_VANS = 999_999
 
-/** devices.yaml for a fleet: courier k drives van k on route 1000 + k; the first `withoutRoute` vans have no route there. */
-export function devicesYaml(fleet: readonly FleetVan[], companyId = '1', withoutRoute = 0): string {
+/** devices.yaml for a fleet: courier k drives van k on route 1000 + k; `hasRoutes`: default true. */
+export function devicesYaml(fleet: readonly FleetVan[], companyId = '1', hasRoutes = true): string {
   const lines = fleet.map(({ id, name }, index) => {
-    const route = index < withoutRoute ? '' : `, route_id: ${ROUTES_FROM + index + 1}`
+    const route = hasRoutes ? `, route_id: ${ROUTES_FROM + index + 1}` : ''
     return `"${id}": { name: ${name}, company_id: ${companyId}, courier_id: ${index + 1}${route} }\n`
   })
   return lines.join('')

@@ -35,9 +35,8 @@ export interface SimulationOptions {
   readonly progressMs?: number
 }
 
-/** Fixes of the first `vans` vans, one each `intervalMs` from `from` (ms UTC) until the start. */
+/** Fixes of each van, one each `intervalMs` from `from` (ms UTC) until the start. */
 export interface Backlog {
-  readonly vans: number
   readonly from: number
   readonly intervalMs: number
 }
@@ -111,7 +110,7 @@ async function drive(drivers: readonly Driver[], options: SimulationOptions): Pr
   const begun = performance.now()
   const start = Date.now()
   if (backlog)
-    for (const driver of drivers.slice(0, backlog.vans))
+    for (const driver of drivers)
       for (let at = backlog.from; at < start - intervalMs; at += backlog.intervalMs) record(driver, at, keepTrips)
   for (let count = 0; !isOver(); ) {
     const elapsed = performance.now() - begun

@@ -189,6 +189,12 @@ describe('POST /admin/devices/{id}/redeliver', () => {
     expect(await corrections()).toHaveLength(1)
   })
 
+  it('takes `now` as a time', async () => {
+    await deliver('7/42/9999', T, T + 60)
+    await assign(FROM)
+    expect(redeliverIn(await redeliver('dry_run=true', { ...times, until_at: 'now' }))).toMatchObject({ fixes: 2 })
+  })
+
   it('refuses what is no time, an unknown device, a token that may only read, and where nothing is kept', async () => {
     expect((await redeliver('', { ...times, until_at: times.from_at })).status).toBe(422)
     expect((await redeliver('', { from_at: 'soon', until_at: times.until_at })).status).toBe(422)

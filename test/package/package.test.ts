@@ -32,6 +32,7 @@ describe('the file that npm pack makes', () => {
       'dist/package.json',
       'dist/sbom.cdx.json',
       'docker/README.md',
+      'docker/day-after.md',
       'docker/redis.conf',
       'docker/systemd/waybridge.service',
       'docker/systemd/waybridge.socket',

@@ -87,8 +87,9 @@ export function refuseCompany(live: Pick<RosterInEffect, 'companies'>, company_i
     throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
 }
 
-/** Unix seconds of a time; of a day its beginning. @throws ApiRefusal 422 */
+/** Unix seconds of a time, or of `now`; of a day its beginning. @throws ApiRefusal 422 */
 export function instantIn({ config }: Pick<RosterInEffect, 'config'>, path: string, text: string): number {
+  if (text === 'now') return Math.floor(Date.now() / 1000)
   const times = timesIn(config.time_zone)
   // What a `+` in a query stands for.
   const seconds = times.instant(text.replace(/ (?=\d\d:?\d\d$)/, '+')) ?? times.instant(text) ?? times.day(text)?.from

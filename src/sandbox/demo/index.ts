@@ -77,9 +77,9 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
   const { fleet, drivingMs, mistake } = plan
   screen.say(...announcement(site, ports, screen.paint))
   if (mistake) screen.say(...mistakeLines(mistake, { fleet, configDir: site.configDir, paint: screen.paint }))
-  const backlog = mistake && { vans: MISTAKEN, from: mistake.from, intervalMs: BACKLOG_MS }
-  const before = mistake ? (MISTAKEN * Math.max(0, Date.now() - mistake.from)) / BACKLOG_MS : 0
-  const expected = Math.ceil((fleet.length * drivingMs) / INTERVAL_MS + before)
+  const backlog = mistake && { from: mistake.from, intervalMs: BACKLOG_MS }
+  const before = mistake ? (Date.now() - mistake.from) / BACKLOG_MS : 0
+  const expected = Math.ceil(fleet.length * (drivingMs / INTERVAL_MS + before))
   const shown = { screen, adminPort: ports.admin, dataDir: site.dataDir }
   const display = startDisplay({ ...shown, fleet: fleetLabels(fleet), drivingMs, expected })
   const outcome = await runSimulation({

@@ -13,12 +13,12 @@ export function createMistake(now: number, drivingMs: number): Mistake {
   return { from: minute(now - SINCE_MS), until: minute(now + drivingMs + SPARE_MS) }
 }
 
-/** routes.csv with the mistake. */
+/** routes.csv for a fleet, with the mistake. */
 export function mistakenRoutes(mistake: Mistake, fleet: readonly FleetVan[]): string {
   const [from, until] = [mistake.from, mistake.until].map(rfc3339)
-  const lines = fleet.slice(0, MISTAKEN).map(({ id }, index) => {
-    const other = MISTAKEN - index
-    return `${id},${other},${ROUTES_FROM + other},${from},${until}\n`
+  const lines = fleet.map(({ id }, index) => {
+    const number = index < MISTAKEN ? MISTAKEN - index : index + 1
+    return `${id},${number},${ROUTES_FROM + number},${from},${until}\n`
   })
   return `device,courier_id,route_id,from,until\n${lines.join('')}`
 }
@@ -40,7 +40,7 @@ export function mistakeLines(
   })
   return [
     `  ${paint('yellow', `Mistake: since ${from} the roster has ${names.join(' and ')} on each other's routes.`)}`,
-    `  Put it right on the page (${names[0]}, swap with ${names[1]} from that time on), or with both commands:`,
+    `  Put it right on the page (Roster: swap them from that time on), or with both commands:`,
     '',
     ...commands.map((command) => `    ${paint('cyan', command)}`),
     '',
@@ -53,7 +53,7 @@ function rfc3339(at: number): string {
 
 /** How many vans, the first ones, are on the wrong route. */
 export const MISTAKEN = 2
-/** Between two of their fixes of before. */
+/** Between two fixes of before, of each van. */
 export const BACKLOG_MS = 10_000
 const MINUTE_MS = 60_000
 const SINCE_MS = 30 * MINUTE_MS

@@ -49,8 +49,7 @@ export async function prepareSite(
   }
   await mkdir(site.configDir)
   await writeFile(join(site.configDir, 'gateway.yaml'), stringify(await gateway(site, usual)), { mode: 0o600 })
-  const withoutRoute = mistake ? MISTAKEN : 0
-  await writeFile(join(site.configDir, 'devices.yaml'), devicesYaml(fleet, site.companyId, withoutRoute))
+  await writeFile(join(site.configDir, 'devices.yaml'), devicesYaml(fleet, site.companyId, !mistake))
   if (mistake) await writeFile(join(site.configDir, 'routes.csv'), mistakenRoutes(mistake, fleet))
   return site
 }

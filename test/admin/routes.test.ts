@@ -121,10 +121,9 @@ describe('PUT /admin/routes', () => {
 
   it('lists the lines of one device', async () => {
     await put(HEADER + LINE)
-    const of = async (device: string) => (await admin.ask(`/admin/routes?device=${device}`)).json
-    expect(await of(VAN_12)).toMatchObject({ results: [PUT_LINE] })
-    expect(await of(VAN_14)).toMatchObject({ results: [FILE_LINE] })
-    expect(await of('356307042441999')).toEqual({ results: [] })
+    expect(await lines(`device=${VAN_12}`)).toEqual([PUT_LINE])
+    expect(await lines(`device=${VAN_14}`)).toEqual([FILE_LINE])
+    expect(await lines('device=356307042441999')).toEqual([])
   })
 
   it('says who is without a route in the order of names, those without one behind', async () => {

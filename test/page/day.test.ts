@@ -19,6 +19,7 @@ companies: [{ company_id: 7, name: Seven Ltd, apikey: canary-7, oauth_token: can
 admin: { port: 0, tokens: [${TOKEN}, { token: ${SEVEN}, name: seven, companies: [7] }] }
 `
 const DAY_MS = 86_400_000
+const line = (van: string, route: number, day: string) => `${van},,${route},${day} 00:00,${day} 24:00`
 const dayOf = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
 /** By how many pixels the page, or the view in it, is wider than its place. */
 const OVERHANG =
@@ -45,7 +46,6 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     })
     expect([answer.status, await answer.json()]).toMatchObject([200, { rejected: [] }])
   }
-  const line = (van: string, route: number, day: string) => `${van},,${route},${day} 00:00,${day} 24:00`
 
   /** Fixes of a van of the last minutes, one a minute. */
   async function drive(id: string, minutes: number): Promise<void> {

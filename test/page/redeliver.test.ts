@@ -56,16 +56,6 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     return (await fixture.product.positions(String(route), now - 3600, now + 60)).length
   }
 
-  async function showAssignment(page: Page, route: number, minutes: number) {
-    await page.getByRole('button', { name: 'Change route' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Route', { exact: true }).fill(String(route))
-    await dialog.getByLabel('From').fill(local(minutes))
-    await dialog.getByRole('button', { name: 'Show what it does' }).click()
-    await dialog.getByRole('status').waitFor()
-    return dialog
-  }
-
   it('is delivered to its own route as well with the assignment, and the activity says so', async () => {
     await drive(1, 5)
     const { page, faults, close } = await open(`/vans/${idOf(1)}`)
@@ -251,6 +241,16 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 })
+
+async function showAssignment(page: Page, route: number, minutes: number) {
+  await page.getByRole('button', { name: 'Change route' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Route', { exact: true }).fill(String(route))
+  await dialog.getByLabel('From').fill(local(minutes))
+  await dialog.getByRole('button', { name: 'Show what it does' }).click()
+  await dialog.getByRole('status').waitFor()
+  return dialog
+}
 
 /** A finding as the admin port tells it. */
 function offerOf(company: string) {

@@ -11,11 +11,11 @@ const DEVICES = JSON.stringify({
   [SPARE]: { name: 'Van 20', company_id: 7, courier_id: 50, route_id: 1002 },
 })
 const MINUTES = 10
+const at = (minute: number, lat: number) => ({ at: minute * 60_000, lat, lon: 13 })
 const soon = { timeout: 90_000 }
 const dayOf = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 describe('the place of a van at an instant', () => {
-  const at = (minute: number, lat: number) => ({ at: minute * 60_000, lat, lon: 13 })
   const track = [at(0, 52), at(2, 52.2), at(30, 53)]
 
   it('is not known before the first point, and between two of its way where these are close', () => {
@@ -113,10 +113,9 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
   it('does not show the way of a day that is no longer chosen', async () => {
     await drive()
     const { page, close } = await fixture.open('/')
-    let answer = () => {}
-    const held = new Promise<void>((resolve) => (answer = resolve))
+    const held = Promise.withResolvers<void>()
     await page.route('**/courier-positions?*', async (route) => {
-      await held
+      await held.promise
       await route.continue().catch(() => {})
     })
     await page.evaluate(`location.hash = '/vans/${VAN}'`)
@@ -125,7 +124,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     await page.unroute('**/courier-positions?*')
     await page.evaluate(`location.hash = '/vans/${VAN}?day=${dayOf(-1)}'`)
     await page.getByText(/^Nothing to replay/).waitFor()
-    answer()
+    held.resolve()
     await page.waitForTimeout(1000)
     expect(await page.getByRole('slider').count()).toBe(0)
     await close()

@@ -34,13 +34,12 @@ export function DayStrip({ day, present, gaps, line, choose }: DayStripProps): J
     const [start, end] = [at(Date.parse(span.from_at)), at(Date.parse(span.until_at))]
     return { class: name, x: start, width: Math.max(end - start, LEAST_WIDTH) }
   }
-  const title = (span: TimeSpan, text: string) => <title>{`${rangeText(span)} ${text}`}</title>
   return (
     <svg class="day-strip" viewBox={`0 0 ${WIDTH} 24`} preserveAspectRatio="none" aria-hidden="true">
       <rect class="g-none" x={0} y={0} width={WIDTH} height={18} />
       {present.map((span) => (
         <rect key={span.from_at} {...bar(span, 'g-fix')} y={0} height={18}>
-          {title(span, words.van.gap.fix)}
+          <BarTitle span={span} text={words.van.gap.fix} />
         </rect>
       ))}
       {gaps.map((gap) => (
@@ -51,16 +50,20 @@ export function DayStrip({ day, present, gaps, line, choose }: DayStripProps): J
           height={18}
           onClick={choose && (() => choose(gap))}
         >
-          {title(gap, words.van.gap[gap.reason] ?? gap.message)}
+          <BarTitle span={gap} text={words.van.gap[gap.reason] ?? gap.message} />
         </rect>
       ))}
       {line?.spans.map((span) => (
         <rect key={span.from_at} {...bar(span, `g-${line.name}`)} y={21} height={3}>
-          {title(span, LINE_WORDS[line.name])}
+          <BarTitle span={span} text={LINE_WORDS[line.name]} />
         </rect>
       ))}
     </svg>
   )
+}
+
+function BarTitle({ span, text }: { span: TimeSpan; text: string }): JSX.Element {
+  return <title>{`${rangeText(span)} ${text}`}</title>
 }
 
 /** What the colours mean that are there. */

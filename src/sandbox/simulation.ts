@@ -24,7 +24,7 @@ export interface SimulationOptions {
   /** The same vans drive the same tours for the same seed. */
   readonly seed: number
   /** Fixes of before, which vans have kept and send first. */
-  readonly backlog?: Backlog
+  readonly backlog?: SimulatedPast
   /** Keep every fix, for `trips`; otherwise they are forgotten once they are acknowledged. */
   readonly keepTrips?: boolean
   /** Ends the driving: no more fixes are made, acknowledgements are waited for. */
@@ -36,7 +36,7 @@ export interface SimulationOptions {
 }
 
 /** Fixes of each van, one each `intervalMs` from `from` (ms UTC) until the start. */
-export interface Backlog {
+export interface SimulatedPast {
   readonly from: number
   readonly intervalMs: number
 }

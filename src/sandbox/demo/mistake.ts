@@ -2,19 +2,19 @@ import { type FleetVan, ROUTES_FROM } from '../fleet.ts'
 import type { PaintText } from './view.ts'
 
 /** When the roster of a demo has the first two vans on each other's routes, ms UTC, whole minutes. */
-export interface Mistake {
+export interface RosterMistake {
   readonly from: number
   readonly until: number
 }
 
 /** Half an hour before `now`, until vans that drive for `drivingMs` have surely ended. */
-export function createMistake(now: number, drivingMs: number): Mistake {
+export function createMistake(now: number, drivingMs: number): RosterMistake {
   const minute = (at: number) => Math.floor(at / MINUTE_MS) * MINUTE_MS
   return { from: minute(now - SINCE_MS), until: minute(now + drivingMs + SPARE_MS) }
 }
 
 /** routes.csv for a fleet, with the mistake. */
-export function mistakenRoutes(mistake: Mistake, fleet: readonly FleetVan[]): string {
+export function mistakenRoutes(mistake: RosterMistake, fleet: readonly FleetVan[]): string {
   const [from, until] = [mistake.from, mistake.until].map(rfc3339)
   const lines = fleet.map(({ id }, index) => {
     const number = index < MISTAKEN ? MISTAKEN - index : index + 1
@@ -25,7 +25,7 @@ export function mistakenRoutes(mistake: Mistake, fleet: readonly FleetVan[]): st
 
 /** Says what the mistake is, and what puts it right. */
 export function mistakeLines(
-  mistake: Mistake,
+  mistake: RosterMistake,
   {
     fleet,
     configDir,

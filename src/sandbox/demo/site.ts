@@ -11,7 +11,7 @@ import type { Ports } from '../../process/role-process.ts'
 import { createFleet, devicesYaml, type FleetVan } from '../fleet.ts'
 import { durationOption, speechesOption, usualPorts, vansOption } from '../options.ts'
 import { demoSpeeches } from '../speak/index.ts'
-import { createMistake, MISTAKEN, type Mistake, mistakenRoutes } from './mistake.ts'
+import { createMistake, MISTAKEN, type RosterMistake, mistakenRoutes } from './mistake.ts'
 import type { PaintText } from './view.ts'
 
 /** A folder with the configuration for a fleet and the data of one run. */
@@ -113,7 +113,7 @@ export interface DemoArguments {
 export interface DemoPlan {
   readonly fleet: readonly FleetVan[]
   readonly drivingMs: number
-  readonly mistake?: Mistake
+  readonly mistake?: RosterMistake
 }
 
 /** The plan that the options describe. With a mistake there is time to put it right. @throws UserError for a wrong option. */

@@ -223,6 +223,7 @@ const REQUESTS: readonly (readonly [
     'van%2F15',
     { body: '{"from_at":"2026-11-20","until_at":"2026-11-21"}', type: 'application/json' },
   ],
+  ['POST /admin/verify'],
   ['POST /admin/roster/redeliver', '?company_id=7'],
   ['DELETE /admin/roster/redeliver', '?company_id=7'],
   ['POST /admin/devices/{id}/unassign', 'van%2F15'],

@@ -125,6 +125,10 @@ it('routes put is refused where most devices lose their route, and done with --f
   expect([put.code, put.out.split('\n')]).toEqual([
     1,
     [
+      expect.stringMatching(
+        /^Van 12: 1 position, .* delivered to route 1002 \(courier 42\), now of route 1004 \(courier 42\)$/,
+      ),
+      'the API has no deletion: these positions stay with the route that has them as well',
       rejected,
       expect.stringMatching(/\(UTC\): 0 added, 1 changed, 2 removed$/),
       expect.stringMatching(/^1 of 3 devices has a route (?:now|then); Van 14 and Van 31 have none$/),

@@ -430,7 +430,7 @@ describe('GET /admin/routes', () => {
   })
 
   it.each([
-    ['at=now', 'at: expected a time such as'],
+    ['at=soon', 'at: expected a time such as'],
     ['company_id=-1', 'company_id: expected an integer'],
     ['max_results=0', 'max_results: expected a whole number from 1 to 1000'],
   ])('of ?%s is 422', async (query, message) => {

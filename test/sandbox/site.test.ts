@@ -51,6 +51,19 @@ describe('the demo’s configuration', () => {
     expect(mode & 0o077).toBe(0)
   })
 
+  it('has with a mistake the first two vans on each other’s routes, and all others on their own', async () => {
+    const now = Date.UTC(2026, 10, 20, 8, 0, 20)
+    const mistaken = await prepareSite(demoPlan({ vans: '3', mistake: true }, now), { home, usual: FREE })
+    const { problems, directory } = await loadedFolder(mistaken.configDir, protocolPorts)
+    expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
+    const lanesAt = (at: number) =>
+      Array.from(directory.devices(), (entry) => directory.stayAt(entry, at / 1000)?.lane.key)
+    expect(lanesAt(now - 30 * 60_000)).toEqual(['1/2/1002', '1/1/1001', '1/3/1003'])
+    expect(lanesAt(now + 900_000)).toEqual(['1/2/1002', '1/1/1001', '1/3/1003'])
+    expect(lanesAt(now - 31 * 60_000)).toEqual([undefined, undefined, undefined])
+    await mistaken.remove()
+  })
+
   it('leaves nothing behind', async () => {
     const other = await prepareSite(plan, { home, usual: FREE })
     await other.remove()

@@ -9,8 +9,11 @@ export interface RosterMistake {
 
 /** Half an hour before `now`, until vans that drive for `drivingMs` have surely ended. */
 export function createMistake(now: number, drivingMs: number): RosterMistake {
-  const minute = (at: number) => Math.floor(at / MINUTE_MS) * MINUTE_MS
-  return { from: minute(now - SINCE_MS), until: minute(now + drivingMs + SPARE_MS) }
+  return { from: minuteOf(now - SINCE_MS), until: minuteOf(now + drivingMs + SPARE_MS) }
+}
+
+function minuteOf(at: number): number {
+  return Math.floor(at / MINUTE_MS) * MINUTE_MS
 }
 
 /** routes.csv for a fleet, with the mistake. */

@@ -3,7 +3,7 @@ import { seeded } from '../../src/sandbox/random.ts'
 import type { Site } from '../rig/site.ts'
 import type { Trip } from '../rig/vans.ts'
 import { type Edit, SETTLED_AFTER_MS } from './edits.ts'
-import { put, writeLines } from './roster.ts'
+import { assignPast, put, writeLines } from './roster.ts'
 import type { System } from './system.ts'
 
 /** Changes the roster until it is settled. */
@@ -24,14 +24,14 @@ export interface EditorOptions {
 /**
  * Begins at once: one change after the other, each of the next van; the first van is one whose clock is behind. Every third van
  * is changed by its entry, the others by lines. A line begins late enough that every gateway has it by then, if it is answered
- * soon.
+ * soon. Some changes are of the past: a van gets another route from some seconds ago on.
  */
 export function startEditor({ site, system, trips, seed }: EditorOptions): Editor {
   const next = planner(trips, seed)
   const edits: Edit[] = []
   const enough = new AbortController()
   const given = new AbortController()
-  const paceMs = Math.max(LEAST_PACE_MS, SAME_VAN_MS / trips.length)
+  const paceMs = Math.max(LEAST_PACE_MS, (2 * SAME_VAN_MS) / trips.length)
   const edited = editAll()
 
   async function editAll(): Promise<void> {
@@ -45,15 +45,22 @@ export function startEditor({ site, system, trips, seed }: EditorOptions): Edito
 
   async function write(edit: Edit): Promise<void> {
     if (edit.kind === 'file') await writeLines(edits, site)
-    else await putUntilAnswered(edit)
+    else if (edit.kind === 'past') await untilAnswered(edit, () => assigned(edit))
+    else await untilAnswered(edit, () => put(edit, system))
     if (!edit.refused && !given.signal.aborted) edit.answeredAt = Date.now()
   }
 
-  async function putUntilAnswered(edit: Edit): Promise<void> {
+  async function assigned(edit: Edit): Promise<Response> {
+    const { answer, isPromised } = await assignPast(edit, system)
+    edit.isPromised = isPromised
+    return answer
+  }
+
+  async function untilAnswered(edit: Edit, ask: () => Promise<Response>): Promise<void> {
     while (!given.signal.aborted) {
-      const answer = await put(edit, system).catch(() => undefined)
+      const answer = await ask().catch(() => undefined)
       if (answer?.ok) return
-      if (answer && answer.status !== 503) return void (edit.refused = `${answer.status} ${await answer.text()}`)
+      if (answer && !AGAIN.has(answer.status)) return void (edit.refused = `${answer.status} ${await answer.text()}`)
       await pause(AGAIN_MS)
     }
   }
@@ -76,14 +83,24 @@ function planner(trips: EditorOptions['trips'], seed: number): (edits: readonly 
   const vans = late === -1 ? trips : [...trips.slice(late), ...trips.slice(0, late)]
   return (edits) => {
     const index = edits.length % vans.length
+    const [askedAt, chance] = [Date.now(), random()]
+    const lane = `${COURIERS_FROM + edits.length}/${ROUTES_FROM + edits.length}`
+    if (chance < PAST_SHARE) return pastOf(vans[(index + Math.ceil(vans.length / 2)) % vans.length], { lane, askedAt })
     const kind = index % 3 === 2 ? 'device' : random() < 0.5 ? 'put' : 'file'
-    const askedAt = Date.now()
     let from = Math.ceil((askedAt + SETTLED_AFTER_MS[kind] + ANSWERED_MS) / 1000)
     // A put replaces every line that begins in its second.
     while (edits.some((edit) => edit.from === from)) from++
-    const lane = `${COURIERS_FROM + edits.length}/${ROUTES_FROM + edits.length}`
     return { kind, device: vans[index].id, lane, from: kind === 'device' ? -Infinity : from, askedAt }
   }
+}
+
+/** By the clock of the van, which makes the last fixes of this time after the change was asked for. */
+function pastOf(
+  { id, aheadMs }: EditorOptions['trips'][number],
+  { lane, askedAt }: Pick<Edit, 'lane' | 'askedAt'>,
+): Edit {
+  const from = Math.floor((askedAt + Math.min(aheadMs, 0)) / 1000) - PAST_S
+  return { kind: 'past', device: id, lane, from, until: from + PAST_S + COMING_S, askedAt }
 }
 
 /** No other van has these. */
@@ -95,3 +112,8 @@ const SAME_VAN_MS = 20_000
 /** A put waits three seconds for a gateway that is stopped. */
 const ANSWERED_MS = 4000
 const AGAIN_MS = 200
+/** Redis does not answer, or others change the roster all the time. */
+const AGAIN = new Set([503, 504])
+const PAST_SHARE = 0.35
+const PAST_S = 25
+const COMING_S = 5

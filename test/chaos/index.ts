@@ -8,7 +8,7 @@ import { type Outcome, runChaos } from './run.ts'
 /**
  * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N]
  * [--only kind,kind]`. Vans keep each fix until it is acknowledged, and send it again, to the next gateway; the roster changes each
- * second or two. Exit 0 if every acknowledged fix is at the API (those from the future: held), at the courier and route of its own
+ * second or two, some of it in the past. Exit 0 if every acknowledged fix is at the API (those from the future: held), at the courier and route of its own
  * time alone, in order; the account adds up; less than 1 % is stored twice; each answered change of the roster is in effect; nothing
  * is left running. A fault whose means are missing is `missed`.
  */
@@ -58,11 +58,11 @@ async function run(): Promise<number> {
   return outcome.problems.length === 0 ? 0 : 1
 }
 
-function report({ done, missed, starts, broken, edited, kept, problems, ...figures }: Outcome): void {
+function report({ done, missed, starts, broken, edited, past, checked, kept, problems, ...figures }: Outcome): void {
   const share = (count: number) => `${count} (${((100 * count) / figures.delivered).toFixed(2)} %)`
   console.log(`faults: ${tally(done)}; ${broken} connections broken, ${starts} starts`)
   console.log(
-    `roster: ${edited} changes, by which ${figures.rerouted} fixes went elsewhere; ${figures.either} might have gone by either`,
+    `roster: ${edited} changes, ${past} of the past, by which ${figures.rerouted} fixes went elsewhere; ${figures.either} might have gone by either; ${checked} were read back`,
   )
   if (missed.length > 0) console.log(`missed: ${tally(missed)}`)
   console.log(
@@ -72,8 +72,10 @@ function report({ done, missed, starts, broken, edited, kept, problems, ...figur
   for (const problem of problems.slice(0, MOST_PROBLEMS)) console.log(`PROBLEM ${problem}`)
   if (problems.length > MOST_PROBLEMS) console.log(`and ${problems.length - MOST_PROBLEMS} more`)
   if (kept) console.log(`kept: ${kept}`)
-  const { made, acked, delivered, lost } = figures
-  console.log(`sent=${made} acked=${acked} delivered=${delivered} lost=${lost} problems=${problems.length}`)
+  const { made, acked, delivered, corrected, lost } = figures
+  console.log(
+    `sent=${made} acked=${acked} delivered=${delivered} corrected=${corrected} lost=${lost} problems=${problems.length}`,
+  )
 }
 
 function fail(message: string): never {

@@ -24,6 +24,36 @@ export async function put(edit: Edit, system: System): Promise<Response> {
   return system.admin(path, { method: 'PUT', headers: { 'content-type': type }, body })
 }
 
+/** Assigns a van to a route of the past, and has what was delivered otherwise delivered again. Rejects without answer. */
+export async function assignPast({ device, lane, from, until = from }: Edit, system: System) {
+  const [courier_id, route_id] = lane.split('/')
+  const body = { courier_id, route_id, from_at: instant(from), until_at: instant(until) }
+  const answer = await post(`/admin/devices/${device}/assign?redeliver=true`, body, system)
+  const { redeliver } = (answer.ok ? await answer.json() : {}) as { redeliver?: unknown }
+  return { answer, isPromised: redeliver !== undefined }
+}
+
+/**
+ * Has what was delivered otherwise than a line of the past says delivered again. Returns how many fixes that is, with `isDry` without
+ * doing so. Rejects without answer.
+ */
+export async function redeliverPast(
+  { device, from, until = from }: Edit,
+  system: System,
+  isDry = false,
+): Promise<number> {
+  const body = { from_at: instant(from), until_at: instant(until) }
+  const answer = await post(`/admin/devices/${device}/redeliver?dry_run=${isDry}`, body, system)
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+  const { redeliver } = (await answer.json()) as { redeliver?: { fixes: number } }
+  return redeliver?.fixes ?? 0
+}
+
+function post(path: string, body: unknown, system: System): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return system.admin(path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
 /** The lines that the admin port shows, and the devices that were changed, by `keyOf`. Rejects without answer. */
 export async function shownRoster(edits: readonly Edit[], system: System): Promise<ReadonlySet<string>> {
   const devices = new Set(edits.filter(({ kind }) => kind === 'device').map(({ device }) => device))

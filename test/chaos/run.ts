@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/sandbox/fleet.ts'
 import type { ClockSteps } from '../rig/clock.ts'
-import { custodyOnce, isAtRest } from '../rig/product.ts'
 import type { Topology } from '../rig/replicated-redis.ts'
 import { PUSH_TIMEOUT_MS, prepareSite, type Site } from '../rig/site.ts'
 import { startUpstreamApi } from '../rig/upstream.ts'
 import { type ChaosVans, createChaosFleet, startVans } from '../rig/vans.ts'
 import { openWires, type WireState } from '../rig/wire.ts'
 import { untilSo } from '../support/processes.ts'
+import { atRest } from './aftermath.ts'
 import { startEditor } from './editor.ts'
 import type { Edit } from './edits.ts'
 import { type FaultTargets, injectFault, undoAll } from './faults.ts'
@@ -40,6 +40,9 @@ export interface Outcome extends Verdict {
   readonly broken: number
   /** How often the roster was changed. */
   readonly edited: number
+  readonly past: number
+  /** How many fixes were read back from the API. */
+  readonly checked: number
   /** The folder with configuration, data, log and journal, where not all is well. */
   readonly kept?: string
 }
@@ -55,16 +58,21 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
   const system = await startSystem(site)
   const wireState: WireState = { mode: 'good', broken: 0 }
-  const { done, missed, ...driven } = await drive({ site, system, api, wireState }, fleet, options)
+  const { done, missed, aftermath, ...driven } = await drive({ site, system, api, wireState }, fleet, options)
   const { codes, left } = await system.end()
-  const verdict = judge({ ...(await api.end()), ...driven, clocks: clocksOf(site) })
-  const problems = [...verdict.problems]
+  const verdict = judge({ ...(await api.end()), ...driven, custody: aftermath.custody, clocks: clocksOf(site) })
+  const problems = [...verdict.problems, ...aftermath.problems]
   if (codes.some((code) => code !== 0) || left > 0)
     problems.push(`it ended with ${codes.join()} and left ${left} processes behind`)
   await site.leave(problems.length > 0)
   const kept = problems.length > 0 ? site.dir : undefined
   const edited = driven.edits.length
-  return { ...verdict, problems, done, missed, starts: system.starts(), broken: wireState.broken, edited, kept }
+  const past = driven.edits.filter(({ kind }) => kind === 'past').length
+  const { checked } = aftermath
+  return {
+    ...{ ...verdict, problems, done, missed, edited, past, checked, kept },
+    ...{ starts: system.starts(), broken: wireState.broken },
+  }
 }
 
 function clocksOf({ clock, replicated }: Site): ClockSteps {
@@ -83,11 +91,11 @@ async function drive(targets: FaultTargets, fleet: readonly FleetVan[], options:
   await undoAll({ ...targets, group })
   await Promise.all([vans.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
   options.say(`all is acknowledged: ${vans.troubles().length === 0}`)
-  const custody = await custodyOnce(system.status, isAtRest, { withinMs: DELIVERED_BY_MS })
+  const aftermath = await atRest(editor.edits, system)
   const shown = await rosterAtRest(editor.edits, system)
   vans.close()
   await wires.close()
-  return { ...injected, trips: vans.trips, edits: editor.edits, shown, custody }
+  return { ...injected, trips: vans.trips, edits: editor.edits, shown, aftermath }
 }
 
 async function injectAll(targets: FaultTargets, { faults, lengthMs, signal, say }: ChaosOptions) {
@@ -130,5 +138,4 @@ async function rosterAtRest(edits: readonly Edit[], system: System): Promise<Rea
 
 const RECOVERED_BY_MS = 30_000
 const SETTLED_BY_MS = 90_000
-const DELIVERED_BY_MS = 90_000
 const SHOWN_BY_MS = 30_000

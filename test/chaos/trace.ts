@@ -2,7 +2,7 @@ import { type ClockSteps, seemsLate } from '../rig/clock.ts'
 import type { Request } from '../rig/journal-api.ts'
 import type { Journal } from '../rig/upstream.ts'
 import type { MadeFix, Trip } from '../rig/vans.ts'
-import { type Edit, lanesOf } from './edits.ts'
+import { correctedLanesOf, type Edit, lanesOf } from './edits.ts'
 
 /** What became of the fixes of one van. */
 export interface TripTrace {
@@ -13,6 +13,8 @@ export interface TripTrace {
   /** Fixes that a change of the roster sent to another lane, and fixes that were under way during a change. */
   readonly rerouted: number
   readonly either: number
+  /** Deliveries of fixes that were delivered elsewhere before, to where a line of the past places them. */
+  readonly corrected: number
   readonly lost: readonly MadeFix[]
   readonly problems: readonly string[]
 }
@@ -31,17 +33,24 @@ export function follow({ trip, edits, requests, told, clocks }: TripEvidence): T
   const arrivals = arrivalsOf(requests, made, clocks)
   const byFix = Map.groupBy(arrivals, ({ timestamp }) => timestamp)
   const firsts = Array.from(byFix.values(), ([first]) => first)
+  const byLane = [...byFix.values()].map((all) => Map.groupBy(all, ({ request }) => request.lane))
+  const isCorrection = (arrival: Arrival) => isCorrected(arrival, made.get(arrival.timestamp), edits)
+  const corrections = byLane.flatMap((lanes) => [...lanes.values()].slice(1).filter(([first]) => isCorrection(first)))
   const lost = trip.aheadMs > 0 ? [] : trip.fixes.filter(({ timestamp, ackedAt }) => ackedAt && !byFix.has(timestamp))
   const problems = [
-    ...arrivals.flatMap((arrival) => misplaced(arrival, made.get(arrival.timestamp), { trip, edits })),
+    ...arrivals
+      .filter((arrival) => firsts.includes(arrival) || !isCorrection(arrival))
+      .flatMap((arrival) => misplaced(arrival, made.get(arrival.timestamp), { trip, edits })),
+    ...trip.fixes.flatMap((fix) => uncorrected(fix, byFix.get(fix.timestamp), edits)),
     ...disordered(firsts),
     ...missing(trip, byFix.size),
     ...lost.map((fix) => `lost ${history(fix)}`),
   ]
   return {
     delivered: byFix.size,
-    repeats: arrivals.length - byFix.size,
-    untold: byFix.values().reduce((sum, all) => sum + untoldOf(all, told), 0),
+    repeats: arrivals.length - byFix.size - corrections.length,
+    untold: byLane.flatMap((lanes) => [...lanes.values()]).reduce((sum, all) => sum + untoldOf(all, told), 0),
+    corrected: corrections.length,
     rerouted: firsts.filter(({ request }) => request.lane !== trip.lane).length,
     either: trip.fixes.filter((fix) => lanesOf(fix, trip, edits).length > 1).length,
     lost,
@@ -99,6 +108,19 @@ function misplaced(
   const lanes = lanesOf(fix, trip, edits)
   if (lanes.includes(request.lane)) return []
   return [`${timestamp} went to ${request.lane} in place of ${lanes.join(' or ')}, in ${sketch(request)}`]
+}
+
+/** Whether it came where a line of the past places it, after that was asked for. */
+function isCorrected({ request }: Arrival, fix: MadeFix | undefined, edits: readonly Edit[]): boolean {
+  const asked = edits.filter(({ askedAt }) => askedAt < request.at)
+  return fix !== undefined && correctedLanesOf(fix, asked).includes(request.lane)
+}
+
+/** A fix that was delivered, and not where the last line of the past places it. */
+function uncorrected(fix: MadeFix, arrivals: readonly Arrival[] = [], edits: readonly Edit[]): string[] {
+  const lane = correctedLanesOf(fix, edits).at(-1)
+  if (lane === undefined || arrivals.length === 0 || arrivals.some(({ request }) => request.lane === lane)) return []
+  return [`${fix.timestamp} is not at ${lane}, where it belongs, but came in ${sketch(arrivals[0].request)}`]
 }
 
 function isAt(fix: MadeFix, latitude: number, longitude: number): boolean {

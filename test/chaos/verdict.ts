@@ -32,6 +32,8 @@ export interface Verdict {
   /** Fixes that a change of the roster sent to another lane, and fixes that were under way during a change: see `lanesOf`. */
   readonly rerouted: number
   readonly either: number
+  /** Deliveries of fixes that were delivered elsewhere before, to where a line of the past places them. */
+  readonly corrected: number
   /** The longest time from a fix to its acknowledgement. */
   readonly longestAckMs: number
   /** A sentence for each problem. */
@@ -52,6 +54,7 @@ export function judge({ trips: driven, edits, shown, requests, told, custody, cl
   const sum = (of: (trace: TripTrace) => number) => traces.reduce((total, trace) => total + of(trace), 0)
   const delivered = sum(({ delivered: some }) => some)
   const repeats = sum((trace) => trace.repeats)
+  const corrected = sum((trace) => trace.corrected)
   const storedTwice = custody ? custody.delivered + custody.waiting + custody.parked - delivered : 0
   return {
     made: fixes.length,
@@ -63,12 +66,16 @@ export function judge({ trips: driven, edits, shown, requests, told, custody, cl
     pushedTwice: repeats - sum((trace) => trace.untold) - storedTwice,
     rerouted: sum((trace) => trace.rerouted),
     either: sum((trace) => trace.either),
+    corrected,
     longestAckMs: fixes.reduce((most, { madeAt, ackedAt = madeAt }) => Math.max(most, ackedAt - madeAt), 0),
     problems: [
       ...traces.flatMap(({ problems }) => problems),
       ...(byVan.get(undefined) ?? []).map((request) => `lane ${request.lane} is nobody's, in ${sketch(request)}`),
       ...rosterProblems(edits, shown),
       ...accountProblems(custody, trips, storedTwice / delivered),
+      ...(custody && (custody.redelivered ?? 0) > corrected
+        ? [`${custody.redelivered} were delivered again, but ${corrected} belong elsewhere`]
+        : []),
     ],
   }
 }

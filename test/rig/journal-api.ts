@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 /**
  * The tracking API of a chaos run, in a process of its own: `api.ts JOURNAL PORT LATE_MS`. It writes every whole request to the
- * journal, in the order of arrival, and answers by the behaviour that it is told over IPC.
+ * journal, in the order of arrival, and answers by the behaviour that it is told over IPC. What it took can be read back.
  */
 
 /** A line of the journal: a request; whether its positions count as taken. */
@@ -24,23 +24,24 @@ export interface Told {
   readonly told: number
 }
 
-type Answer = (response: ServerResponse) => void
+type Answer = (response: ServerResponse, body: string) => void
 
+const RETRY = { 'retry-after': '1' }
 const [file, port, lateMs] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])]
 
 /** How the API can behave. `half` and `late` take positions, but their answers do not arrive whole or in time. */
 const BEHAVIOURS = {
   // Long enough that some requests are under way whenever a process ends.
-  ok: [true, (response) => void setTimeout(() => send(response, 200), Math.random() * 150)],
-  slow: [true, (response) => void setTimeout(() => send(response, 200), 300 + Math.random() * 1500)],
+  ok: [true, (response, body) => void setTimeout(() => send(response, 200, { body }), Math.random() * 150)],
+  slow: [true, (response, body) => void setTimeout(() => send(response, 200, { body }), 300 + Math.random() * 1500)],
   half: [true, half],
-  late: [true, (response) => void setTimeout(() => send(response, 200), lateMs)],
+  late: [true, (response, body) => void setTimeout(() => send(response, 200, { body }), lateMs)],
   silent: [false, () => {}],
   reset: [false, (response) => void response.socket?.resetAndDestroy()],
   refuse: [false, (response) => void response.socket?.resetAndDestroy()],
   500: [false, (response) => send(response, 500)],
-  503: [false, (response) => send(response, 503, { 'retry-after': '1' })],
-  429: [false, (response) => send(response, 429, { 'retry-after': '1' })],
+  503: [false, (response) => send(response, 503, { headers: RETRY })],
+  429: [false, (response) => send(response, 429, { headers: RETRY })],
   504: [false, (response) => send(response, 504)],
 } satisfies Record<string, readonly [took: boolean, answer: Answer]>
 
@@ -52,6 +53,8 @@ const server = createServer((request, response) => {
 })
 let behaviour: Behaviour = 'ok'
 let count = 0
+/** What was taken, by route. */
+const taken = new Map<string, CourierPosition[]>()
 
 process.on('message', (next: Behaviour) => {
   if (behaviour === 'refuse' && next !== 'refuse') server.listen(port, '127.0.0.1')
@@ -66,6 +69,7 @@ server.once('listening', () => process.send?.('ready'))
 
 /** Rejects if the request ends before it is whole: it does not count. */
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method === 'GET') return readBack(request, response)
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const [, courier, route] =
@@ -82,7 +86,27 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     positions: positions.map(({ timestamp, point }) => [timestamp, point.lat, point.lon]),
   })
   if (took) response.once('finish', () => write({ told: n }))
-  answer(response)
+  const own = taken.get(route) ?? []
+  if (took) taken.set(route, own)
+  if (took) own.push(...positions.map(({ timestamp, point }) => ({ timestamp, ...point })))
+  answer(response, '')
+}
+
+/** The positions of a route in an interval, both ends included. */
+function readBack({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  const { pathname, searchParams } = new URL(url, 'http://api')
+  const [, route] = /^\/api\/v2\/companies\/1\/routes\/(\d+)\/courier-positions$/.exec(pathname) ?? []
+  if (route === undefined) return send(response, 404)
+  const [from, to] = ['from', 'to'].map((name) => Number(searchParams.get(name)))
+  const found = taken.get(route)?.filter(({ timestamp }) => timestamp >= from && timestamp <= to)
+  const [, answer] = BEHAVIOURS[behaviour]
+  answer(response, JSON.stringify(found ?? []))
+}
+
+interface CourierPosition {
+  readonly timestamp: number
+  readonly lat: number
+  readonly lon: number
 }
 
 interface Position {
@@ -94,8 +118,14 @@ function write(line: Request | Told): void {
   journal.write(`${JSON.stringify(line)}\n`)
 }
 
-function send(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
-  if (!response.destroyed) response.writeHead(status, { ...headers, 'content-length': 0 }).end()
+function send(
+  response: ServerResponse,
+  status: number,
+  { headers = {}, body = '' }: { headers?: Readonly<Record<string, string>>; body?: string } = {},
+): void {
+  if (response.destroyed) return
+  const type = body === '' ? {} : { 'content-type': 'application/json' }
+  response.writeHead(status, { ...headers, ...type, 'content-length': body.length }).end(body)
 }
 
 function half(response: ServerResponse): void {

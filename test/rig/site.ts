@@ -139,7 +139,8 @@ listeners:
 ${listeners.join('\n')}
 mqtt: { broker: { host: 127.0.0.1, port: ${mqtt} } }
 tracking: { base_url: "http://127.0.0.1:${apiPort}" }
-companies: [{ company_id: 1, apikey: chaos }]
+companies: [{ company_id: 1, apikey: chaos, oauth_token: chaos-reads }]
+verify: { share: 1, after: 5s }
 batch: { max_wait: 200ms }
 push: { timeout: ${PUSH_TIMEOUT_MS}ms, first_delay: 200ms, max_delay: 2s }
 workers: 2

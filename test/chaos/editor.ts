@@ -24,21 +24,23 @@ export interface EditorOptions {
 /**
  * Begins at once: one change after the other, each of the next van; the first van is one whose clock is behind. Every third van
  * is changed by its entry, the others by lines. A line begins late enough that every gateway has it by then, if it is answered
- * soon. Some changes are of the past: a van gets another route from some seconds ago on.
+ * soon. Beside these changes others are of the past: a van gets another route from some seconds ago on.
  */
 export function startEditor({ site, system, trips, seed }: EditorOptions): Editor {
   const next = planner(trips, seed)
   const edits: Edit[] = []
   const enough = new AbortController()
   const given = new AbortController()
-  const paceMs = Math.max(LEAST_PACE_MS, (2 * SAME_VAN_MS) / trips.length)
-  const edited = editAll()
+  const paceMs = Math.max(LEAST_PACE_MS, SAME_VAN_MS / trips.length)
+  const edited = Promise.all([editAll(next.change), editAll(next.past)])
 
-  async function editAll(): Promise<void> {
+  async function editAll(plan: (edits: readonly Edit[]) => Edit | undefined): Promise<void> {
     while (!enough.signal.aborted) {
-      const edit = next(edits)
-      edits.push(edit)
-      await write(edit)
+      const edit = plan(edits)
+      if (edit) {
+        edits.push(edit)
+        await write(edit)
+      }
       await pause(paceMs, undefined, { signal: enough.signal }).catch(() => {})
     }
   }
@@ -76,22 +78,39 @@ export function startEditor({ site, system, trips, seed }: EditorOptions): Edito
   }
 }
 
-/** Plans the change that follows the changes so far. */
-function planner(trips: EditorOptions['trips'], seed: number): (edits: readonly Edit[]) => Edit {
+/** Plans the change that follows the changes so far, if there is a van of which the last one was answered long ago. */
+function planner(trips: EditorOptions['trips'], seed: number) {
   const random = seeded(~seed)
   const late = trips.findIndex(({ aheadMs }) => aheadMs < 0)
   const vans = late === -1 ? trips : [...trips.slice(late), ...trips.slice(0, late)]
-  return (edits) => {
-    const index = edits.length % vans.length
-    const [askedAt, chance] = [Date.now(), random()]
-    const lane = `${COURIERS_FROM + edits.length}/${ROUTES_FROM + edits.length}`
-    if (chance < PAST_SHARE) return pastOf(vans[(index + Math.ceil(vans.length / 2)) % vans.length], { lane, askedAt })
+  let [changes, past] = [0, Math.floor(vans.length / 2)]
+  const laneOf = ({ length }: readonly Edit[]) => `${COURIERS_FROM + length}/${ROUTES_FROM + length}`
+
+  function change(edits: readonly Edit[]): Edit | undefined {
+    const index = changes % vans.length
+    const { id: device } = vans[index]
+    if (!isFree(device, edits)) return void changes++
     const kind = index % 3 === 2 ? 'device' : random() < 0.5 ? 'put' : 'file'
+    const askedAt = Date.now()
     let from = Math.ceil((askedAt + SETTLED_AFTER_MS[kind] + ANSWERED_MS) / 1000)
     // A put replaces every line that begins in its second.
     while (edits.some((edit) => edit.from === from)) from++
-    return { kind, device: vans[index].id, lane, from: kind === 'device' ? -Infinity : from, askedAt }
+    changes++
+    return { kind, device, lane: laneOf(edits), from: kind === 'device' ? -Infinity : from, askedAt }
   }
+
+  return {
+    change,
+    past(edits: readonly Edit[]): Edit | undefined {
+      const van = vans[past++ % vans.length]
+      return isFree(van.id, edits) ? pastOf(van, { lane: laneOf(edits), askedAt: Date.now() }) : undefined
+    },
+  }
+}
+
+function isFree(id: string, edits: readonly Edit[]): boolean {
+  const last = edits.findLast(({ device }) => device === id)
+  return last === undefined || (last.answeredAt !== undefined && Date.now() - last.askedAt > SAME_VAN_MS)
 }
 
 /** By the clock of the van, which makes the last fixes of this time after the change was asked for. */
@@ -114,6 +133,5 @@ const ANSWERED_MS = 4000
 const AGAIN_MS = 200
 /** Redis does not answer, or others change the roster all the time. */
 const AGAIN = new Set([503, 504])
-const PAST_SHARE = 0.35
 const PAST_S = 25
 const COMING_S = 5

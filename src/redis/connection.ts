@@ -137,7 +137,7 @@ export class Connection extends Redis {
   }
 
   /** Resolves with the answer of a write once the replicas have it, if there have to be some. */
-  protected confirmed<Answer>(write: () => Promise<Answer>): Promise<Answer> {
+  confirmed<Answer>(write: () => Promise<Answer>): Promise<Answer> {
     return this.#replication ? this.#replication.confirmed(write) : write()
   }
 

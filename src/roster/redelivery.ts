@@ -57,7 +57,13 @@ export async function planRedelivery(redis: Store, change: RosterReplaced): Prom
     await yieldToEventLoop()
     pasts.push(...changedPasts(before, after, { id, kept }))
   }
-  return deliveredIn(redis, pasts, { roster: after, keepMs })
+  const redelivery = await deliveredIn(redis, pasts, { roster: after, keepMs })
+  if (!redelivery) return undefined
+  // Until the change holds at every gateway, fixes of the present are placed by the roster that it replaces.
+  const corrections = redelivery.corrections.map((correction) =>
+    correction.until === kept.until * 1000 ? { ...correction, until: correction.until + TAKES_EFFECT_MS } : correction,
+  )
+  return { ...redelivery, corrections }
 }
 
 /** Returns what the present roster places elsewhere than it was delivered, of times of devices. */
@@ -145,5 +151,7 @@ function changedPasts(before: Roster, after: Roster, { id, kept }: { id: string;
   return pasts
 }
 
+/** Until a change that is planned holds everywhere, on a busy machine. */
+const TAKES_EFFECT_MS = ROSTER_HOLDS_MS + 5000
 /** Devices whose kept fixes are read side by side. */
 const AT_ONCE = 20

@@ -52,11 +52,12 @@ function companyOf(lane: string): string {
   return lane.slice(0, lane.indexOf('/'))
 }
 
-/** Stores corrections, for the workers. */
+/** Stores corrections, for the workers. Rejects unless they are stored, on the replicas too where there have to be some. */
 export async function addCorrections(redis: Store, corrections: readonly Correction[]): Promise<void> {
   for (const correction of corrections) {
     const shard = redis.shardOf(correction.device)
-    await shard.hset(shard.keyNames.corrections, randomUUID(), JSON.stringify(correction))
+    const json = JSON.stringify(correction)
+    await shard.confirmed(() => shard.hset(shard.keyNames.corrections, randomUUID(), json))
   }
 }
 

@@ -89,6 +89,16 @@ describe('a change of the roster that covers the past', () => {
     })
   })
 
+  it('covers the time until the change holds at every gateway, where it goes on', async () => {
+    await deliver('7/42/1001', T)
+    const before = Date.now()
+    const soon = Math.floor(before / 1000) + 3600
+    await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
+    const [{ until }] = await corrections()
+    expect(until - before).toBeGreaterThan(3000)
+    expect(until).toBeLessThan(soon * 1000)
+  })
+
   it('says nothing of it where only the future changes', async () => {
     await deliver('7/42/1001', T)
     const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')

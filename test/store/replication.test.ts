@@ -2,6 +2,7 @@ import { type EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
+  addCorrections,
   connect,
   DuplicateFilter,
   keys,
@@ -159,6 +160,19 @@ describe('a Redis with replicas', () => {
     }
     await expect.poll(() => send(time), SOON).toEqual({ duplicates: 1, refused: false })
     await group.redis(index, async (server) => expect(await server.llen(keys.lane(LANE))).toBe(1))
+  })
+
+  it('counts a correction as stored once the replicas have it', async () => {
+    const redis = await connection()
+    const correction = { device: DEVICE, from: 0, until: 1, lanes: [], at: 0 }
+    const index = await replica()
+    group.signal(index, 'SIGSTOP')
+    try {
+      await expect(addCorrections(redis, [correction])).rejects.toThrow('fewer than 2 replicas have the write')
+    } finally {
+      group.signal(index, 'SIGCONT')
+    }
+    await expect.poll(() => addCorrections(redis, [correction]), SOON).toBeUndefined()
   })
 
   it('says how many replicas are missing', async () => {

@@ -62,7 +62,7 @@ describe('a season', () => {
 })
 
 describe('the verdict', () => {
-  const custody = { delivered: 3, waiting: 0, parked: 0, held: 0, filtered: 0, difference: 0 }
+  const custody = { delivered: 3, redelivered: 0, waiting: 0, parked: 0, held: 0, filtered: 0, difference: 0 }
   const verdictOn = (
     requests: readonly Request[],
     {
@@ -102,6 +102,7 @@ describe('the verdict', () => {
       storedTwice: 0,
       rerouted: 0,
       either: 0,
+      corrected: 0,
       longestAckMs: 3000,
       problems: [],
     })
@@ -213,6 +214,48 @@ describe('the verdict', () => {
     ])
   })
 
+  describe('on a line of the past', () => {
+    const edits = [edit({ kind: 'past', from: 2, until: 3, askedAt: 4500, answeredAt: 4600 })]
+    const again = (n: number, change: Partial<Request> = {}) => pushed(n, [2], { lane: '9/9001', at: 6000, ...change })
+    const first = pushed(1, [1, 2, 3], { at: 4400 })
+
+    it('wants the fixes of its time there as well, once', () => {
+      expect(verdictOn([first, again(2)], { edits, account: { redelivered: 1 } })).toMatchObject({
+        delivered: 3,
+        corrected: 1,
+        pushedTwice: 0,
+        storedTwice: 0,
+        problems: [],
+      })
+      expect(verdictOn([first], { edits }).problems).toEqual([
+        '1 (fix, lane 1/1001): 2 is not at 9/9001, where it belongs, but came in request 1 (00:00:04.400, ok, 3 positions from 1)',
+      ])
+    })
+
+    it('counts what came there twice, and finds what was queued for it twice', () => {
+      const twice = [first, again(2), again(3)]
+      expect(verdictOn(twice, { edits, account: { redelivered: 1 } })).toMatchObject({ pushedTwice: 1, problems: [] })
+      expect(verdictOn(twice, { edits, account: { redelivered: 2 } }).problems).toEqual([
+        '2 were delivered again, but 1 belong elsewhere',
+      ])
+    })
+
+    it('lets no fix go there before it was asked for, nor one of another time', () => {
+      const early = verdictOn([first, again(2, { at: 4450 })], { edits, account: { redelivered: 1 } })
+      expect(early.problems[0]).toContain('2 went to 9/9001 in place of 1/1001')
+      const other = verdictOn([first, again(2), pushed(3, [3], { lane: '9/9001', at: 6000 })], { edits })
+      expect(other.problems[0]).toContain('3 went to 9/9001 in place of 1/1001')
+    })
+
+    it('wants them where the last of several lines places them, and lets the others have them', () => {
+      const later = edit({ kind: 'past', lane: '8/8001', from: 1, until: 3, askedAt: 7000, answeredAt: 7100 })
+      const last = pushed(3, [1, 2], { lane: '8/8001', at: 8000 })
+      for (const between of [[again(2)], []])
+        expect(verdictOn([first, ...between, last], { edits: [...edits, later] }).problems).toEqual([])
+      expect(verdictOn([first, again(2)], { edits: [...edits, later] }).problems).toHaveLength(2)
+    })
+  })
+
   it('keeps the order of each lane, not of two', () => {
     const edits = [edit({ from: 3 })]
     const lane = '9/9001'
@@ -251,6 +294,13 @@ describe('the lanes that a fix may go to', () => {
   it('is that of the last change that begins by then', () => {
     const edits = [edit({ from: 10, lane: '7/1' }), edit({ from: 20, lane: '8/1' }), edit({ from: 21 })]
     expect(lanesOf(fix, trip(), edits)).toEqual(['8/1'])
+  })
+
+  it('goes by a line of the past until it ends, whatever its entry becomes later', () => {
+    const past = edit({ kind: 'past', from: 15, until: 21, lane: '7/1' })
+    const entry = edit({ kind: 'device', from: -Infinity, lane: '8/1' })
+    expect(lanesOf(fix, trip(), [past, entry])).toEqual(['7/1'])
+    expect(lanesOf({ ...fix, timestamp: 21 }, trip(), [past, entry])).toEqual(['8/1'])
   })
 
   it('are two while a change was on its way', () => {

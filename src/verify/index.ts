@@ -53,10 +53,14 @@ export class Verifier {
     return this.#settlement.missing
   }
 
-  /** Compares a share of what was delivered; call it once a second. Rejects where Redis does not answer. `now`: ms UTC. */
+  /** Compares a share of what was delivered, until it is closed; call it once a second. Rejects where Redis does not answer. `now`: ms UTC. */
   async look(now = Date.now()): Promise<void> {
     if (this.#looks++ % 5 === 0) await this.#settlement.look(now)
-    if (this.#sources.keptMs > 0 && !this.#closing.signal.aborted) await this.#sampler.look(now)
+    const { signal } = this.#closing
+    if (this.#sources.keptMs === 0 || signal.aborted) return
+    await this.#sampler.look(now).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
   }
 
   /** Compares all that is wanted. Rejects where Redis does not answer, or with an AbortError. */

@@ -46,9 +46,10 @@ afterEach(async () => {
 interface Opened extends Partial<VerifySettings> {
   readonly zone?: string
   readonly mostRequests?: number
+  readonly gapMs?: number
 }
 
-function open({ zone = 'UTC', mostRequests, ...settings }: Opened = {}): Verifier {
+function open({ zone = 'UTC', mostRequests, gapMs = 0, ...settings }: Opened = {}): Verifier {
   const tracking = createTrackingClient({ baseUrl: api.url, timeoutMs: 5000, connections: 4 })
   const verifier = new Verifier({
     redis,
@@ -60,7 +61,7 @@ function open({ zone = 'UTC', mostRequests, ...settings }: Opened = {}): Verifie
     zone: () => zone,
     isUp: async () => isUp,
     answered: () => {},
-    gapMs: 0,
+    gapMs,
     pauseMs: 10,
     mostRequests,
   })
@@ -122,6 +123,16 @@ const runOf = (verifier: Verifier, more: object = {}) => {
 const ALL_OF_DAY = { from: (T - 3600) * 1000, until: (T + 7200) * 1000 }
 
 describe('a share of what was delivered', () => {
+  it('is no fault to be closed while a request waits for its turn', async () => {
+    startWorker()
+    await deliver(range(T, 1000))
+    const verifier = open({ gapMs: 60_000 })
+    for (let second = T + 300; api.reads.length === 0; second++) await verifier.look(second * 1000)
+    const looks = [700, 701].map((second) => verifier.look((T + second) * 1000))
+    verifier.close()
+    await expect(Promise.all(looks)).resolves.toHaveLength(2)
+  })
+
   it('one in a thousand that the API loses after its 200 is found within `after` and three minutes', async () => {
     startWorker()
     await deliver(range(T, 1000))

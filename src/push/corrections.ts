@@ -84,7 +84,9 @@ export class CorrectionWorker {
     const deadline = performance.now() + MOST_MS
     for (const [key, correction] of open) {
       if (this.#credit < 1 || performance.now() > deadline) return
-      if (!(await this.#advance(shard, correction)) || !(await this.#hasDrained(shard, correction))) continue
+      // First: what is delivered from there after this look is among the kept fixes that are read next.
+      const hasDrained = await this.#hasDrained(shard, correction)
+      if (!(await this.#advance(shard, correction)) || !hasDrained) continue
       await endCorrection(shard, key)
       const { device, from, until } = correction
       this.#options.logger.info({ device, from, until }, 'all that was delivered is where the roster places it')

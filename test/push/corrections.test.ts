@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import {
@@ -22,6 +22,7 @@ import {
   timestampOf,
   trimKept,
 } from '../../src/store/index.ts'
+import { Shard } from '../../src/store/shards.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { ok, startApi, status } from '../rig/api.ts'
 import { UNFILTERED } from '../support/appending.ts'
@@ -293,6 +294,30 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual([T, T + 1, T + 2])
     await corrected()
     expect(timesOf(OLD).filter((time) => time > T)).toEqual(expect.arrayContaining([T + 1, T + 2]))
+  })
+
+  it('takes along what the old lane delivers between two looks at it', async () => {
+    const answers: (() => void)[] = []
+    api.respond((push, response) => {
+      if (push.lane === OLD.slice(2)) answers.push(() => ok(push, response))
+      else ok(push, response)
+    })
+    startWorker()
+    await append(OLD, [fix(T)])
+    await expect.poll(() => answers.length, SOON).toBe(1)
+    placed = () => NEW
+    // The API answers at the moment at which a worker looks what the old lane holds.
+    const { run } = Shard.prototype
+    const look = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
+      if (call[0] !== 'survey') return run.apply(this, call)
+      look.mockRestore()
+      answers.forEach((answer) => answer())
+      await expect.poll(() => counted('delivered'), SOON).toBe(1)
+      return run.apply(this, call)
+    })
+    await correct()
+    await corrected()
+    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
 
   it('is carried out once though workers come, go and work side by side', async () => {

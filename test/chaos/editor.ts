@@ -84,7 +84,6 @@ function planner(trips: EditorOptions['trips'], seed: number) {
   const late = trips.findIndex(({ aheadMs }) => aheadMs < 0)
   const vans = late === -1 ? trips : [...trips.slice(late), ...trips.slice(0, late)]
   let [changes, past] = [0, Math.floor(vans.length / 2)]
-  const laneOf = ({ length }: readonly Edit[]) => `${COURIERS_FROM + length}/${ROUTES_FROM + length}`
 
   function change(edits: readonly Edit[]): Edit | undefined {
     const index = changes % vans.length
@@ -106,6 +105,10 @@ function planner(trips: EditorOptions['trips'], seed: number) {
       return isFree(van.id, edits) ? pastOf(van, { lane: laneOf(edits), askedAt: Date.now() }) : undefined
     },
   }
+}
+
+function laneOf({ length }: readonly Edit[]): string {
+  return `${COURIERS_FROM + length}/${ROUTES_FROM + length}`
 }
 
 function isFree(id: string, edits: readonly Edit[]): boolean {

@@ -70,8 +70,16 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const past = driven.edits.filter(({ kind }) => kind === 'past').length
   const { checked } = aftermath
   return {
-    ...{ ...verdict, problems, done, missed, edited, past, checked, kept },
-    ...{ starts: system.starts(), broken: wireState.broken },
+    ...verdict,
+    problems,
+    done,
+    missed,
+    starts: system.starts(),
+    broken: wireState.broken,
+    edited,
+    past,
+    checked,
+    kept,
   }
 }
 

@@ -320,6 +320,15 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
 
+  it('goes on soon though a worker that is gone took its turn while the clock of Redis was ahead', async () => {
+    await redis.set(redis.keyNames.correcting, 'gone', 'PX', HOUR)
+    startWorker()
+    await deliver([T])
+    placed = () => NEW
+    await correct()
+    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
+  })
+
   it('is carried out once though workers come, go and work side by side', async () => {
     const end = startWorker({ max_positions: 10 })
     startWorker({ max_positions: 10 })

@@ -36,7 +36,7 @@ export interface SimulationOptions {
 }
 
 /** Fixes of each van, one each `intervalMs` from `from` (ms UTC) until the start. */
-export interface SimulatedPast {
+interface SimulatedPast {
   readonly from: number
   readonly intervalMs: number
 }

@@ -66,7 +66,8 @@ export class Sampler {
     const { redis } = this.#sources
     if (await redis.set(keys.verifying, this.#process, 'PX', TURN_MS, 'NX')) return true
     const isOwn = (await redis.get(keys.verifying)) === this.#process
-    if (isOwn) await redis.pexpire(keys.verifying, TURN_MS)
+    // A turn that was taken while the clock of Redis was ahead would outlive its process.
+    if (isOwn || (await redis.pttl(keys.verifying)) > TURN_MS) await redis.pexpire(keys.verifying, TURN_MS)
     return isOwn
   }
 

@@ -10,11 +10,13 @@ export function securePort(secure: https.Server, answer: () => string | undefine
     socket.on('error', () => {})
     socket.once('data', (bytes: Buffer) => {
       const text = answer()
-      if (text === undefined) return void socket.resetAndDestroy()
-      if (bytes[0] !== HANDSHAKE) return void socket.end(text)
-      socket.pause()
-      socket.unshift(bytes)
-      secure.emit('connection', socket)
+      if (text === undefined) socket.resetAndDestroy()
+      else if (bytes[0] !== HANDSHAKE) socket.end(text)
+      else {
+        socket.pause()
+        socket.unshift(bytes)
+        secure.emit('connection', socket)
+      }
     })
   })
 }

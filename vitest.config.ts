@@ -19,16 +19,17 @@ const DEPLOY = ['test/deploy/**/*.test.ts']
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/store/{cluster,redis-tls,replication}.test.ts',
-  'test/admin/{company-tokens,relay-readers,roster-facts}.test.ts',
+  'test/admin/{company-tokens,pull,relay-readers,roster-facts}.test.ts',
   'test/alerts/{alerts,failing,incidents}.test.ts',
   'test/gateway/admit/neighbours.test.ts',
   'test/gateway/wire/{decoder-faults,matrix,one-answer}.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/process/{exit-codes,haproxy,priority,redis-start,role,supervisor,systemd,tracking,worker}.test.ts',
-  'test/push/{not-the-api,outage}.test.ts',
+  'test/push/{corrections,not-the-api,outage}.test.ts',
   'test/sandbox/{demo,mistake,simulation}.test.ts',
   'test/sandbox/tracking/durability.test.ts',
   'test/tracking/openapi-requests.test.ts',
+  'test/verify/verifier.test.ts',
 ]
 /**
  * Files that have a process of their own, as they run roles in it, read all that a process counts, or set its monotonic

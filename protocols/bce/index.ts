@@ -66,7 +66,7 @@ const SECOND = new Map([
   [0x00db, 11],
   [0x7fff, 43],
 ])
-/** Bit 6 of the third mask, and those before it. */
+/** In the third mask: the bit of the driver, and the bits up to it. */
 const [DRIVER, UP_TO_DRIVER] = [0x40, 0x7f]
 const EPOCH = Date.UTC(2008, 0, 1)
 /** After so many ms the time begins anew. */

@@ -81,7 +81,7 @@ function saidIn(fields: ReadonlyMap<string, string>): Said | undefined {
 }
 
 const STATUS = /^[0-9a-f]{10}$/i
-/** Fields of so many digits. */
+/** Fields of exactly 2, 3, 4 and 5 digits. */
 const [OF_2, OF_3, OF_4, OF_5] = [/^\d\d$/, /^\d{3}$/, /^\d{4}$/, /^\d{5}$/]
 const IGNITION = 1
 const [VIBRATION, LOW_POWER] = [0x10, 0x40]

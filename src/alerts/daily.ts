@@ -47,7 +47,7 @@ export class DailyReports {
   readonly #process = randomUUID()
   readonly #closing = new AbortController()
   #pending: PendingReport[] = []
-  /** The day whose reports are made. */
+  /** The local day that the reports are about. */
   #made: string | undefined
   #againAt = -Infinity
 

@@ -45,7 +45,9 @@ export async function isRedeliveryMeant(
   option: boolean | undefined,
 ): Promise<boolean> {
   const fixes = redelivers.reduce((sum, redeliver) => sum + (redeliver?.fixes ?? 0), 0)
-  if (fixes === 0 || option) return fixes > 0
+  // Positions may still wait for the route that they had: the correction takes them along.
+  if (option) return redelivers.some((redeliver) => redeliver !== undefined)
+  if (fixes === 0) return false
   const many = counted(fixes, 'position', 'positions')
   const isMeant = await confirm(`Deliver ${many} to the new route as well?`)
   if (isMeant === undefined) process.stderr.write(`${many} not delivered to the new route: add --redeliver for that.\n`)
@@ -53,7 +55,7 @@ export async function isRedeliveryMeant(
 }
 
 function doneLine(redeliver: RedeliverJson | undefined, { dryRun }: RedeliverOptions): string[] {
-  if (!redeliver || redeliver.fixes === 0) return ['No kept position of this time belongs to another route.']
+  if (!redeliver || redeliver.fixes === 0) return ['No kept position of this time has to be delivered once more.']
   const many = counted(redeliver.fixes, 'position', 'positions')
   return [dryRun ? `${many} would be delivered once more.` : `${many} will be delivered once more, within minutes.`]
 }

@@ -125,7 +125,7 @@ export function configSchema(protocols: Protocols, dir = '') {
       redeliver_share: setting(
         number(0.01, 1),
         0.2,
-        'Share of the requests that positions which are delivered once more may take.',
+        'Requests that may begin each second with positions which are delivered once more, as a share of `concurrency`, or of `max_requests_per_s` where it is set.',
       ),
     }),
     filter: section({

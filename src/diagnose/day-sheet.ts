@@ -8,7 +8,7 @@ export type DayReason = (typeof DAY_REASONS)[number]
 /** A device that the roster has on a route on a day. Instants in ms UTC. */
 export interface PlannedVan {
   readonly device: string
-  /** When it has it there, within the day, without overlaps. */
+  /** When the roster has the device on the route, within the day, without overlaps. */
   readonly planned: readonly DaySpan[]
   /** The gaps of its day, as `gapsOf` finds them. */
   readonly gaps: readonly DayGap[]

@@ -90,7 +90,10 @@ export class CorrectionWorker {
       if (!(await this.#advance(shard, correction)) || !hasDrained) continue
       await endCorrection(shard, key)
       const { device, from, until } = correction
-      this.#options.logger.info({ device, from, until }, 'all that was delivered is where the roster places it')
+      this.#options.logger.info(
+        { device, from, until },
+        'what was delivered elsewhere is queued where the roster places it',
+      )
     }
   }
 

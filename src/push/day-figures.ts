@@ -40,7 +40,7 @@ export class DayFigures {
     if (performance.now() - this.#writtenAt >= EVERY_MS) void this.#write()
   }
 
-  /** Writes the rest, if Redis takes it. Call it once nothing is delivered any more. */
+  /** Writes what is not written yet, unless Redis fails. Call it after the last delivery. */
   async close(): Promise<void> {
     await this.#writing
     await this.#write()

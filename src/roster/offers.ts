@@ -2,7 +2,7 @@ import { type Correction, keys, type Store } from '../store/index.ts'
 import { planDeliveredElsewhere, type Redelivery, redeliver } from './redelivery.ts'
 import type { Roster } from './roster.ts'
 
-/** What was delivered by lines that a file or a pulled roster replaced, until somebody decides. Of one company. */
+/** Fixes of a company that were delivered by lines which a file or a pulled roster has replaced; stored until somebody decides. */
 export interface Offer {
   readonly company_id: string
   /** The files, or the pulled roster. */
@@ -21,7 +21,7 @@ export async function decideRedelivery(
   redelivery: Redelivery | undefined,
   { writer, decision }: { readonly writer: string; readonly decision: 'ask' | 'always' | 'never' },
 ): Promise<void> {
-  if (!redelivery || redelivery.moves.length === 0 || decision === 'never') return
+  if (!redelivery || decision === 'never') return
   if (decision === 'always') return redeliver(redis, redelivery)
   const companies = Map.groupBy(redelivery.moves, ({ device }) => device.company_id)
   for (const [company_id, moves] of companies) {

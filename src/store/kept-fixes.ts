@@ -15,7 +15,7 @@ import type { Shard, Store } from './shards.ts'
 
 /** What `keep` of gateway.yaml says. */
 export interface KeepSettings {
-  /** ms for which delivered fixes are kept, by their own time; 0: not at all. */
+  /** How long delivered fixes are kept, ms after their own time; 0: not at all. */
   readonly delivered: number
   /** The share of Redis' memory that they may take. */
   readonly max_memory: number

@@ -115,7 +115,7 @@ export const keys = {
   verifiedHour: (hour: number) => `${TAG}:verified-hour:${hour}`,
   /** hash: lane and window → JSON of what the tracking API took and does not have */
   missingAtApi: `${TAG}:missing-at-api`,
-  /** string that expires: the admin process that compares */
+  /** string that expires: id of the admin process that runs verification */
   verifying: `${TAG}:verifying`,
   /** list: findings that ended, JSON each, latest first; the last 1,000 */
   endedFindings: `${TAG}:ended-findings`,

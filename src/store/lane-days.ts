@@ -26,7 +26,7 @@ export interface LaneDay {
   readonly delays: ReadonlyMap<number, number>
 }
 
-/** The bucket of a delay in ms. */
+/** Returns the histogram bucket of a delay, ms. */
 export function delayBucket(ms: number): number {
   if (ms <= LEAST_DELAY_MS) return 0
   return Math.min(LAST_BUCKET, Math.ceil(Math.log2(ms / LEAST_DELAY_MS) * BUCKETS_AN_OCTAVE))

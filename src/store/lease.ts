@@ -49,7 +49,7 @@ export interface RetryDelay {
 export interface LeaseOptions {
   readonly maxPositions: number
   readonly maxWaitMs: number
-  /** ms for which delivered fixes are kept; 0, as by default: not at all. */
+  /** How long delivered fixes are kept, ms after their own time; 0, the default: not at all. */
   readonly keepMs?: number
   readonly leaseMs?: number
 }

@@ -21,7 +21,7 @@ export interface VerifierSources {
   /** The time zone of local days. */
   readonly zone: () => string
   readonly isUp: () => Promise<boolean>
-  /** Notes the status that answered a request with a company's token. */
+  /** Notes with which status a request with the OAuth token of a company was answered. */
   readonly answered: (company: Company, status: number) => void
   /** Least ms from one request to the next; default: 1 s. */
   readonly gapMs?: number

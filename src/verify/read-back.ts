@@ -12,7 +12,7 @@ import { CourierPosition, type CourierPosition as Position } from '../tracking/s
 export interface ReadBackSources {
   readonly tracking: Pick<TrackingClient, 'request' | 'timeoutMs'>
   readonly companies: () => readonly Company[]
-  /** Notes the status that answered a request with a company's token. */
+  /** Notes with which status a request with the OAuth token of a company was answered. */
   readonly answered?: (company: Company, status: number) => void
   /** Aborts the request in flight. */
   readonly signal: AbortSignal

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { decideRedelivery, readOffers } from '../../src/roster/offers.ts'
 import { chunksOf, Leases, openCorrections, packDevice, packRecords, trimKept } from '../../src/store/index.ts'
 import { Appender } from '../../src/store/index.ts'
 import { type Answer, adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
@@ -120,7 +121,7 @@ describe('a change of the roster that covers the past', () => {
     // The old route has had them.
     expect(redeliverIn(back)).toMatchObject({
       fixes: 0,
-      message: 'no position that is kept of these times was delivered to another route',
+      message: 'no kept position of these times has to be delivered once more',
     })
     expect((await send('POST', `${undo}&redeliver=true`)).status).toBe(200)
   })
@@ -182,6 +183,25 @@ describe('a file that replaces lines of the past', () => {
       expect((json as { results: object[] }).results).toMatchObject([{ route_id: '3001' }])
     }, 30_000)
     expect(await offered()).toEqual([])
+  })
+})
+
+describe('roster.redeliver', () => {
+  const waiting = {
+    moves: [],
+    interval: { from: T, until: T + 60 },
+    keptSince: T * 1000,
+    corrections: [{ device: VAN_12, from: T * 1000, until: (T + 60) * 1000, lanes: ['7/42/1001'] }],
+  }
+
+  it.each([
+    ['always', 1],
+    ['ask', 0],
+    ['never', 0],
+  ] as const)('%s: of fixes that still wait for their old route there are %i corrections', async (decision, count) => {
+    await decideRedelivery(admin.redis, waiting, { writer: 'routes.csv', decision })
+    expect(await corrections()).toHaveLength(count)
+    expect(await readOffers(admin.redis)).toEqual([])
   })
 })
 

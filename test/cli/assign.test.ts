@@ -95,11 +95,12 @@ describe('what was delivered by the roster that is replaced', () => {
     expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
   })
 
-  it('is not mentioned where nothing was', async () => {
+  it('is not mentioned where nothing was, and --redeliver is for what still waits', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
     const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
     expect(out + errors).not.toMatch(/position|deletion/)
-    expect(done().map(({ query }) => query)).toEqual([{}])
+    await run('assign', 'Van 12', '--route', '1003')
+    expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }, {}])
   })
 })
 
@@ -121,7 +122,7 @@ describe('redeliver', () => {
     expect(done()).toEqual([])
     const nothing = await port(() => ({ json: { redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
     expect((await nothing.run('redeliver', 'Van 12', ...times)).out).toBe(
-      'No kept position of this time belongs to another route.\n',
+      'No kept position of this time has to be delivered once more.\n',
     )
   })
 

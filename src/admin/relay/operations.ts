@@ -152,7 +152,7 @@ type TokenRefusals = ReturnType<typeof tokenRefusals>
 export function tokenRefusals(companies: () => readonly Company[]) {
   const refusedTokens = new Map<string, string | undefined>()
   return {
-    /** Notes the status that answered a request with a company's token. */
+    /** Notes with which status a request with the OAuth token of a company was answered. */
     answered({ company_id, oauth_token }: Company, status: number): void {
       const isAccepted = isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
       if (isAccepted && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)

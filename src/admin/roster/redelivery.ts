@@ -22,7 +22,7 @@ export function redeliverJson(redelivery: Redelivery | undefined): { redeliver?:
       moves: moves.slice(0, MOST_MOVES).map(moveJson),
       message:
         fixes === 0
-          ? say('no position that is kept of these times was delivered to another route')
+          ? say('no kept position of these times has to be delivered once more')
           : say('the API has no deletion: these positions stay with the route that has them as well'),
     },
   }

@@ -11,7 +11,7 @@ export interface ReplayPlace {
   readonly lon: number
   /** Degrees; undefined where it does not move. */
   readonly heading?: number
-  /** Whether points shortly before and after say it; otherwise it is the last point before. */
+  /** True if it lies between two points that are close in time; false: it is the last point before. */
   readonly isKnown: boolean
 }
 

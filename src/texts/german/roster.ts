@@ -169,8 +169,8 @@ const ASSIGNMENTS = {
     '{1} hat ab dann keine Zeile, die enden könnte; sein Eintrag ({2}) gibt ihm zu jeder Zeit die Tour {3}: ihn ändern',
   'no delivered fixes are kept: see keep in gateway.yaml':
     'zugestellte Positionen werden nicht aufbewahrt: siehe keep in gateway.yaml',
-  'no position that is kept of these times was delivered to another route':
-    'von diesen Zeiten ist keine Position aufbewahrt, die an eine andere Tour ging',
+  'no kept position of these times has to be delivered once more':
+    'keine aufbewahrte Position dieser Zeiten ist noch einmal zuzustellen',
   'the API has no deletion: these positions stay with the route that has them as well':
     'die API kann nichts löschen: diese Positionen bleiben auch bei der Tour, die sie hat',
   'this put was taken back before': 'dieser Plan wurde schon zurückgenommen',

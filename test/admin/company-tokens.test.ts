@@ -35,6 +35,10 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'POST /admin/devices/{id}/assign': [404, 422],
   'POST /admin/devices/{id}/swap': [404, 422],
   'POST /admin/devices/{id}/unassign': [404, 422],
+  'POST /admin/devices/{id}/redeliver': [404, 422],
+  'POST /admin/roster/redeliver': 404,
+  'DELETE /admin/roster/redeliver': 404,
+  'POST /admin/verify': 200,
   'GET /admin/routes': 200,
   'PUT /admin/routes': 404,
   'GET /admin/roster': 200,
@@ -109,6 +113,7 @@ const BODIES = [
   { like: 'Zebra Twoo' },
   { with: 'Zebra Van' },
   { route_id: '1', courier_id: '1' },
+  { from_at: '2000-01-01T00:00:00Z', until_at: '2100-01-01T00:00:00Z' },
   {},
 ]
 /** What a request itself says is no secret to who sent it. */

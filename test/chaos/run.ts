@@ -52,6 +52,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const fleet = createChaosFleet(options.vans)
   const site = await prepareSite(fleet, {
     ...options,
+    sections: 'verify: { share: 1, after: 5s }',
     clockJumps: options.faults.some(({ kind }) => /^clock-|^skew-/.test(kind)),
   })
   const journal = join(site.dir, 'journal.jsonl')

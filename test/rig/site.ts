@@ -51,12 +51,14 @@ interface SiteOptions {
   readonly shards?: number
   /** Whether the clock of the product is to jump. */
   readonly clockJumps?: boolean
+  /** More of `gateway.yaml`: sections in lines. */
+  readonly sections?: string
 }
 
 /** Its data has a disk of its own if this process has the right to mount one. */
 export async function prepareSite(
   fleet: readonly FleetVan[],
-  { gateways, topology, shards = 1, clockJumps = false }: SiteOptions,
+  { gateways, topology, shards = 1, clockJumps = false, sections = '' }: SiteOptions,
 ): Promise<Site> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-chaos-'))
   const dataDir = join(dir, 'data')
@@ -86,6 +88,7 @@ export async function prepareSite(
         redis,
         adminPort,
         apiPort,
+        sections,
       }),
     )
     await writeFile(join(machine.dir, 'devices.yaml'), devicesYaml(fleet))
@@ -123,9 +126,10 @@ interface Settings extends Pick<Site, 'adminPort' | 'apiPort'> {
   readonly machine: Machine
   /** The section `redis`. */
   readonly redis: string
+  readonly sections: string
 }
 
-function gatewayYaml({ machine: { dir, ports, monitorPort }, redis, adminPort, apiPort }: Settings): string {
+function gatewayYaml({ machine: { dir, ports, monitorPort }, redis, adminPort, apiPort, sections }: Settings): string {
   const { mqtt, ...places } = ports
   const listeners = Object.entries(places).map(([place, port]) => {
     const [transport, protocol] = place.split('/')
@@ -140,13 +144,13 @@ ${listeners.join('\n')}
 mqtt: { broker: { host: 127.0.0.1, port: ${mqtt} } }
 tracking: { base_url: "http://127.0.0.1:${apiPort}" }
 companies: [{ company_id: 1, apikey: chaos, oauth_token: chaos-reads }]
-verify: { share: 1, after: 5s }
 batch: { max_wait: 200ms }
 push: { timeout: ${PUSH_TIMEOUT_MS}ms, first_delay: 200ms, max_delay: 2s }
 workers: 2
 admin: { port: ${adminPort} }
 monitor: { port: ${monitorPort} }
 log: { format: json, level: debug }
+${sections}
 `
 }
 

@@ -206,6 +206,19 @@ describe('kept fixes', () => {
     expect(await readKept(redis, '356307042441014', ALL)).toHaveLength(1)
     expect((await redis.keys('*kept*')).some((key) => key.includes(ID))).toBe(false)
   })
+
+  it('is kept of a push that was under way when its device was forgotten, which said so, and goes the second time', async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    api.respond((push, response) => void answered.then(() => ok(push, response)))
+    startWorker()
+    await append(OLD, [fix(T)])
+    await expect.poll(() => api.seen.length, SOON).toBe(1)
+    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ waiting: 0, kept: 0, busy: 1 })
+    answer()
+    await expect.poll(() => counted('delivered'), SOON).toBe(1)
+    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 1, busy: 0 })
+    expect(await readKept(redis, ID, ALL)).toEqual([])
+  })
 })
 
 describe('a correction', () => {
@@ -233,6 +246,23 @@ describe('a correction', () => {
     await expect.poll(() => counted('redelivered'), SOON).toBe(1)
     expect(timesOf(NEW)).toEqual([T + 2])
     expect(api.seen.map(({ lane }) => lane)).not.toContain('8/42/1002')
+  })
+
+  it('ends though hours of it are deleted for want of memory while it goes on, and nothing comes twice', async () => {
+    startWorker({ max_positions: 2, redeliver_share: 0.125 })
+    await deliver([...range(T, 20), T + 3600, T + 3601])
+    placed = () => NEW
+    await correct()
+    await expect.poll(() => timesOf(NEW).length, SOON).toBeGreaterThan(2)
+    await redis.config('SET', 'maxmemory', '100mb')
+    await trimKept(redis, { ...KEEP, max_memory: 0.000_004 })
+    await redis.config('SET', 'maxmemory', '0')
+    await corrected()
+    await expect.poll(async () => (await counted('requeued')) - (await counted('redelivered')), SOON).toBe(0)
+    const times = timesOf(NEW)
+    expect(new Set(times).size).toBe(times.length)
+    expect(times.slice(-2)).toEqual([T + 3600, T + 3601])
+    expect(times.length).toBeLessThan(22)
   })
 
   it('never gives a lane what it has had: taken back, nothing goes back', async () => {

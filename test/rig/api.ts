@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecure } from 'node:https'
 import type { Server, Socket } from 'node:net'
+import type { CourierPosition } from '../../src/tracking/schemas.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { listening } from '../support/listening.ts'
 
@@ -11,6 +12,8 @@ interface Seen {
   readonly lane: string
   readonly apikey: string | null
   readonly timestamps: readonly number[]
+  /** What it has of the route and interval that a request reads back. */
+  readonly has: readonly CourierPosition[]
   /** Requests of this lane under way when it came, itself included. */
   readonly together: number
 }
@@ -20,14 +23,15 @@ export type Respond = (seen: Seen, response: ServerResponse) => void
 export type TestApi = Awaited<ReturnType<typeof startApi>>
 
 /**
- * A tracking API over a real socket: records every push in order and answers as it is told. With `answersReads` it also answers GET
- * as told, otherwise with an empty list. `tls`: its certificate, if it speaks HTTPS.
+ * A tracking API over a real socket: records every push in order and answers as it is told. With `answersReads` it keeps the
+ * positions that it took, and also answers GET as told; otherwise with an empty list. `tls`: its certificate, if it speaks HTTPS.
  */
 export async function startApi(
   respond: Respond = ok,
   { answersReads = false, tls }: { answersReads?: boolean; tls?: Certificate } = {},
 ) {
   const seen: Seen[] = []
+  const taken = new Map<string, CourierPosition[]>()
   const underWay = new Map<string, number>()
   const open = new Set<ServerResponse>()
   let answer = respond
@@ -49,10 +53,17 @@ export async function startApi(
     // The client has ended before its request was whole.
     if (!chunks) return
     const body = Buffer.concat(chunks).toString()
-    const { positions = [] } = (body === '' ? {} : JSON.parse(body)) as { positions?: { timestamp: number }[] }
+    const { positions = [] } = (body === '' ? {} : JSON.parse(body)) as { positions?: Pushed[] }
     const timestamps = positions.map(({ timestamp }) => timestamp)
-    const asked = { courier, lane, apikey, timestamps, together: underWay.get(lane) ?? 0 }
+    const has = answersReads ? readBack(taken, request.url ?? '') : []
+    const asked = { courier, lane, apikey, timestamps, has, together: underWay.get(lane) ?? 0 }
     seen.push(asked)
+    if (answersReads && route !== undefined)
+      response.once('finish', () => {
+        if (response.statusCode !== 200) return
+        const own = positions.map(({ timestamp, point }) => ({ timestamp, ...point }))
+        taken.set(route, [...(taken.get(route) ?? []), ...own].slice(-MOST_TAKEN))
+      })
     answer(asked, response)
   }
 
@@ -104,8 +115,23 @@ interface Certificate {
   readonly key: string
 }
 
-export const ok: Respond = ({ courier }, response) => {
-  const text = courier === undefined ? '[]' : ''
+interface Pushed {
+  readonly timestamp: number
+  readonly point: { readonly lat: number; readonly lon: number }
+}
+
+/** Of each route. */
+const MOST_TAKEN = 10_000
+
+function readBack(taken: ReadonlyMap<string, readonly CourierPosition[]>, url: string): CourierPosition[] {
+  const { pathname, searchParams } = new URL(url, 'http://api')
+  const [, route = ''] = /^\/api\/v2\/companies\/\d+\/routes\/(\d+)\/courier-positions$/.exec(pathname) ?? []
+  const [from, to] = ['from', 'to'].map((name) => Number(searchParams.get(name)))
+  return (taken.get(route) ?? []).filter(({ timestamp }) => timestamp >= from && timestamp <= to)
+}
+
+export const ok: Respond = ({ courier, has }, response) => {
+  const text = courier === undefined ? JSON.stringify(has) : ''
   if (!response.destroyed) response.writeHead(200, { 'content-length': text.length }).end(text)
 }
 

@@ -139,7 +139,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await swap.getByRole('status').waitFor()
     // From now on nothing was delivered yet.
     expect(await swap.locator('.redeliver').count()).toBe(0)
-    await swap.getByLabel('From').fill(local(20))
+    await swap.getByRole('button', { name: /^From the start of the route, \d\d:\d\d$/ }).click()
     const offer = swap.locator('.redeliver')
     await expect.poll(() => offer.textContent()).toMatch(/^5 positions of .* have gone to another route/)
     expect(await offer.locator('li').allTextContents()).toEqual([

@@ -702,6 +702,7 @@ export const de: Words = {
     swapKind: { label: 'Was geschieht', take: 'Übernehmen', exchange: 'Tauschen' },
     exchange: 'Tauschen',
     exchangeTitle: (van: string, other: string) => `${van} und ${other} tauschen`,
+    exchangeSince: (time: string) => `Ab dem Beginn der Route, ${time}`,
     exchangeHint: 'Beide wechseln zugleich. „Zurücknehmen“ macht beides in einem Schritt rückgängig.',
     swapNone: 'Kein anderes Fahrzeug dieser Firma passt dazu.',
     hasRoute: (route: string) => `Tour ${route}`,

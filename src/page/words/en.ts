@@ -699,6 +699,7 @@ export const en = {
     swapKind: { label: 'What happens', take: 'Takes over', exchange: 'Swap' },
     exchange: 'Swap',
     exchangeTitle: (van: string, other: string) => `Swap ${van} and ${other}`,
+    exchangeSince: (time: string) => `From the start of the route, ${time}`,
     exchangeHint: 'Both change at once. Undo takes it back in one step.',
     swapNone: 'No other van of this company is like this.',
     hasRoute: (route: string) => `route ${route}`,

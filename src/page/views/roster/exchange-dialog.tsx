@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { AssignedJson } from '../../../admin/schemas/roster.ts'
 import { api } from '../../data/api.ts'
 import { zone } from '../../data/clock.ts'
-import { instantIn } from '../../data/day.ts'
+import { clockText, dayAt, instantIn } from '../../data/day.ts'
 import { useAsked } from '../../data/hooks.ts'
 import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
 import { nameOf } from '../../data/van.ts'
@@ -18,6 +18,8 @@ import { words } from '../../words/index.ts'
 export interface VanSwap {
   readonly of: VanOfDay
   readonly other: VanOfDay
+  /** When the route of `of` began, ms UTC. */
+  readonly began: number
   /** The bars whose times count. Without: from now on, or from `from`, until the end of the day. */
   readonly stays?: readonly DayStay[]
   /** ms UTC */
@@ -34,7 +36,7 @@ export function ExchangeDialog({
   exchange: VanSwap
   close: (isChanged: boolean) => void
 }): JSX.Element {
-  const { of, other } = exchange
+  const { of, other, began } = exchange
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const [isRedelivered, setRedelivered] = useState(true)
@@ -82,6 +84,15 @@ export function ExchangeDialog({
           change={setTyped}
           hint={words.redeliver.fromHint}
         />
+      )}
+      {bounds.from_at === undefined && typed === '' && (
+        <button
+          type="button"
+          class="button small"
+          onClick={() => setTyped(`${dayAt(began, zone())}T${clockText(began, zone())}`)}
+        >
+          {words.roster.exchangeSince(clockText(began, zone()))}
+        </button>
       )}
       {effect ? <Effect effect={effect} /> : !error && <Loading lines={2} />}
       <RedeliverChoice redeliver={effect?.redeliver} isWanted={isRedelivered} want={setRedelivered} />

@@ -68,7 +68,8 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
     close(true)
   }
   const choose = (other: VanOfDay) => {
-    if (kind === 'exchange') return exchange({ of, other, from: begin, typed: isRunning ? typed : undefined })
+    if (kind === 'exchange')
+      return exchange({ of, other, began: stay.from, from: begin, typed: isRunning ? typed : undefined })
     return void send(async () => {
       const effect = await planned(other, { like: of.van.id, from_at: from })
       const isOffered = (effect.redeliver?.fixes ?? 0) > 0

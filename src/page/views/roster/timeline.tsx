@@ -42,7 +42,12 @@ export function Timeline({ shown, plan, day, changed }: TimelineProps): JSX.Elem
     const [id, from] = JSON.parse(onto ?? '[]') as [id?: string, from?: number]
     const other = plan.find(({ van }) => van.id === id)
     if (!other || id === item.of.van.id || other.van.company_id !== item.of.van.company_id) return undefined
-    return { of: item.of, other, stays: [item.stay, ...other.stays.filter((stay) => stay.from === from)] }
+    return {
+      of: item.of,
+      other,
+      began: item.stay.from,
+      stays: [item.stay, ...other.stays.filter((stay) => stay.from === from)],
+    }
   }
   const { dragged, take } = useDrag<BarOfDay>({
     box: () => box.current,

@@ -54,6 +54,8 @@ export function daysOperation({ sheets, zone }: DaysSources): Operation {
   }
 }
 
+const MOST_DIGITS = 20
+
 const DaysQuery = PageQuery.extend({
   day: z.string('expected one day').optional().meta({ format: 'date' }),
   company_id: Id.optional(),
@@ -90,9 +92,9 @@ export function dateOf(at: number, zone: string): string {
   return new Date(localFromUtc(at, zone)).toISOString().slice(0, 10)
 }
 
-/** The worst share first; last what has none. */
+/** The worst share first; last what has none. Routes of one share by their numbers. */
 export function placeOf({ lane, sheet }: Pick<LaneSheet, 'lane' | 'sheet'>): ListPlace {
-  return [sheet.share ?? 2, lane]
+  return [sheet.share ?? 2, `${laneIds(lane).route_id.padStart(MOST_DIGITS)} ${lane}`]
 }
 
 /** As JSON, with texts that are not put into words yet. */

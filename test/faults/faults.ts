@@ -163,7 +163,15 @@ export const FAULTS: readonly Fault[] = [
       return async () => api.certify(await certificates.server('api', { by: authority }))
     },
   },
-  { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, begin: answering(() => {}) },
+  {
+    what: 'the API hangs',
+    code: 'upstream_hanging',
+    van: FLEET[0],
+    dueS: 15,
+    // Until then it may only be slow.
+    also: ['upstream_slow'],
+    begin: answering(() => {}),
+  },
   {
     what: 'the API takes 8 s for each request',
     code: 'upstream_slow',

@@ -19,7 +19,8 @@ const DEPLOY = ['test/deploy/**/*.test.ts']
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/store/{cluster,redis-tls,replication}.test.ts',
-  'test/admin/{company-tokens,pull,relay-readers,roster-facts}.test.ts',
+  'test/admin/{company-tokens,mappings,pull,relay-readers,roster-facts}.test.ts',
+  'test/cli/import-traccar.test.ts',
   'test/alerts/{alerts,failing,incidents}.test.ts',
   'test/gateway/admit/neighbours.test.ts',
   'test/gateway/wire/{decoder-faults,matrix,one-answer}.test.ts',

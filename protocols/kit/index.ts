@@ -49,8 +49,16 @@ export {
   whole,
 } from './framing.ts'
 export { jsonObjects } from './json-frame.ts'
+export { type JsonPath, jsonPathText, parseJsonPath } from './json-path.ts'
 export { entriesMessage, jsonFix, jsonProtocol, jsonTime, placedFix } from './json-protocol.ts'
 export { lorawanUplink } from './lorawan.ts'
+export {
+  isJson,
+  MAPPING_PREFIX,
+  type MappingDescription,
+  mappingProtocol,
+  TIME_FORMATS,
+} from './mapping.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
 export { holdsPlace } from './place-search.ts'

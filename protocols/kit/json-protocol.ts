@@ -238,7 +238,8 @@ function findersOf<Key extends Exclude<keyof Said, 'alarms'>>(paths: SaidPaths, 
   })
 }
 
-function flagOf(value: unknown): boolean | undefined {
+/** A flag: true, 1, `true`, `on` and `yes` are true, any other value is false; undefined if there is none. */
+export function flagOf(value: unknown): boolean | undefined {
   if (value === undefined || value === null || value === '') return undefined
   return [true, 1, 'true', '1', 'on', 'yes'].includes(
     typeof value === 'string' ? value.toLowerCase() : (value as number),

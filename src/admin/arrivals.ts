@@ -67,7 +67,7 @@ export function arrivalSource({ redis, directory }: Pick<DeviceSources, 'redis' 
 type SurveyedArrival = Awaited<ReturnType<typeof surveyArrivals>>[number]
 
 function arrivalJson(
-  { at, bytes, isGuess, position, ...rest }: SurveyedArrival,
+  { at, bytes, isGuess, json: _json, position, ...rest }: SurveyedArrival,
   isConfigured: (device: string) => boolean,
   hasBytes = false,
 ): object {

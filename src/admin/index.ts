@@ -27,6 +27,7 @@ import { eventOperations } from './events/operations.ts'
 import { type FactSources, readUpstream, type Upstream } from './facts.ts'
 import { findingOperations } from './findings.ts'
 import { misunderstoodOperations } from './kept-frames.ts'
+import { type MappingSources, mappingOperations } from './mappings/operations.ts'
 import { laneOperations, type ParkedSources, parkedOperations } from './lanes.ts'
 import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
@@ -71,6 +72,8 @@ export interface AdminOptions
   readonly alerts?: () => AlertReceivers | undefined
   /** What points trackers at this server. */
   readonly setups: () => Promise<readonly SetupJson[]>
+  /** The mappings of mappings.yaml, and what reads JSON by one. */
+  readonly mappings: MappingSources
   /** What the page is told; without it there is no page. */
   readonly page?: PageSettings
   /** How delivered fixes are compared with what the tracking API has. */
@@ -167,6 +170,7 @@ export async function openAdmin(options: AdminOptions) {
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),
     ...arrivalOperations(options),
+    ...mappingOperations(redis, options.mappings),
     setupOperation(options.setups),
     ...auditOperations(redis),
     tokenOperation(),

@@ -6,6 +6,7 @@ import { certificateMistakes } from './certificate.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes, type KnownNames } from './fleet.ts'
+import { type MappingFile, mappingNames, readMappings } from './mappings.ts'
 import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
 import { openFilesMistake } from './open-files.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
@@ -18,8 +19,10 @@ import { parseYaml } from './yaml.ts'
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
   readonly gateway: Read<ReturnType<typeof readGateway>>
-  /** Changes whenever a file that gateway.yaml takes a value from (`${file:/path}`) may have changed. */
+  /** Changes whenever a file that gateway.yaml takes a value from (`${file:/path}`) may have changed, or the names of mappings. */
   readonly references?: string
+  /** mappings.yaml; empty if it does not exist, or this process does not read it. */
+  readonly mappings: Read<MappingFile>
   /** What devices may name: of the last gateway.yaml without mistakes. */
   readonly known: KnownNames
   /** devices.yaml and devices.csv, if they exist. */
@@ -41,7 +44,7 @@ export interface ReadOptions {
   readonly zone?: string
   /** Files whose text has not changed are taken from here. */
   readonly previous?: Files
-  /** Reads gateway.yaml alone. */
+  /** Reads gateway.yaml alone, and mappings.yaml. */
   readonly gatewayOnly?: boolean
 }
 
@@ -52,7 +55,7 @@ export interface ReadOptions {
 export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory())
     throw unreadable(dir, `there is no such directory: \`waybridge init ${dir}\` makes one`)
-  const names = options.gatewayOnly ? [GATEWAY] : await fileNames(dir)
+  const names = options.gatewayOnly ? [GATEWAY, MAPPINGS] : await fileNames(dir)
   const texts = await Promise.all(names.map(async (name) => [name, await readTextFile(join(dir, name))] as const))
   return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
 }
@@ -86,16 +89,22 @@ export async function filesOf(
 ): Promise<Files> {
   const sources = Array.from(texts, ([name, text]): Source => ({ name, file: join(dir, name), text }))
   const gatewaySource = { name: GATEWAY, file: join(dir, GATEWAY), text: texts.get(GATEWAY) ?? '' }
-  const references = await referencesOf(gatewaySource)
+  // A process that opens no ports needs no mappings.
+  const mappingSource = { name: MAPPINGS, file: join(dir, MAPPINGS), text: (protocols && texts.get(MAPPINGS)) ?? '' }
+  const mappings = await reuse(mappingSource, previous && [previous.mappings], readMappings)
+  const names = mappingNames(mappings.content.names)
+  const references = [await referencesOf(gatewaySource), ...names].join('\n')
   const earlier = previous?.references === references ? [previous.gateway] : undefined
-  const gateway = await reuse(gatewaySource, earlier, ({ text }) => readGateway(text, protocols, dir))
+  const all = protocols && [...protocols, ...names.map((name) => ({ name, http: 0 }))]
+  const gateway = await reuse(gatewaySource, earlier, ({ text }) => readGateway(text, all, dir))
   const known = gateway.content.config ? gateway.content : (previous?.known ?? gateway.content)
   const devices = sources.filter(({ name }) => DEVICES.includes(name))
-  const routes = sources.filter(({ name }) => name !== GATEWAY && !DEVICES.includes(name))
+  const routes = sources.filter(({ name }) => ![GATEWAY, MAPPINGS, ...DEVICES].includes(name))
   const routeZone = zone ?? gateway.content.config?.time_zone ?? 'UTC'
   return {
     gateway,
     references,
+    mappings,
     known,
     devices: await readAllDevices(devices, known, previous),
     routes: await Promise.all(
@@ -124,7 +133,12 @@ export async function readDeviceFiles(dir: string, previous?: DeviceFiles): Prom
 
 /** Whether two readings hold the same objects for all files. A file whose text has not changed keeps its object. */
 export function isSame(a: Files, b: Files): boolean {
-  const [all, others] = [a, b].map(({ gateway, devices, routes }) => [gateway, ...devices, ...routes])
+  const [all, others] = [a, b].map(({ gateway, mappings, devices, routes }) => [
+    gateway,
+    mappings,
+    ...devices,
+    ...routes,
+  ])
   return all.length === others.length && all.every((file, index) => file === others[index])
 }
 
@@ -155,8 +169,8 @@ export function vainSettings({ gateway: { source, content } }: Files): Problem[]
   return problemsIn(source, [{ ...mistake, severity: 'warning' }])
 }
 
-export function problemsOf({ gateway, devices, routes }: Files): Problem[] {
-  return [gateway, ...devices, ...routes].flatMap(({ problems }) => problems)
+export function problemsOf({ gateway, mappings, devices, routes }: Files): Problem[] {
+  return [gateway, mappings, ...devices, ...routes].flatMap(({ problems }) => problems)
 }
 
 /** Whether a problem prevents its file from taking effect. */
@@ -169,7 +183,7 @@ export function isMistake({ severity }: Problem): boolean {
  * changed: also by a rename, and when the target of a link changes.
  */
 export async function fingerprint(dir: string, { gateway }: Files, gatewayOnly = false): Promise<string> {
-  const names = gatewayOnly ? [GATEWAY] : await fileNames(dir).catch((error: ConfigError) => [error.message])
+  const names = gatewayOnly ? [GATEWAY, MAPPINGS] : await fileNames(dir).catch((error: ConfigError) => [error.message])
   const prints = [...names.map((name) => fingerprintOf(join(dir, name))), referencesOf(gateway.source)]
   return (await Promise.all(prints)).join('\n')
 }
@@ -180,6 +194,7 @@ async function referencesOf({ text }: Source): Promise<string> {
 }
 
 const GATEWAY = 'gateway.yaml'
+const MAPPINGS = 'mappings.yaml'
 const NOTHING_KEPT = 'nothing is kept, so nothing is verified: keep delivered fixes, or set verify.share to 0'
 const DEVICES = ['devices.yaml', 'devices.csv']
 const ROUTES = 'routes.csv'
@@ -191,7 +206,7 @@ async function fileNames(dir: string): Promise<string[]> {
   const folder = join(dir, 'routes')
   const inFolder = (await ifThere(readdir(folder), folder)) ?? []
   const routes = inFolder.filter((name) => name.endsWith('.csv') && !name.startsWith('.')).toSorted()
-  return [GATEWAY, ...DEVICES, ROUTES, ...routes.map((name) => `routes/${name}`)]
+  return [GATEWAY, MAPPINGS, ...DEVICES, ROUTES, ...routes.map((name) => `routes/${name}`)]
 }
 
 /** The devices files, which are compared with each other. They stay the same objects where none has changed. */

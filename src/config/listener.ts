@@ -1,9 +1,10 @@
+import { MAPPING_PREFIX } from '../../protocols/kit/index.ts'
 import { address, fields, filePath, flag, leaf, networks, oneOf, orNull, port, setting, text } from './leaves.ts'
 import { unknownName } from './problem.ts'
 
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
 
-/** What the configuration must know of a protocol: its name, and its usual port on each transport. */
+/** What the configuration must know of a protocol: its name, and its usual port on each transport; 0: it has none there. */
 interface UsualPorts extends Partial<Record<(typeof TRANSPORTS)[number], number>> {
   readonly name: string
 }
@@ -35,7 +36,7 @@ export function listener(protocols: Protocols, dir: string) {
     transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
     port: port.describe('Port; 0: any free port, kept while `start` runs.'),
     protocol: name.describe(
-      'Name of a protocol, as `waybridge protocols` lists it; `auto` finds out what each tracker speaks (tcp and udp).',
+      'Name of a protocol, as `waybridge protocols` lists it; `auto` finds out what each tracker speaks (tcp and udp); `map:NAME` is a mapping of `mappings.yaml` (http).',
     ),
     host: setting(text, '0.0.0.0', 'IP address to listen on.'),
     tls: orNull(deviceTls(dir)).describe('Certificate of the port; null: without TLS.'),
@@ -46,8 +47,9 @@ export function listener(protocols: Protocols, dir: string) {
     for (const key of ['tls', 'proxy_protocol'] as const)
       if (transport === 'udp' && stream[key])
         context.addIssue({ code: 'custom', path: [key], message: 'only for the transports tcp and http' })
-    if (!protocols || known.get(protocol)?.[transport]) return
-    const supported = TRANSPORTS.filter((each) => known.get(protocol)?.[each]).join(' or ')
+    const isSpoken = (over: (typeof TRANSPORTS)[number]) => known.get(protocol)?.[over] !== undefined
+    if (!protocols || isSpoken(transport)) return
+    const supported = TRANSPORTS.filter(isSpoken).join(' or ')
     context.addIssue({ code: 'custom', path: ['transport'], message: `expected ${supported} for ${protocol}` })
   })
 }
@@ -56,7 +58,11 @@ export function listener(protocols: Protocols, dir: string) {
 export function protocolName(known: readonly string[] | null | undefined) {
   return leaf(
     (value) => (!known || known.includes(value) ? value : undefined),
-    (value) => unknownName('protocol', value, known ?? []),
+    (value) => {
+      const isMapping = value.startsWith(MAPPING_PREFIX)
+      const names = known?.filter((name) => name.startsWith(MAPPING_PREFIX) === isMapping) ?? []
+      return unknownName(isMapping ? 'mapping' : 'protocol', value, names)
+    },
   )
 }
 

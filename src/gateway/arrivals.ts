@@ -24,6 +24,8 @@ interface NotUnderstood {
   readonly port: number | undefined
   readonly protocol: string | undefined
   readonly bytes: Buffer
+  /** The body of a request that is JSON: people may say what it means. */
+  readonly json?: Buffer
   readonly guesses: readonly {
     readonly protocol: { readonly name: string }
     readonly secret?: string
@@ -35,6 +37,7 @@ interface NotUnderstood {
 interface Unmasked extends ArrivedSender {
   /** As latin1. */
   readonly text: string
+  readonly body: string
   /** What it has presented, also where its protocol is a guess. */
   readonly secrets: readonly (string | undefined)[]
 }
@@ -68,7 +71,7 @@ export class Arrivals {
    */
   notUnderstood(session: Conversation, beginning: NotUnderstood): void {
     const { connectedAt, now, presented, remote, transport } = session
-    const { port, protocol, bytes, guesses } = beginning
+    const { port, protocol, bytes, json, guesses } = beginning
     metrics.unidentified.inc({ listener: `${transport}/${protocol ?? 'auto'}` })
     if (!this.#isAdmitted(remote)) return
     const evidence = guesses
@@ -79,7 +82,8 @@ export class Arrivals {
     const arrival = { at, address: remote, transport, port, protocol, evidence, guessed }
     const secrets = [presented, ...guesses.map(({ secret }) => secret)].filter((secret) => !isShort(secret))
     const text = bytes.toString('latin1', 0, MASKED_BYTES)
-    this.#unmasked.add(networkOf(addressOf(remote)), { ...arrival, secrets, text })
+    const body = json && json.length <= JSON_BYTES ? json.toString('latin1') : ''
+    this.#unmasked.add(networkOf(addressOf(remote)), { ...arrival, secrets, text, body })
     if (this.#unmasked.size > KEPT) this.#unmasked.drop()
     if (!this.#masking) guarded(() => (this.#masking = this.#maskAll()), this.#onFault)
   }
@@ -97,7 +101,7 @@ export class Arrivals {
   }
 
   /** Masks the secrets in what was not understood, which is neither stored nor shown before. */
-  async #mask({ evidence, secrets, text, ...sender }: Unmasked): Promise<void> {
+  async #mask({ evidence, secrets, text, body, ...sender }: Unmasked): Promise<void> {
     const words = wordsOf(text)
     const found = await this.#secretsAmong(words)
     const masking = new Masking([...secrets, ...(found ?? [])])
@@ -105,8 +109,16 @@ export class Arrivals {
     const bytes = Buffer.from(shown, 'latin1').toString('hex')
     const mask = (string: string) => masking.mask(found ? string : this.#withoutWords(string, words))
     const said = evidence.map((each) => withStrings(each, mask))
-    this.#notUnderstood.push(JSON.stringify({ ...sender, evidence: said, bytes } satisfies ArrivedSender))
+    const json = body === '' ? undefined : await this.#maskedJson(body, secrets)
+    this.#notUnderstood.push(JSON.stringify({ ...sender, evidence: said, bytes, json } satisfies ArrivedSender))
     if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
+  }
+
+  /** JSON without secrets; undefined if there are too many words and devices to tell. */
+  async #maskedJson(body: string, secrets: Unmasked['secrets']): Promise<string | undefined> {
+    const words = wordsOf(body)
+    const found = words.size < MOST_JSON_WORDS ? await this.#secretsAmong(words) : undefined
+    return found && Buffer.from(new Masking([...secrets, ...found]).mask(body), 'latin1').toString()
   }
 
   /**
@@ -262,6 +274,10 @@ const KEPT = 500
 const SHOWN_BYTES = 256
 /** So that a secret at the end of what is shown is seen whole. */
 const MASKED_BYTES = 512
+/** As many as are looked at for secrets. */
+const JSON_BYTES = 4096
+/** Of more words some are not looked at. */
+const MOST_JSON_WORDS = 300
 const LAST_WORD = /[\w+.~%^`\\-]+$/
 /** A secret has four characters, which are not all spaces. */
 // oxlint-disable-next-line no-control-regex

@@ -48,6 +48,8 @@ interface SpokenNow extends Spoken {
 /** How a frame came. Only the path of the frame writes it. */
 export interface FrameArrival extends Reading, FixSource {
   readonly session: Conversation
+  /** That of its port; or the mapping that reads what this one cannot. */
+  protocol: Protocol
   /** When it came, and until when it may wait, in ms of `performance.now()`. */
   readonly startedAt: number
   readonly deadline: number

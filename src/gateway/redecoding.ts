@@ -34,9 +34,10 @@ import { contentOf, type MisunderstoodFrame } from '../store/misunderstood-frame
 import type { FixStorage } from './fix-storage.ts'
 import { ResolvedDevice, trustIn } from './identity.ts'
 import type { Journal, LeavingReason } from './journal.ts'
+import type { Mappings } from './mappings.ts'
 import { doubtOf, type Reading } from './outcome.ts'
 import { openBox } from './sealed.ts'
-import { decode, readOpened } from './take.ts'
+import { decode, isUnread, readOpened } from './take.ts'
 
 export interface RedecodingOptions {
   readonly redis: Store
@@ -46,6 +47,8 @@ export interface RedecodingOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   /** The secrets of devices, for frames that are encrypted with them. */
   readonly secrets?: Pick<DeviceSecrets, 'of'>
+  /** Tried on JSON that its protocol cannot read. */
+  readonly mappings?: Pick<Mappings, 'read'>
   readonly storage: Pick<FixStorage, 'store'>
   readonly journal: Pick<Journal, 'decoded' | 'keptNoMore' | 'refusedLate' | 'understoodLate'>
   /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
@@ -208,9 +211,11 @@ export class Redecoding {
   }
 
   #read(reading: Reading): Message | DecodeError {
+    const { journal, mappings } = this.#options
     const read = decode(reading)
-    this.#options.journal.decoded(read, reading.protocol)
-    return read
+    const found = mappings && isUnread(read) ? mappings.read(reading) : undefined
+    journal.decoded(found?.message ?? read, found?.protocol ?? reading.protocol)
+    return found?.message ?? read
   }
 
   /** What an encrypted frame holds, if a secret of the device opens it. */

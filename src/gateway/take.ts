@@ -26,6 +26,7 @@ import {
   speakerOn,
 } from './identity.ts'
 import type { Journal } from './journal.ts'
+import type { Mappings } from './mappings.ts'
 import {
   type Course,
   doubtOf,
@@ -51,6 +52,8 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   /** The secrets of devices, for frames that are encrypted with them; without it, only those that a sender has presented. */
   readonly secrets?: Pick<DeviceSecrets, 'of'>
   readonly journal: Pick<Journal, 'note' | 'login'>
+  /** Tried on JSON that the protocol of its port cannot read. */
+  readonly mappings?: Pick<Mappings, 'read'>
   /** How long a frame waits until it can be stored, by transport. */
   readonly waitMs?: Readonly<Record<Transport, number>>
 }
@@ -105,14 +108,15 @@ export class Ingest {
 
   async #take(arrival: FrameArrival): Promise<Outcome> {
     const { clock, replica } = this.#options
-    const { frame, session, protocol } = arrival
+    const { frame, session } = arrival
     if (!replica.current) {
       if (!(await this.waitForRoster(session.transport))) return failed('roster')
       arrival.at = clock.now()
       arrival.jumps = clock.jumps
     }
-    session.reads(arrival.at, protocol, this.#identity)
-    let message = (arrival.read = decode(arrival))
+    session.reads(arrival.at, arrival.protocol, this.#identity)
+    let message = (arrival.read = this.#read(arrival))
+    const { protocol } = arrival
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
     let unread: DecodeError | undefined
@@ -186,6 +190,17 @@ export class Ingest {
   /** Lets no frame wait from now on: what cannot be stored at once is not stored. */
   close(): void {
     this.#waiting.close()
+  }
+
+  /** Reads a frame by the protocol of its port. JSON in which that finds no position is tried with the mappings. */
+  #read(arrival: FrameArrival): Message | DecodeError {
+    const read = decode(arrival)
+    const { mappings } = this.#options
+    const found = mappings && isUnread(read) ? mappings.read(arrival) : undefined
+    if (!found) return read
+    arrival.protocol = found.protocol
+    arrival.session.reads(arrival.at, found.protocol, this.#identity)
+    return found.message
   }
 
   /**
@@ -363,6 +378,12 @@ export function decode({ frame, session, protocol }: Reading): Message | DecodeE
   } catch (error) {
     return error instanceof DecodeError ? error : Object.assign(new DecodeError('malformed'), { cause: error })
   }
+}
+
+/** Whether a frame may hold a position that its protocol has not read. */
+export function isUnread(read: Message | DecodeError): boolean {
+  if (read instanceof DecodeError) return read.code !== 'checksum'
+  return !read.sealed && !read.fixes?.length && read.none === undefined
 }
 
 /** What the content of an encrypted frame says. */

@@ -24,6 +24,8 @@ export interface ArrivedSender {
   readonly isGuess?: boolean
   /** The first bytes of a sender that no protocol understood, as hex. */
   readonly bytes?: string
+  /** The JSON of such a request, without secrets, if it has at most 4 KiB. */
+  readonly json?: string
   readonly position?: { readonly time: number; readonly latitude: number; readonly longitude: number }
 }
 

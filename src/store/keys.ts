@@ -101,6 +101,8 @@ export const keys = {
   format: `${TAG}:format`,
   /** string that expires when the enrolment window ends (src/gateway/enrolment.ts) */
   enrolment: `${TAG}:enrolment`,
+  /** hash: name → JSON of a mapping that was saved through the admin port (see mappings.ts) */
+  mappings: `${TAG}:mappings`,
   /** set: gateway processes that were alive recently; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
   /** channel of pub/sub: what gateways tell each other of devices (see gateway/admit/neighbours.ts) */

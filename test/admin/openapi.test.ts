@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import { keys } from '../../src/store/index.ts'
 import { OPERATIONS } from '../../src/tracking/operations.ts'
 import { adminFixture, hold, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
@@ -169,6 +170,8 @@ async function fill(): Promise<void> {
   heard.of(device).became('filtered', 'zero')
   await expect.poll(async () => (await eventsOf(device)).length, { timeout: 30_000 }).toBeGreaterThan(2)
   await keepFrame(redis, '1', { unreadable: [0], opening: ['hello'] })
+  const arrival = { at: Date.now(), address: '10.1.2.3:40001', transport: 'http', port: 5055, protocol: 'osmand' }
+  await redis.lpush(keys.arrivals, JSON.stringify({ ...arrival, evidence: [], bytes: '', json: JSON_UNREAD }))
   await heard.close()
 }
 
@@ -177,6 +180,8 @@ async function eventsOf(device: string): Promise<unknown[]> {
 }
 
 /** Requests in the order in which they are sent: the operation, where it is asked, and how. */
+const MAPPING = '{"device":"imei","lat":"la","lon":"lo","speed":{"path":"v","unit":"kmh"}}'
+const JSON_UNREAD = '{"imei":"356307042441013","la":52.5,"lo":13.4,"v":50,"t":1795154400,"gps":{"lat":52.5,"lon":13.4}}'
 const VANS = 'IMEI;Plate;Comment\nnew-1;B-WB 1;x\n356307042441014;Van 14;\n3.5E+14;Van 12;\n;B-WB 2;\n'
 const REQUESTS: readonly (readonly [
   operation: string,
@@ -241,6 +246,11 @@ const REQUESTS: readonly (readonly [
   ['GET /admin/misunderstood', '?device=1'],
   ['DELETE /admin/misunderstood', '?device=1'],
   ['GET /admin/arrivals'],
+  ['PUT /admin/mappings/{name}', 'own?dry_run=true', { body: MAPPING, type: 'application/json' }],
+  ['GET /admin/mappings/unread'],
+  ['PUT /admin/mappings/{name}', 'own', { body: MAPPING, type: 'application/json' }],
+  ['GET /admin/mappings'],
+  ['DELETE /admin/mappings/{name}', 'own'],
   ['GET /admin/setups'],
   ['GET /admin/audit', '?max_results=2'],
   ['GET /admin/token'],
@@ -254,8 +264,8 @@ describe('a running admin port', () => {
     let put = ''
     for (const [operation, query = '', { type, ...options } = {}, further = ''] of REQUESTS) {
       const [method, template] = operation.split(' ')
-      const path = template.includes('{id}')
-        ? template.replace('{id}', query) + further
+      const path = /\{(?:id|name)\}/.test(template)
+        ? template.replace(/\{(?:id|name)\}/, query) + further
         : template + query.replace(/put=$/, `put=${put}`)
       const headers = { authorization: `Bearer ${TOKEN}`, ...(type && { 'content-type': type }) }
       const { status, json, text } = await admin.ask(path, { method, headers, ...options })

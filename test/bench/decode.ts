@@ -6,10 +6,12 @@ import {
   cut,
   decodeFrame,
   type HttpRequest,
+  mappingProtocol,
   noSettings,
   type Protocol,
   type Session,
 } from '../../protocols/kit/index.ts'
+import { readMapping } from '../../src/config/mappings.ts'
 import { type AvlRecord, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 import { ownFrames } from '../support/known-frames.ts'
 import { type Conversation, casesOf } from '../support/protocol-cases.ts'
@@ -34,11 +36,15 @@ export async function benchDecode(names: readonly string[] = MOST_USED): Promise
   return rates
 }
 
+/** In place of the name of a protocol: a mapping of mappings.yaml. */
+const MAPPED = 'mapping'
+
 const MOST_USED = [
   'gt06 h02 teltonika wialon jt808 gl200 gps103 tk103 suntech meitrack watch castel t55 egts megastek jt600',
   'meiligao totem xexun atrack eelink taip laipac trv upro t800x ulbotech navis galileo ruptela calamp cellocator',
   'gosafe starlink startek fifotrack bce arnavi adm dmt xirgo minifinder minifinder2 huasheng topin its easytrack',
   'globalsat khd wondex pt502 tzone autofon gl100 freematics flespi aplicom telic tlt2h box fix osmand owntracks',
+  MAPPED,
 ].flatMap((names) => names.split(' '))
 
 /** What a protocol is measured with: a login and frames of one connection, or payloads, or requests. */
@@ -63,12 +69,14 @@ const LOADS: Readonly<Record<string, () => Load>> = {
   h02: () => ({ frames: times((i) => Buffer.from(`*HQ,${ID},V1,${h02Fields(i)}#`)) }),
   osmand: () => ({ requests: times((i) => ({ ...REQUEST, uri: `/?id=${ID}&${osmandQuery(i)}` })) }),
   owntracks: () => ({ requests: times((i) => ({ ...REQUEST, method: 'POST', body: ownTracksBody(i) })) }),
+  // Not requests: what was parsed of one is kept for other decoders.
+  [MAPPED]: () => ({ frames: times(mappedMessage) }),
   teltonika: () => ({ login: avlLogin(ID), frames: times((i) => avlPacket(0x08, tens(i).map(avlRecord))) }),
   wialon: () => ({ login: wialonLine(`#L#2.0;${ID};NA;`), frames: times((i) => wialonLine(`#D#${wialonFields(i)};`)) }),
 }
 
 async function measured(name: string): Promise<DecodeRate> {
-  const protocol = await loadProtocol(name)
+  const protocol = name === MAPPED ? mapped() : await loadProtocol(name)
   if (!protocol) throw new Error(`no protocol ${name}`)
   return rateOf(name in LOADS ? roundOf(protocol, LOADS[name]()) : await typicalRound(protocol))
 }
@@ -189,6 +197,34 @@ function ownTracksBody(i: number): Buffer {
     topic: `owntracks/u/${ID}`,
   }
   return Buffer.from(JSON.stringify({ _type: 'location', ...fix }))
+}
+
+/** JSON of nobody, as a mapping reads it: every key that a mapping may have. */
+function mappedMessage(i: number): Buffer {
+  const gps = { lat: latitude(i), lon: longitude(i), acc: 8, alt: 112, dir: i % 360, kmh: 50, sats: 12, fix: true }
+  return Buffer.from(
+    JSON.stringify({ device: { imei: ID, model: 'x' }, points: [{ ts: unix(i), gps, acc: 1, batt: 4.1 }] }),
+  )
+}
+
+function mapped(): Protocol {
+  const read = readMapping('bench', {
+    device: '$.device.imei',
+    each: '$.points[*]',
+    time: 'ts',
+    time_format: 's',
+    lat: 'gps.lat',
+    lon: 'gps.lon',
+    valid: 'gps.fix',
+    accuracy: 'gps.acc',
+    altitude: 'gps.alt',
+    heading: 'gps.dir',
+    satellites: 'gps.sats',
+    speed: { path: 'gps.kmh', unit: 'kmh' },
+    said: { ignition: 'acc', battery_voltage: 'batt' },
+  })
+  if (!('mapping' in read)) throw new Error('the mapping of the benchmark has mistakes')
+  return mappingProtocol('bench', read.mapping)
 }
 
 function h02Fields(i: number): string {

@@ -30,6 +30,7 @@ async function changing(): Promise<Changing> {
     companies: () => live.companies(),
     admin: () => live.admin(),
     pulls: () => live.pulls(),
+    mappings: () => live.mappings(),
     version: () => 1,
     files: () => undefined,
     catchUp: () => Promise.resolve(),

@@ -8,6 +8,7 @@ import { EVERYTHING } from '../../src/admin/scope.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { readPayload } from '../../src/gateway/mappings.ts'
 import { PushStatistics } from '../../src/push/figures.ts'
 import {
   connect,
@@ -270,6 +271,7 @@ export async function openBare(
   const directory = await createDirectory([], [])
   return openAdmin({
     setups: async () => [],
+    mappings: { ofFile: () => new Map(), read: readPayload },
     isVerified: false,
     redisDir: null,
     listen: { host: '127.0.0.1', port: 0 },

@@ -8,6 +8,8 @@ import { table as columns } from '../../src/cli/output.ts'
 import { protocolRows } from '../../src/cli/protocols.ts'
 import { DEVICE } from '../../src/config/devices.ts'
 import { type ConfigKey, configKeysOf } from '../../src/config/config-keys.ts'
+import { fields } from '../../src/config/leaves.ts'
+import { MAPPING } from '../../src/config/mappings.ts'
 import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { TRACKING } from '../../src/config/tracking.ts'
@@ -18,19 +20,26 @@ import { ROOT } from './structure/sources.ts'
 
 /** What fills the regions `<!-- generated: NAME -->` … `<!-- end -->` of Markdown files. */
 const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
-  devices: () => meaningTable('Key', descriptions(DEVICE.shape)),
-  routes: () => meaningTable('Column', ROUTE_COLUMNS),
-  'tracking.yaml': () => ['```yaml', ...yamlReference(TRACKING), '```'].join('\n'),
+  devices: () => meanings(descriptions(DEVICE.shape)),
+  routes: () => meanings(ROUTE_COLUMNS),
 }
 
 /** The lines of files that are generated as a whole. */
 const FILES: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   'config/reference.yaml': () => [REFERENCE, ...yamlReference(configSchema(protocolPorts))],
+  'config/mappings-reference.yaml': () => [
+    MAPPINGS,
+    ...yamlReference(fields({ NAME: MAPPING.describe('A mapping.') })),
+  ],
+  'config/tracking-reference.yaml': () => [TRACKING_KEYS, ...yamlReference(TRACKING)],
   'protocols/protocols.txt': protocolList,
   'src/admin/metrics.txt': metricList,
 }
 
 const REFERENCE = '# Every key of gateway.yaml, with its default. `waybridge init DIR` writes a file to begin with.'
+
+const MAPPINGS = '# Every key of mappings.yaml. A path is `$.gps.lat`, or `lat` in an entry of `each`.'
+const TRACKING_KEYS = '# Every key of tracking.yaml, with its default.'
 
 /** A file with generated parts: its text now, and as the code has it. */
 export interface Document {
@@ -134,17 +143,8 @@ function descriptions(shape: Readonly<Record<string, z.ZodType>>): Record<string
   return Object.fromEntries(Object.entries(shape).map(([key, { description = '' }]) => [key, description]))
 }
 
-function meaningTable(head: string, meanings: Readonly<Record<string, string>>): string {
-  return table(
-    [head, 'Meaning'],
-    Object.entries(meanings).map(([name, meaning]) => [`\`${name}\``, meaning]),
-  )
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map(tableLine).join('\n')
-}
-
-function tableLine(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+function meanings(all: Readonly<Record<string, string>>): string {
+  return Object.entries(all)
+    .map(([name, meaning]) => `- \`${name}\`: ${meaning}`)
+    .join('\n')
 }

@@ -4,6 +4,7 @@ import type { Device } from '../../src/config/devices.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { FixStorage } from '../../src/gateway/fix-storage.ts'
 import { Holding } from '../../src/gateway/holding.ts'
+import type { Mappings } from '../../src/gateway/mappings.ts'
 import { Redecoding } from '../../src/gateway/redecoding.ts'
 import { Ingest } from '../../src/gateway/take.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -24,11 +25,12 @@ interface RedisGatewayOptions {
   /** Whether devices that are not configured are admitted. Default: yes. */
   readonly admitsUnknown?: boolean
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
+  readonly mappings?: Pick<Mappings, 'read'>
 }
 
 /** The path of frames on a real Redis, with a roster that tests replace. */
 export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
-  const { devices, lines = [], admitsUnknown = true, protocolNamed } = setup
+  const { devices, lines = [], admitsUnknown = true, protocolNamed, mappings } = setup
   const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
   const shares = { markBytes: 1e9, heldFixes: 1e9, misunderstoodBytes: 1e9 }
   const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
@@ -50,6 +52,7 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     enrolment: { isOpen: false },
+    mappings,
     waitMs: { tcp: 0, mqtt: 0, http: 0, udp: 0 },
   })
   onTestFinished(() => appender.close())
@@ -61,7 +64,17 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
       const storage = new FixStorage(storing)
       const { journal } = storing
       const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
-      const options = { redis, protocolNamed, replica, secrets, storage, journal, maxAgeMs: MAX_AGE_MS, logger }
+      const options = {
+        redis,
+        protocolNamed,
+        mappings,
+        replica,
+        secrets,
+        storage,
+        journal,
+        maxAgeMs: MAX_AGE_MS,
+        logger,
+      }
       const redecoding = beating(new Redecoding(options), (each) => each.look())
       onTestFinished(() => redecoding.close())
       return redecoding

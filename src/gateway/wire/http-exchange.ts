@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import {
   type HttpAnswer,
   type HttpRequest,
+  isJson,
   type Message,
   type Protocol,
   repliesOf,
@@ -113,15 +114,16 @@ export class HttpExchanges {
     const expected = this.#protocol
     const { port = 0 } = session
     const outcome = await ingest.take(request, session, expected)
-    if (outcome.status !== 'misunderstood' || !detector) return outcome
-    const guesses = await this.#guessesOf(request, session, socket)
+    if (outcome.status !== 'misunderstood') return outcome
+    const guesses = detector ? await this.#guessesOf(request, session, socket) : []
     if (!guesses) return FLOOD
     const guess = replacementIn(
       guesses.filter(({ holds }) => holds === 'fixes'),
       expected,
     )
     if (!guess) {
-      journal.notUnderstood(session, { port, protocol: expected.name, bytes: beginningOf(request), guesses })
+      const json = isJson(request) ? request.body : undefined
+      journal.notUnderstood(session, { port, protocol: expected.name, bytes: beginningOf(request), json, guesses })
       return outcome
     }
     session.believed(guess.evidence)

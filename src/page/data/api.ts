@@ -9,6 +9,7 @@ import type { DeviceFramesJson, DeviceJson, DeviceRowJson, WatchJson } from '../
 import type { FindingJson } from '../../admin/schemas/findings.ts'
 import type { HistoryJson } from '../../admin/schemas/history.ts'
 import type { KeptFrameJson } from '../../admin/schemas/kept-frames.ts'
+import type { MappingJson, MappingPutJson, UnreadJson } from '../../admin/schemas/mappings.ts'
 import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../admin/schemas/lanes.ts'
 import type { PageJson } from '../../admin/schemas/parts.ts'
 import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
@@ -57,6 +58,11 @@ export const api = {
   setups: () => call<{ readonly results: readonly SetupJson[] }>('/admin/setups'),
   arrivals: (query: Call['query'] = {}) => call<PageJson<ArrivalJson>>('/admin/arrivals', { query }),
   misunderstood: (query: Call['query'] = {}) => call<PageJson<KeptFrameJson>>('/admin/misunderstood', { query }),
+  mappings: () => call<{ readonly results: readonly MappingJson[] }>('/admin/mappings'),
+  unreadJson: () => call<{ readonly results: readonly UnreadJson[] }>('/admin/mappings/unread'),
+  putMapping: (name: string, body: object, query: Call['query']) =>
+    call<MappingPutJson>(pathTo`/admin/mappings/${name}`, { method: 'PUT', body, query }),
+  deleteMapping: (name: string) => call<DeletedJson>(pathTo`/admin/mappings/${name}`, { method: 'DELETE' }),
   lanes: (query: Call['query']) => call<PageJson<LaneJson>>('/admin/lanes', { query }),
   parked: (query: Call['query'] = {}) => call<PageJson<ParkedLaneJson>>('/admin/parked', { query }),
   retryParked: (query: Call['query']) => call<RetriedJson>('/admin/parked/retry', { method: 'POST', query }),

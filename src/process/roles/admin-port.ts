@@ -7,6 +7,7 @@ import { AUTO } from '../../config/listener.ts'
 import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { sameId } from '../../domain/ids.ts'
+import { readPayload } from '../../gateway/mappings.ts'
 import { Detector, faultLogger, likely } from '../../gateway/wire/detect.ts'
 import type { Logger } from '../../observe/log.ts'
 import { type Store, signOn } from '../../store/index.ts'
@@ -43,6 +44,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     live,
     speaks: spokenTo(config, logger),
     setups: trackerSetups(config),
+    mappings: { ofFile: () => live.mappings(), read: readPayload },
     pulls: () => live.pulls(),
     tracking,
     api: apiOf(config, baseUrl),

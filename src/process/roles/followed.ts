@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Files, fingerprint, isMistake, problemsOf, readFiles } from '../../config/files.ts'
+import type { MappingFile } from '../../config/mappings.ts'
 import type { Config, Protocols } from '../../config/schema.ts'
 import { rosterOf } from '../../roster/file-version.ts'
 import { type FilesOutcome, writeFiles } from '../../roster/file-writer.ts'
@@ -99,16 +100,18 @@ export class FollowedFiles {
 export type AdminTokenSettings = Pick<Config['admin'], 'tokens' | 'metrics_token'>
 
 /**
- * What of gateway.yaml takes effect without a restart: the companies, the tokens of the admin port, and what is pulled. Their
- * secrets may stand in files of their own (`${file:/path}`), which are followed as gateway.yaml is.
+ * What takes effect without a restart: of gateway.yaml the companies, the tokens of the admin port, and what is pulled, beside
+ * the mappings of mappings.yaml. Their secrets may stand in files of their own (`${file:/path}`), which are followed as gateway.yaml is.
  */
 export class FollowedSettings {
   #companies: Config['companies']
   #admin: AdminTokenSettings
   #pulls: Config['roster']['pull']
+  #mappings: Mappings
 
-  constructor({ companies, admin, roster }: Config) {
+  constructor({ companies, admin, roster }: Config, mappings: Mappings = new Map()) {
     this.#companies = companies
+    this.#mappings = mappings
     this.#pulls = roster.pull
     this.#admin = { tokens: admin.tokens, metrics_token: admin.metrics_token }
   }
@@ -123,6 +126,17 @@ export class FollowedSettings {
 
   get pulls(): Config['roster']['pull'] {
     return this.#pulls
+  }
+
+  get mappings(): Mappings {
+    return this.#mappings
+  }
+
+  /** Takes over the mappings of mappings.yaml. Returns whether they are others. */
+  updateMappings(mappings: Mappings): boolean {
+    if (isDeepStrictEqual(mappings, this.#mappings)) return false
+    this.#mappings = mappings
+    return true
   }
 
   /**
@@ -153,6 +167,9 @@ export class FollowedSettings {
     return [...listed, ...retained]
   }
 }
+
+/** By their names. */
+type Mappings = NonNullable<MappingFile['mappings']>
 
 interface ChangedSettings {
   readonly companies: ReadonlySet<string>

@@ -15,6 +15,7 @@ import { WatchedFrames } from '../../gateway/watched-frames.ts'
 import { HeardBook } from '../../gateway/heard.ts'
 import { Holding } from '../../gateway/holding.ts'
 import { Journal } from '../../gateway/journal.ts'
+import { Mappings } from '../../gateway/mappings.ts'
 import { Redecoding } from '../../gateway/redecoding.ts'
 import { Ingest } from '../../gateway/take.ts'
 import { Detector, type DetectorOptions, faultLogger } from '../../gateway/wire/detect.ts'
@@ -88,12 +89,16 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const enrolment = new Enrolment(redis)
   const storing = { ...placing, appender, capacity, holding }
   const secrets = new DeviceSecrets(live.dir)
-  const ingest = new Ingest({ ...storing, ...senders.ofIdentity, frameStore, enrolment, secrets })
+  // Kept frames may be understood by another mapping.
+  const mappings = new Mappings(redis, live.mappings(), () => redecoding.rosterChanged(undefined))
+  const protocolNamed = async (name: string) => mappings.named(name) ?? loadProtocol(name)
+  const ingest = new Ingest({ ...storing, ...senders.ofIdentity, frameStore, enrolment, secrets, mappings })
   const detector = await detectorFor(config, ingest, logger)
   const storage = new FixStorage(storing)
   const redecoding = new Redecoding({
     redis,
-    protocolNamed: loadProtocol,
+    protocolNamed,
+    mappings,
     replica,
     secrets,
     storage,
@@ -103,6 +108,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   })
   live.follow({ roster: (changed) => holding.rosterChanged(changed) })
   live.follow({ roster: (changed) => redecoding.rosterChanged(changed) })
+  live.follow({ mappings: () => mappings.fileChanged(live.mappings()) })
   // What is held may have its place by now, and what arrives by the new time goes behind.
   clock.follow(() => holding.rosterChanged(undefined))
   // A shutdown does not wait for them: they write nothing, or what `heard.close` waits for.
@@ -111,6 +117,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       'memory of Redis': () => capacity.look(),
       clock: () => clock.look(),
       'enrolment window': () => enrolment.look(),
+      'saved mappings': () => mappings.look(),
       ...senders.jobs,
       ...heard.jobs,
     },
@@ -128,6 +135,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   )
   return {
     replica,
+    protocolNamed,
     shared: {
       ...senders.ofListeners,
       detector,

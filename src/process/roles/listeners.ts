@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { loadProtocol, protocolPorts } from '../../../protocols/index.ts'
+import { protocolPorts } from '../../../protocols/index.ts'
 import { AUTO } from '../../config/listener.ts'
 import { type Config, defaultConfig } from '../../config/schema.ts'
 import { listenHttp } from '../../gateway/wire/http.ts'
@@ -18,7 +18,7 @@ import type { Ports } from '../role-process.ts'
 import type { Live } from './live.ts'
 
 /** What lies behind the listeners. */
-interface FramePath extends Pick<MqttShared, 'replica'> {
+interface FramePath extends Pick<MqttShared, 'replica' | 'protocolNamed'> {
   readonly shared: Omit<MqttShared, 'replica' | 'protocolNamed'>
 }
 
@@ -74,7 +74,7 @@ class Opener implements OpenListeners {
 
   async forProtocol(listener: Configured): Promise<void> {
     const { transport } = listener
-    const protocol = listener.protocol === AUTO ? undefined : await loadProtocol(listener.protocol)
+    const protocol = listener.protocol === AUTO ? undefined : await this.#path.protocolNamed(listener.protocol)
     metrics.unidentified.inc({ listener: `${transport}/${listener.protocol}` }, 0)
     const name = portName(`${transport}/${listener.protocol}`, this.ports)
     const endpoint = { ...listener, name, transport: transport === 'udp' ? 'udp' : 'tcp' } as const
@@ -104,8 +104,8 @@ class Opener implements OpenListeners {
   async broker(): Promise<void> {
     const { broker } = this.#live.config.mqtt
     if (!broker) return
-    const { shared, replica } = this.#path
-    const options = { ...shared, replica, protocolNamed: loadProtocol }
+    const { shared, replica, protocolNamed } = this.#path
+    const options = { ...shared, replica, protocolNamed }
     const plain = { ...broker, name: 'mqtt', transport: 'tcp', tls: null } as const
     await this.#open(plain, (at) => listenMqtt(at, options))
     const secure = { ...broker, name: 'mqtts', transport: 'tcp', port: broker.tls_port } as const
@@ -119,7 +119,8 @@ class Opener implements OpenListeners {
     const own = mqtt.bridges.filter(({ shared_group }) => slot === 0 || shared_group !== undefined)
     if (own.length === 0) return
     const { id: installation } = await installationId(data_dir, this.#live.logger)
-    const shared = { ...this.#path.shared, protocolNamed: loadProtocol, gateway: { installation, slot } }
+    const { protocolNamed } = this.#path
+    const shared = { ...this.#path.shared, protocolNamed, gateway: { installation, slot } }
     for (const bridge of own) this.#listeners.push(await openBridge(bridge, shared))
   }
 

@@ -1,6 +1,7 @@
 import { inTurns, within } from '../../async.ts'
 import { type Files, isMistake, isSame, problemsOf, readFiles } from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
+import type { MappingFile } from '../../config/mappings.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
@@ -35,6 +36,8 @@ export interface Live {
   admin(): AdminTokenSettings
   /** The rosters to pull. */
   pulls(): Config['roster']['pull']
+  /** The mappings of mappings.yaml that are in effect now, by their names. */
+  mappings(): NonNullable<MappingFile['mappings']>
   /** The files of devices and routes in effect; undefined where this process does not follow them. */
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
@@ -56,6 +59,8 @@ interface Changes {
   readonly companies: ReadonlySet<string>
   /** The tokens of the admin port and of `/metrics`. */
   readonly tokens: undefined
+  /** The mappings of mappings.yaml. */
+  readonly mappings: undefined
 }
 
 type Follower = { readonly [Concern in keyof Changes]?: (changed: Changes[Concern]) => unknown }
@@ -102,7 +107,7 @@ class FollowedConfig implements Live {
     this.config = first.config
     this.logger = logger
     this.#report = new ConfigReport(first, logger)
-    this.#settings = new FollowedSettings(first.config)
+    this.#settings = new FollowedSettings(first.config, first.files.mappings.content.mappings)
     this.#files = new FollowedFiles(first)
   }
 
@@ -124,6 +129,10 @@ class FollowedConfig implements Live {
 
   pulls(): Config['roster']['pull'] {
     return this.#settings.pulls
+  }
+
+  mappings(): NonNullable<MappingFile['mappings']> {
+    return this.#settings.mappings
   }
 
   files(): Files | undefined {
@@ -208,7 +217,10 @@ class FollowedConfig implements Live {
     const outcome = await this.#files.take(read, this.#replica)
     if (outcome && !this.#replica) this.#tell('roster', undefined)
     this.#updateSettings()
-    const refused = [...read.gateway.problems.filter(isMistake), ...(outcome?.refused ?? [])]
+    const refused = [
+      ...[read.gateway, read.mappings].flatMap(({ problems }) => problems.filter(isMistake)),
+      ...(outcome?.refused ?? []),
+    ]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
     this.#report.notInEffect({ read, refused })
     const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
@@ -225,8 +237,12 @@ class FollowedConfig implements Live {
 
   /** Takes over the settings that take effect without a restart. */
   #updateSettings(): void {
-    const { config } = this.#files.read.gateway.content
+    const { gateway, mappings } = this.#files.read
+    const { config } = gateway.content
+    // Of a gateway.yaml with mistakes the listeners of before stay, with their mappings.
     if (!config) return
+    const { mappings: others } = mappings.content
+    if (others && this.#settings.updateMappings(others)) this.#tell('mappings', undefined)
     const { companies, hasNewTokens } = this.#settings.update(config, this.directory())
     if (companies.size > 0) this.#tell('companies', companies)
     if (hasNewTokens) this.#tell('tokens', undefined)

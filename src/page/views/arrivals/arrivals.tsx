@@ -13,6 +13,7 @@ import { ArrivalItem } from './arrival-item.tsx'
 import { ForSomeCompanies } from './for-some-companies.tsx'
 import { NameManyDialog } from './name-many-dialog.tsx'
 import { type ArrivalSender, sendersOf } from './senders.ts'
+import { JsonPanel } from './json-panel.tsx'
 import { UnreadPanel } from './unread-panel.tsx'
 
 /** Devices that send but are not configured, and senders that were not understood. */
@@ -83,6 +84,7 @@ export function Arrivals(): JSX.Element {
           <ul class="arrivals">{others.map(item)}</ul>
         </Panel>
       )}
+      <JsonPanel />
       <UnreadPanel />
       {naming === MANY && (
         <NameManyDialog

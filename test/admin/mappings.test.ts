@@ -1,0 +1,161 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { protocolPorts } from '../../protocols/index.ts'
+import type { MappingPutJson, UnreadJson } from '../../src/admin/schemas/mappings.ts'
+import type { Role } from '../../src/process/role.ts'
+import { startGateway } from '../../src/process/roles/gateway.ts'
+import { followConfig } from '../../src/process/roles/live.ts'
+import { custodyCounters } from '../../src/store/index.ts'
+import { adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
+
+const admin = adminFixture({
+  gateway: `
+admin: { port: 0, tokens: [${TOKEN}, { token: ${READ_TOKEN}, role: read }] }
+listeners: [{ transport: http, protocol: osmand, port: 0, host: 127.0.0.1 }]
+mqtt: { broker: null }
+`,
+})
+const soon = { timeout: 30_000 }
+const ID = '356307042441014'
+const MAPPING = {
+  device: '$.tracker',
+  each: '$.track[*]',
+  time: 'ts',
+  lat: 'y',
+  lon: 'x',
+  speed: { path: 'v', unit: 'kmh' },
+}
+
+async function gateway(): Promise<Role> {
+  const live = await followConfig({ dir: admin.dir, protocols: protocolPorts, role: 'gateway', followsFiles: false })
+  const role = await startGateway(live, { redisServer: admin.server.url, ports: {} })
+  onTestFinished(() => role.close())
+  return role
+}
+
+const post = async ({ ports }: Role, body: unknown) => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return (await fetch(`http://127.0.0.1:${ports?.['http/osmand']}/`, { method: 'POST', body: text })).status
+}
+
+/** The JSON of a product that nobody knows. */
+const track = (second: number) => ({
+  tracker: ID,
+  track: [
+    {
+      ts: Math.floor(Date.now() / 1000) - 100 + second,
+      latitude: 52.5,
+      longitude: 13.4,
+      y: 52.5 + second / 1e4,
+      x: 13.4,
+      v: 36,
+    },
+  ],
+})
+const unread = async (headers?: Record<string, string>) =>
+  (
+    (await admin.ask('/admin/mappings/unread', headers && { headers })).json as {
+      results: UnreadJson[]
+    }
+  ).results
+const put = (name: string, body: unknown, query = '') =>
+  admin.ask(`/admin/mappings/${name}${query}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const READ = { authorization: `Bearer ${READ_TOKEN}` }
+
+describe('JSON that nobody understood', () => {
+  it('is listed with a mapping that may fit, tried, mapped for all gateways, and read from then on', async () => {
+    const [one, other] = [await gateway(), await gateway()]
+    await expect.poll(() => post(one, track(0)), soon).toBe(400)
+    await expect.poll(async () => (await unread()).length, soon).toBe(1)
+    const [found] = await unread()
+    expect(found).toMatchObject({ payloads: expect.any(Number), transport: 'http', protocol: 'osmand' })
+    expect(JSON.parse(found.sample ?? '')).toMatchObject({ tracker: ID })
+    expect(found.proposal).toMatchObject({
+      mapping: {
+        device: '$.tracker',
+        each: '$.track[*]',
+        lat: 'latitude',
+        lon: 'longitude',
+        time: 'ts',
+        time_format: 's',
+      },
+    })
+    // A token that may only read sees no payload.
+    expect((await unread(READ)).map(({ sample }) => sample)).toEqual([undefined])
+
+    const tried = (await put('own', MAPPING, '?dry_run=true')).json as MappingPutJson
+    expect(tried.tried).toMatchObject({
+      understood: tried.tried.payloads,
+      results: [{ device: ID, count: 1, fixes: [{ lat: 52.5, lon: 13.4, speed: 10 }] }],
+    })
+    expect(await post(one, track(1))).toBe(400)
+
+    expect((await put('own', MAPPING)).status).toBe(200)
+    let second = 2
+    for (const each of [one, other]) await expect.poll(() => post(each, track(second++)), soon).toBe(200)
+    expect((await custodyCounters(admin.redis)).get('received')).toBeGreaterThan(1)
+    expect(await unread()).toEqual([])
+    expect((await admin.ask('/admin/mappings')).json).toEqual({
+      results: [{ name: 'own', source: 'saved', mapping: MAPPING, at: expect.any(String), by: 'admin.tokens[0]' }],
+    })
+
+    expect((await admin.ask('/admin/mappings/own', { method: 'DELETE' })).json).toEqual({ deleted: 1 })
+    await expect.poll(() => post(other, track(second++)), soon).toBe(400)
+    expect((await admin.ask('/admin/audit')).json).toMatchObject({
+      results: [{ summary: { mapping: 'own' } }, { summary: { mapping: 'own', understood: expect.any(Number) } }],
+    })
+  })
+
+  it('shows no secret of a device', async () => {
+    const role = await gateway()
+    const secret = { ...track(0), key: 'canary-secret', nested: [{ url: 'https://x/?t=canary-secret' }] }
+    await expect.poll(() => post(role, secret), soon).toBe(400)
+    await expect.poll(async () => (await unread()).length, soon).toBe(1)
+    expect(JSON.stringify(await unread())).not.toContain('canary')
+    expect(JSON.stringify((await admin.ask('/admin/arrivals')).json)).not.toContain('canary')
+  })
+
+  it('is in no other answer, and not listed if it is no JSON', async () => {
+    const role = await gateway()
+    await expect.poll(() => post(role, track(0)), soon).toBe(400)
+    await post(role, 'lat=5')
+    await expect.poll(async () => (await unread()).length, soon).toBe(1)
+    const { results } = (await admin.ask('/admin/arrivals')).json as { results: object[] }
+    expect(results.length).toBeGreaterThan(0)
+    for (const each of results) expect(Object.keys(each)).not.toContain('json')
+  })
+})
+
+describe('PUT /admin/mappings', () => {
+  it.each([
+    [{ lat: 'a' }, /^lon: missing/],
+    [{ lat: 'a..b', lon: 'c' }, /^lat: expected a path to one value/],
+    [{ lat: 'a', lon: 'c', colour: 'd' }, /^colour: unknown key/],
+    [[], /^the body must be an object/],
+    [{ lat: { code: 'x' }, lon: 'c' }, /^lat: /],
+  ])('refuses %j', async (mapping, message) => {
+    const { status, json } = await put('own', mapping)
+    expect([status, (json as { message: string }).message]).toEqual([422, expect.stringMatching(message)])
+    expect((await admin.ask('/admin/mappings')).json).toEqual({ results: [] })
+  })
+
+  it('refuses a name that is none, a misspelt dry run, and a token that may only read', async () => {
+    expect((await put('a%20b', MAPPING)).status).toBe(422)
+    expect((await put('own', MAPPING, '?dryrun=true')).status).toBe(422)
+    const body = JSON.stringify(MAPPING)
+    const headers = { ...READ, 'content-type': 'application/json' }
+    expect((await admin.ask('/admin/mappings/own', { method: 'PUT', headers, body })).status).toBe(403)
+    expect((await admin.ask('/admin/mappings/own?dry_run=true', { method: 'PUT', headers, body })).status).toBe(200)
+    expect((await admin.ask('/admin/mappings/own', { method: 'DELETE' })).status).toBe(404)
+  })
+
+  it('saves no more than there may be', async () => {
+    const saved = Array.from({ length: 50 }, (_, index) => put(`m${index}`, MAPPING))
+    expect((await Promise.all(saved)).every(({ status }) => status === 200)).toBe(true)
+    expect((await put('one-more', MAPPING)).status).toBe(409)
+    expect((await put('m7', { ...MAPPING, heading: 'h' })).status).toBe(200)
+  })
+})

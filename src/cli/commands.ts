@@ -3,9 +3,9 @@ import { ConfigError } from '../config/problem.ts'
 import { EX_CONFIG, explainError, UserError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { endUnlessPipeClosed, exit } from './output.ts'
-import { type AskingCommand, importCommands, rosterCommands } from './roster-commands.ts'
+import { type AskingCommand, importCommands, rosterCommands, takeOverCommands } from './roster-commands.ts'
 
-/** Runs a command line to the end of the process. docker/README.md has a table of the exit codes. */
+/** Runs a command line to the end of the process. docker/README.md lists the exit codes. */
 export async function main(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endUnlessPipeClosed)
   try {
@@ -48,6 +48,7 @@ function program(): Command {
   lookingCommands(waybridge, asking)
   waybridge.commandsGroup('Say who drives what:')
   rosterCommands(waybridge, asking)
+  takeOverCommands(waybridge, asking)
   waybridge.commandsGroup('Point trackers at it:')
   trackerCommands(waybridge, asking)
   waybridge.commandsGroup('Look after it:')

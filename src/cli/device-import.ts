@@ -10,7 +10,7 @@ import { listText, printExact, printLines } from './output.ts'
 import { confirmChange } from './question.ts'
 import { bytesOf } from './routes.ts'
 
-interface ImportOptions extends AdminPortOptions {
+export interface ImportOptions extends AdminPortOptions {
   readonly company?: string
   /** `FIELD=HEADER` */
   readonly column?: readonly string[]
@@ -23,10 +23,18 @@ interface ImportOptions extends AdminPortOptions {
   readonly json?: boolean
 }
 
+/** A list of vans. `name`: the file, or the server that it comes from. */
+interface VanList {
+  readonly name: string
+  /** CSV, or a spreadsheet. */
+  readonly body?: Buffer
+  /** In place of it: a list of objects. */
+  readonly json?: unknown
+}
+
 /** What a list is sent with. */
-interface ListRequest {
+interface ListRequest extends Pick<VanList, 'body' | 'json'> {
   readonly admin: AdminPort
-  readonly body: Buffer
   readonly query: Readonly<Record<string, string>>
 }
 
@@ -40,14 +48,21 @@ interface ListAnswer {
  * `waybridge devices check` says what a fleet's own list of vans would change; `devices put` puts it. @returns the exit code: 1
  * where a line is left out @throws UserError
  */
-export async function importCommand(act: 'check' | 'put', file: string, options: ImportOptions): Promise<number> {
-  const body = await bytesOf(file)
+export async function importCommand(act: Act, file: string, options: ImportOptions): Promise<number> {
+  return takeList(act, { name: file, body: await bytesOf(file) }, options)
+}
+
+/** `import` shows what a list would change, and puts it once that is confirmed. */
+type Act = 'check' | 'put' | 'import'
+
+/** The same for a list that comes from elsewhere. @throws UserError */
+export async function takeList(act: Act, { name: file, ...content }: VanList, options: ImportOptions): Promise<number> {
   const admin = await findAdminPort(options)
   const { companies, time_zone } = (await readStatus(admin)).status
   const company = options.company ?? onlyCompany(companies)
   const columns = columnsChosen(options.column ?? [])
   const query = { company_id: company, ...(options.column && { columns: JSON.stringify(columns) }) }
-  const sending: ListRequest = { admin, body, query }
+  const sending: ListRequest = { admin, ...content, query }
   const { trial, accept } = await tryList(file, sending, options.accept ?? [])
   const accepting = Object.keys(accept).length > 0 && { accept: JSON.stringify(accept) }
   const isLeftOut = trial.list.rejected.length + trial.list.doubtful.length > 0
@@ -57,7 +72,10 @@ export async function importCommand(act: 'check' | 'put', file: string, options:
     else printLines([...report(trial.list, context, 'would have'), ...changesText(trial.list), ...lossText(trial)])
     return isLeftOut || trial.isMost ? 1 : 0
   }
-  if (!options.json) printLines(report(trial.list, context))
+  if (act === 'import' && !options.json)
+    printLines([...report(trial.list, context, 'would have'), ...changesText(trial.list)])
+  else if (!options.json) printLines(report(trial.list, context))
+  if (act === 'import' && !options.yes && !(await confirmChange('Put it?', 'add --yes to put it'))) return 1
   if (!(await mayTake(trial, options))) return 1
   const isForced = options.force || trial.isMost
   const done = await send({ ...sending, query: { ...query, ...accepting, ...(isForced && { force: 'true' }) } })
@@ -91,8 +109,8 @@ function idOf(doubt: DoubtJson | undefined, place: string, line: string): string
   return doubt.id
 }
 
-async function send({ admin, body, query }: ListRequest): Promise<ListAnswer> {
-  const answer = await ask(admin, { method: 'PUT', path: '/admin/devices', query, body })
+async function send({ admin, ...content }: ListRequest): Promise<ListAnswer> {
+  const answer = await ask(admin, { method: 'PUT', path: '/admin/devices', ...content })
   const list = jsonOf(answer) as DevicesPutJson | undefined
   if (answer.status !== 200 && !(answer.status === 409 && list?.columns)) throw refusalOf(answer)
   return { list: list as DevicesPutJson, isMost: answer.status === 409 }

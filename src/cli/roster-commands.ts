@@ -83,6 +83,40 @@ export function importCommands(devices: Command, asking: AskingCommand): void {
   }
 }
 
+/** `waybridge import traccar|csv`: takes over the vans of another system. */
+export function takeOverCommands(waybridge: Command, asking: AskingCommand): void {
+  const imports = waybridge.command('import').description('take over the vans of another system')
+  const traccar = imports
+    .command('traccar [file]')
+    .description('take over the devices of a Traccar server, or of a file with the answer of its GET /api/devices')
+    .option('--url <url>', 'address of the Traccar server')
+    .option('--token <token>', 'token of a user there (WAYBRIDGE_TRACCAR_TOKEN)')
+    .option('--group <name>', 'only the devices of this group, and of those below it')
+    .option('--couriers', "take the id of a device's only driver as its courier_id")
+    .option('--to-trial', 'print the listeners of a trial in front of this server')
+    .option(
+      '--admin-url <url>',
+      'address of the admin port (WAYBRIDGE_ADMIN_URL); default: read from the configuration',
+    )
+    .option('--admin-token <token>', 'token of the admin port (WAYBRIDGE_ADMIN_TOKEN)')
+    .option('--config <dir>', 'the folder with gateway.yaml (default: "config")')
+  const csv = asking('csv <file>', "take over a fleet's own list of vans (CSV, .xlsx)", imports)
+    .option('--column <field=header>', 'what a column is read as; field: device, name, courier_id, …, none', collect)
+    .option('--accept <line[=id]>', 'take a line whose id is in doubt as it is, or with this id', collect)
+  for (const command of [traccar, csv])
+    command
+      .option('--company <id>', 'the company of these vans; default: the only one')
+      .option('--yes', 'without asking')
+      .option('--force', 'put it even if most devices lose their route')
+      .option('--json', 'print the answer of the admin port')
+  traccar.action(async (file: string | undefined, options) =>
+    exit(await (await import('./import-traccar.ts')).importTraccarCommand(file, options)),
+  )
+  csv.action(async (file: string, options) =>
+    exit(await (await import('./device-import.ts')).importCommand('import', file, options)),
+  )
+}
+
 /** All values of an option that may be given several times. */
 function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value]

@@ -1,0 +1,176 @@
+import { createServer } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { adminFixture, TOKEN } from '../support/admin.ts'
+import { waybridge } from '../support/cli.ts'
+import { folder } from '../support/config-folder.ts'
+import { imeiOf } from '../support/fleet-list.ts'
+import { listening } from '../support/listening.ts'
+
+const admin = adminFixture()
+const SECRET = 'canary-traccar-token'
+
+const DEVICES = [
+  { id: 1, name: 'Van 1', uniqueId: imeiOf(1), groupId: 5, status: 'online', disabled: false, attributes: {} },
+  { id: 2, name: 'Van 2', uniqueId: imeiOf(2), groupId: 6, status: 'offline', disabled: false, attributes: {} },
+  { id: 3, name: 'Old van', uniqueId: imeiOf(3), groupId: 0, disabled: true, attributes: {} },
+  { id: 4, name: '=cmd()', uniqueId: imeiOf(4), groupId: 0, disabled: false, attributes: {} },
+]
+const GROUPS = [
+  { id: 5, name: 'North', groupId: 0 },
+  { id: 6, name: 'North-East', groupId: 5 },
+]
+const DRIVERS: Readonly<Record<string, object[]>> = {
+  1: [{ id: 1, name: 'Ada', uniqueId: '4201' }],
+  2: [{ id: 2, name: 'Bo', uniqueId: 'A1B2C3' }],
+  4: [
+    { id: 1, name: 'Ada', uniqueId: '4201' },
+    { id: 2, name: 'Bo', uniqueId: 'A1B2C3' },
+  ],
+}
+const POSITIONS = [
+  { deviceId: 1, protocol: 'teltonika', latitude: 54.6, longitude: 25.2 },
+  { deviceId: 2, protocol: 'osmand', latitude: 54.6, longitude: 25.2 },
+  { deviceId: 4, protocol: 'nobodyspeaksthis', latitude: 54.6, longitude: 25.2 },
+]
+
+interface Old {
+  readonly url: string
+  readonly asked: string[]
+}
+
+/** A server that answers as the reference of Traccar's REST API says. */
+async function oldServer({ isAdmin = true, busy = 0 } = {}): Promise<Old> {
+  const asked: string[] = []
+  let left = busy
+  const server = createServer(({ headers, url = '' }, response) => {
+    asked.push(url)
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    const send = (status: number, json: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+    if (headers.authorization !== `Bearer ${SECRET}`) return send(401, 'HTTP 401 Unauthorized')
+    if (left-- > 0) return send(429, 'too many requests')
+    if (searchParams.has('all') && !isAdmin) return send(400, 'Manager access required')
+    const lists: Readonly<Record<string, unknown>> = {
+      '/api/devices': DEVICES,
+      '/api/groups': GROUPS,
+      '/api/positions': POSITIONS,
+      '/api/drivers': DRIVERS[searchParams.get('deviceId') ?? ''] ?? [],
+    }
+    return pathname in lists ? send(200, lists[pathname]) : send(404, 'no')
+  })
+  const port = await listening(server)
+  onTestFinished(() => void server.close())
+  return { url: `http://127.0.0.1:${port}`, asked }
+}
+
+const PORT = () => ['--admin-url', admin.url, '--admin-token', TOKEN]
+const take = (url: string, ...more: string[]) =>
+  waybridge(['import', 'traccar', '--url', url, '--token', SECRET, '--company', '7', ...PORT(), ...more])
+
+const entryOf = async (id: string) =>
+  (await admin.ask(`/admin/devices/${id}`)).json as { name?: string; courier_id?: string }
+
+describe('import traccar', () => {
+  it('shows what it would change, and changes nothing without a terminal or --yes', async () => {
+    const { url } = await oldServer()
+    const { code, out, errors } = await take(url)
+    expect([code, errors]).toEqual([1, 'Nothing is changed: add --yes to put it.\n'])
+    expect(out).toContain(`${url}: 1 device left out: disabled there\n`)
+    expect(out).toContain(`${url}: groups: North (1) and North-East (1); --group takes the devices of one alone\n`)
+    expect(out).toContain('company 7 would have: 3 added, 0 changed, 0 as they were\n')
+    expect(out).toContain(`  Van 1 (${imeiOf(1)}): is added, name Van 1\n`)
+    expect((await entryOf(imeiOf(1))).name).toBeUndefined()
+  })
+
+  it('takes over ids and names as they are; a second time nothing changes', async () => {
+    const { url, asked } = await oldServer()
+    const { code, out } = await take(url, '--yes')
+    expect([code, out]).toEqual([0, expect.stringContaining('company 7 has: 3 added, 0 changed, 0 as they were')])
+    const names = await Promise.all([1, 2, 3, 4].map(async (n) => (await entryOf(imeiOf(n))).name))
+    expect(names).toEqual(['Van 1', 'Van 2', undefined, '=cmd()'])
+    expect((await entryOf(imeiOf(1))).courier_id).toBeUndefined()
+    expect(asked.filter((path) => path.includes('drivers'))).toEqual([])
+    expect((await take(url, '--yes')).out).toContain('company 7 has: 0 added, 0 changed, 3 as they were')
+  })
+
+  it('takes the number of an only driver as the courier, if that is asked for', async () => {
+    const { url } = await oldServer()
+    const { out } = await take(url, '--yes', '--couriers')
+    expect(out).toContain('Van 2: the id of its driver Bo is no number: no courier is taken over')
+    expect(out).toContain('=cmd(): has 2 drivers: no courier is taken over')
+    expect((await entryOf(imeiOf(1))).courier_id).toBe('4201')
+    expect((await entryOf(imeiOf(4))).courier_id).toBeUndefined()
+  })
+
+  it('takes one group with those below it', async () => {
+    const { url } = await oldServer({ isAdmin: false, busy: 1 })
+    expect((await take(url, '--yes', '--group', 'North')).out).toContain('company 7 has: 2 added')
+    expect((await take(url, '--group', 'South')).errors).toBe(
+      '--group South: there is no such group; there are North and North-East.\n',
+    )
+  })
+
+  it('prints the listeners of a trial for the protocols that the fleet speaks', async () => {
+    const { url } = await oldServer()
+    const { out } = await take(url, '--yes', '--to-trial')
+    const host = 'trial: { host: "127.0.0.1", port:'
+    expect(out).toContain(`listeners:\n  - { transport: http, port: 5055, protocol: osmand, ${host} 5055 } }\n`)
+    expect(out).toContain(`  - { transport: tcp, port: 5027, protocol: teltonika, ${host} 5027 } }\n`)
+    expect(out).toContain('# nobodyspeaksthis: not a protocol of waybridge; its trackers stay at the old server\n')
+  })
+
+  it('reads a file with the answer of GET /api/devices', async () => {
+    const cwd = await folder({
+      'devices.json': JSON.stringify(DEVICES),
+      'all.json': JSON.stringify({ devices: DEVICES, groups: GROUPS }),
+    })
+    const read = (file: string, ...more: string[]) =>
+      waybridge(['import', 'traccar', file, '--company', '7', ...PORT(), ...more], { cwd })
+    expect((await read('devices.json', '--yes')).out).toContain('company 7 has: 3 added')
+    expect((await read('all.json', '--yes', '--group', 'North-East')).out).toContain(
+      '0 added, 0 changed, 1 as they were',
+    )
+    expect((await read('devices.json', '--yes', '--to-trial')).out).toContain(
+      'The protocols of the fleet are not known',
+    )
+  })
+
+  it('says what is wrong, and never the token', async () => {
+    const { url } = await oldServer()
+    const cwd = await folder({ 'a.csv': 'x,y\n', 'b.json': '{"devices": 7}' })
+    const said = async (...args: string[]) =>
+      (await waybridge(['import', 'traccar', ...args, ...PORT()], { cwd })).errors
+    expect(await said()).toBe('import traccar: give --url and --token of the server, or a file with its devices.\n')
+    expect(await said('--url', url)).toMatch(/^--token: give the token/)
+    expect(await said('--url', url, '--token', 'canary-wrong')).toBe(`${url} refuses the token (401).\n`)
+    expect(await said('--url', 'ftp://x', '--token', SECRET)).toMatch(/^--url: expected the address/)
+    expect(await said('--url', 'http://127.0.0.1:1', '--token', SECRET)).toBe(
+      'http://127.0.0.1:1 does not answer (ECONNREFUSED).\n',
+    )
+    expect(await said('a.csv')).toMatch(/^a\.csv: expected JSON, the answer of GET \/api\/devices/)
+    expect(await said('b.json')).toBe('b.json: expected a list of devices.\n')
+    expect(await said('none.json')).toBe('none.json: there is no such file.\n')
+    expect(await said('--url', admin.url, '--token', SECRET)).toBe(`${admin.url} answers 404 for /api/devices.\n`)
+  })
+})
+
+describe('import csv', () => {
+  const LIST = `Plate,IMEI\nB-WB 1,${imeiOf(1)}\nB-WB 14,356307042441014\n`
+  const csv = async (...more: string[]) =>
+    waybridge(['import', 'csv', 'vans.csv', '--url', admin.url, '--token', TOKEN, ...more], {
+      cwd: await folder({ 'vans.csv': LIST }),
+    })
+
+  it('shows a list of vans, and puts it once that is confirmed', async () => {
+    const shown = await csv()
+    expect([shown.code, shown.errors]).toEqual([1, 'Nothing is changed: add --yes to put it.\n'])
+    expect(shown.out).toContain('vans.csv: read are "plate" as name, "imei" as device')
+    expect(shown.out).toContain(`  B-WB 1 (${imeiOf(1)}): is added, name B-WB 1\n`)
+    expect((await entryOf(imeiOf(1))).name).toBeUndefined()
+    expect(await csv('--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('company 7 has: 1 added, 1 changed'),
+    })
+    expect((await entryOf(imeiOf(1))).name).toBe('B-WB 1')
+  })
+})

@@ -26,7 +26,7 @@ const LONG = [
   'test/gateway/wire/{decoder-faults,matrix,one-answer}.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/process/{exit-codes,haproxy,priority,redis-start,role,supervisor,systemd,tracking,worker}.test.ts',
-  'test/push/{corrections,not-the-api,outage}.test.ts',
+  'test/push/{apis,corrections,not-the-api,outage}.test.ts',
   'test/sandbox/{demo,mistake,simulation}.test.ts',
   'test/sandbox/tracking/durability.test.ts',
   'test/tracking/openapi-requests.test.ts',

@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../async.ts'
-import { trackingTls } from '../config/certificate.ts'
+import { apiOfCompany, type ApiConnection, usualApi } from '../config/apis.ts'
+import { readApiTls, trackingTls } from '../config/certificate.ts'
 import type { Company, Config } from '../config/schema.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'
 import { type Lane, lanesOf } from '../roster/device-entry.ts'
 import type { Roster } from '../roster/roster.ts'
-import { type ApiTestOptions, type CompanyTest, type TestedCompany, testApis } from '../tracking/api-test/index.ts'
+import { type ApiTestOptions, type CompanyTest, type TestedCompany, testApi } from '../tracking/api-test/index.ts'
+import { say } from '../texts/text.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
 import { ApiTestsJson } from './schemas/api-tests.ts'
@@ -13,7 +15,15 @@ import { ApiTestsJson } from './schemas/api-tests.ts'
 export interface ApiSources {
   readonly companies: () => readonly Company[]
   readonly directory: () => Roster
-  readonly api: Omit<ApiTestOptions, 'companies'>
+  readonly api: TestedApis
+}
+
+/** The tracking APIs of a configuration, to be tested. */
+export interface TestedApis extends Omit<ApiTestOptions, 'companies'> {
+  /** The API of a company; undefined: the usual one. `mistake`: why its TLS files cannot be used. */
+  readonly own?: (
+    company: Company,
+  ) => (Omit<ApiTestOptions, 'companies'> & { readonly key: string; readonly mistake?: string }) | undefined
 }
 
 /** `POST /admin/apis/test`: tests the tracking API for each company that the caller sees. */
@@ -32,7 +42,7 @@ export function apiOperations({ companies, directory, api }: ApiSources): Operat
         const seen = companies().filter(({ company_id }) => scope.sees(company_id))
         const tested = await testedCompanies(seen, directory(), { ...choice, push: push === 'true' })
         if ('mistake' in tested) throw new ApiRefusal(422, tested.mistake)
-        const results = await testApis({ ...api, ...tested })
+        const results = await testApis(api, tested.companies)
         const failed = results.filter((result) => !isWell(result)).length
         request.audit = { tested: results.length, failed }
         return { ok: failed === 0, results }
@@ -41,12 +51,59 @@ export function apiOperations({ companies, directory, api }: ApiSources): Operat
   ]
 }
 
-/** Where the tracking API of a configuration is; `baseUrl` also that of the embedded service. */
-export function apiOf({ tracking, push }: Pick<Config, 'tracking' | 'push'>, baseUrl: string): ApiSources['api'] {
-  const { base_url, push_url: pushUrl } = tracking
-  const timeoutMs = Math.min(push.timeout, MAX_STEP_MS)
-  return { baseUrl, pushUrl, isEmbedded: base_url === null, timeoutMs, tls: trackingTls(tracking) }
+/** Where the tracking APIs of a configuration are; `baseUrl`: of the usual one, also of the embedded service. */
+export function apiOf(config: Pick<Config, 'tracking' | 'push'>, baseUrl: string): TestedApis {
+  const timeoutMs = Math.min(config.push.timeout, MAX_STEP_MS)
+  const isEmbedded = config.tracking.base_url === null
+  const tested = ({ base_url, push_url, proxy }: ApiConnection, setting: string) => {
+    return { baseUrl: base_url, pushUrl: push_url, proxy, timeoutMs, setting }
+  }
+  return {
+    ...tested(usualApi(config, baseUrl), 'tracking'),
+    tls: trackingTls(config.tracking),
+    isEmbedded,
+    own(company) {
+      const api = apiOfCompany(config, company, baseUrl)
+      if (!api) return undefined
+      const { base_url, push_url, tls, proxy } = api
+      const isOfEmbedded = isEmbedded && base_url === baseUrl
+      const setting = `tracking of company ${company.company_id}`
+      const read = readApiTls(tls)
+      const found =
+        read && 'message' in read ? { mistake: `${setting}: tls.${read.key}: ${read.message}` } : { tls: read }
+      const key = JSON.stringify([base_url, push_url, tls, proxy])
+      return { ...tested(api, setting), ...found, isEmbedded: isOfEmbedded, key }
+    },
+  }
 }
+
+/** Tests the API of each of these companies. The results have the order of the companies. */
+export async function testApis({ own, ...usual }: TestedApis, companies: readonly TestedCompanyOfConfig[]) {
+  const each = companies.map((company) => ({
+    company,
+    api: own?.(company) ?? { ...usual, key: '', mistake: undefined },
+  }))
+  const groups = [...Map.groupBy(each, ({ api }) => api.key).values()]
+  const results = await Promise.all(
+    groups.map((same) => {
+      const [{ api }] = same
+      const asked = same.map(({ company }) => company)
+      return api.mistake === undefined
+        ? testApi({ ...api, companies: asked })
+        : asked.map((company) => untested(company, api.mistake ?? ''))
+    }),
+  )
+  const found = new Map(results.flat().map((result) => [result.company_id, result]))
+  return companies.flatMap(({ company_id }) => found.get(company_id) ?? [])
+}
+
+type TestedCompanyOfConfig = Company & TestedCompany
+
+function untested({ company_id, name }: TestedCompanyOfConfig, mistake: string): CompanyTest {
+  return { company_id, name, steps: [{ step: 'tls', state: 'failed', seen: mistake, action: CORRECT_FILES }] }
+}
+
+const CORRECT_FILES = say('correct the files of tls in gateway.yaml')
 
 /** Whether no step of a test has failed. */
 export function isWell({ steps }: CompanyTest): boolean {
@@ -66,7 +123,7 @@ export async function testedCompanies(
   all: readonly Company[],
   roster: Roster,
   choice: ApiTestChoice,
-): Promise<{ readonly companies: readonly TestedCompany[] } | { readonly mistake: string }> {
+): Promise<{ readonly companies: readonly TestedCompanyOfConfig[] } | { readonly mistake: string }> {
   const { company_id, courier_id, route_id, push } = choice
   const companies = all.filter((company) => (company_id ?? company.company_id) === company.company_id)
   if (company_id !== undefined && companies.length === 0)

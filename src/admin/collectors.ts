@@ -14,7 +14,8 @@ import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
 import { LaneRefusals } from './device/lane-refusals.ts'
 import type { DeviceSources } from './device/list.ts'
 import { explainsSilence, knownTraffic } from './device/traffic.ts'
-import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
+import { type KnownApi, readApiStates } from './api-states.ts'
+import { FactGatherer, type FactSources } from './facts.ts'
 import { Findings } from './findings.ts'
 import { FlowHour } from './flow-hour.ts'
 import { type MonitoringSources, startGauges } from './monitoring.ts'
@@ -31,6 +32,7 @@ export interface CollectorSources
   readonly logger: Logger
   readonly puller?: Pick<Puller, 'look'>
   readonly verifier: Verifier
+  readonly apis: () => readonly KnownApi[]
 }
 
 /** Starts what the admin process collects again and again: the account, the states of devices, the findings, and their gauges. */
@@ -45,7 +47,7 @@ export function startCollectors(sources: CollectorSources) {
     ),
   )
   const account = () => custody.recent()
-  const upstream = () => readUpstream(redis, startedAt)
+  const apiStates = () => readApiStates(redis, sources.apis(), startedAt)
   const rates = new RateCollector(redis)
   const index = new DeviceIndex({ ...sources, follow: (roster) => live.follow({ roster }) })
   const devices: ConditionCollector = new ConditionCollector({
@@ -59,7 +61,7 @@ export function startCollectors(sources: CollectorSources) {
     ...sources,
     deviceOf: (id) => sources.directory().find(id),
     nameOf: (device) => sources.directory().find(device)?.name,
-    upstream,
+    apiStates,
     custody: () => custody,
     devices: () => devices.groups(),
     traffic: () => devices.traffic(),
@@ -70,7 +72,7 @@ export function startCollectors(sources: CollectorSources) {
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings: Findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const refusals = new LaneRefusals({ ...sources, findings, index })
-  const gauges = startGauges({ ...sources, account, upstream, findings, gatherer, devices: () => devices.states() })
+  const gauges = startGauges({ ...sources, account, apiStates, findings, gatherer, devices: () => devices.states() })
   const beat = everySecond(
     {
       devices: () => index.catchUp(),
@@ -88,7 +90,7 @@ export function startCollectors(sources: CollectorSources) {
   return {
     account,
     custody,
-    upstream,
+    apiStates,
     startedAt,
     rates,
     index,

@@ -12,7 +12,7 @@ import {
   surveyHeld,
 } from '../store/index.ts'
 import { laneIds } from './json.ts'
-import { EVERYTHING, type Scope } from './scope.ts'
+import { EVERYTHING, Scope } from './scope.ts'
 
 export type FixAccount = Awaited<ReturnType<typeof takeAccount>>
 type Custody = FixAccount['custody']
@@ -184,6 +184,11 @@ export class CustodyCollector {
     let oldestAt: number | undefined
     for (const { since } of this.#queued.values()) oldestAt = earlier(oldestAt, since)
     return waiting && { ...waiting, oldestAt }
+  }
+
+  /** How many fixes of these companies wait. */
+  waitingOf(companies: readonly string[]): number {
+    return this.#account?.storedFor(new Scope(companies)).waiting.fixes ?? 0
   }
 
   /** What two equal accounts in a row did not add up by. */

@@ -1,4 +1,5 @@
 import type {
+  ApiFacts,
   DeviceGroup,
   Facts,
   FailedReceiver,
@@ -13,7 +14,7 @@ import type {
 } from '../diagnose/facts.ts'
 import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
-import type { PushFigures } from '../push/index.ts'
+import type { ApiFigures, PushFigures } from '../push/index.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
 import {
   keptFigures,
@@ -27,11 +28,12 @@ import {
 } from '../store/index.ts'
 import type { CustodyCollector } from './custody.ts'
 import { combinedAnswers, confirmedAnswers } from './lane-answers.ts'
+import { type ApiState, type KnownApi, worstOf } from './api-states.ts'
 import { answering, NoAnswer, RedisCollector, type RedisSources, shortageOf } from './redis-facts.ts'
 
 export interface FactSources extends RedisSources {
-  readonly upstream: () => Promise<Upstream>
-  readonly custody: () => Pick<CustodyCollector, 'backlog' | 'difference'>
+  readonly apiStates: () => Promise<readonly ApiState[]>
+  readonly custody: () => Pick<CustodyCollector, 'backlog' | 'difference' | 'waitingOf'>
   readonly tokensRefused: () => string[]
   readonly deviceOf: (id: string) => DeviceEntry | undefined
   readonly nameOf: (device: string) => string | undefined
@@ -81,10 +83,23 @@ export class FactGatherer {
     return { connections, frames: this.#frames.total, framesPerS: this.#frames.perS, lastFixAt }
   }
 
-  /** The figures of all workers' pushes, added up. */
-  get pushes(): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> &
-    Pick<PushFigures, 'acceptedAt' | 'acceptedBefore'> {
-    return combined(this.#live('worker').map((each) => each.figures as unknown as PushFigures & { url: string }))
+  /** The figures of all workers' pushes to all APIs, added up. */
+  get pushes(): ReturnType<typeof combined> {
+    return combined(this.#pushFigures)
+  }
+
+  /** The same of one API. */
+  pushesTo({ id }: Pick<KnownApi, 'id'>): ReturnType<typeof combined> {
+    return combined(this.#pushFigures.filter((figures) => figures.id === id))
+  }
+
+  /** Of each worker and API. */
+  get #pushFigures(): readonly FiguresOfApi[] {
+    return this.#live('worker').flatMap((each) => {
+      // A worker of the version before has one API alone.
+      const { apis = [], ...usual } = each.figures as unknown as FiguresOfWorker
+      return [{ ...usual, id: '' }, ...apis.map((api) => ({ ...api, url: api.id }))]
+    })
   }
 
   /** While Redis does not answer: that alone. */
@@ -104,8 +119,9 @@ export class FactGatherer {
     this.#watchedSince = stored.server.missing?.length ? undefined : (this.#watchedSince ?? now)
     this.#processes = stored.processes
     this.#countFrames()
-    const { acceptedAt, acceptedBefore, ...pushes } = this.pushes
-    const answers = await confirmedAnswers(this.#sources.redis, pushes.answers).catch(() => undefined)
+    const { acceptedAt, acceptedBefore } = this.pushes
+    const apis = await Promise.all(stored.apis.map((api) => this.#apiFacts(api)))
+    const worst = worstOf(apis)
     const { backlog, difference } = custody()
     return {
       now,
@@ -114,7 +130,8 @@ export class FactGatherer {
       nameOf,
       processes: stored.processes.map(processFacts),
       redis: stored.server,
-      upstream: { ...stored.upstream, ...pushes, answers, tokensRefused: tokensRefused() },
+      upstream: worst && { ...worst, tokensRefused: tokensRefused() },
+      apis: apis.length > 1 ? apis : undefined,
       lanes: stored.lanes.map((each) => ({
         ...each,
         acceptedAt: acceptedAt[each.company],
@@ -131,20 +148,28 @@ export class FactGatherer {
     }
   }
 
+  async #apiFacts(api: ApiState): Promise<ApiFacts> {
+    const { acceptedAt: _at, acceptedBefore: _before, ...pushes } = this.pushesTo(api)
+    const answers = await confirmedAnswers(this.#sources.redis, pushes.answers).catch(() => undefined)
+    const { companies, name, since, state } = api
+    const waiting = this.#sources.custody().waitingOf(companies)
+    return { ...pushes, state, since, name, companies, waiting, answers, tokensRefused: [] }
+  }
+
   /** What Redis has. Rejects where it does not answer. */
   async #readStored(now: number) {
-    const { redis, upstream, roster } = this.#sources
+    const { redis, apiStates, roster } = this.#sources
     await answering(redis)
     const reads = [
       readProcesses(redis),
-      upstream(),
+      apiStates(),
       refusedLanes(redis),
       this.#redisFacts(now),
       roster(),
       this.#keptFacts(now),
     ] as const
-    const [signs, api, lanes, server, writers, kept] = await Promise.all(reads)
-    return { ...signs, upstream: api, lanes, server, roster: writers, kept }
+    const [signs, apis, lanes, server, writers, kept] = await Promise.all(reads)
+    return { ...signs, apis, lanes, server, roster: writers, kept }
   }
 
   async #keptFacts(now: number): Promise<Facts['kept']> {
@@ -187,26 +212,10 @@ async function refusedLanes(redis: Store): Promise<RefusedLanes[]> {
     status: lanes[0].status,
     message: lanes[0].message,
     since: Math.min(...lanes.map(({ since }) => since)),
+    trace: lanes[0].trace,
     lanes: lanes.map(({ lane }) => lane),
   }))
 }
-
-/** Whether the tracking API accepts pushes. */
-export interface Upstream {
-  readonly state: 'up' | 'down' | 'limited'
-  /** ms UTC. */
-  readonly since: number
-}
-
-/** The worst state that the workers noted last in a shard; up since `startedAt` (ms UTC) where they noted none yet. */
-export async function readUpstream(redis: Store, startedAt: number): Promise<Upstream> {
-  const noted = await redis.inShards((shard) => shard.hgetall(shard.keyNames.upstream))
-  const states = noted.map(({ state = 'up', since = startedAt }) => ({ state, since: Number(since) }) as Upstream)
-  const [worst] = states.toSorted((a, b) => WORST.indexOf(a.state) - WORST.indexOf(b.state) || a.since - b.since)
-  return worst
-}
-
-const WORST: readonly Upstream['state'][] = ['down', 'limited', 'up']
 
 /** A gateway notes the device alone. What was seen of it while it was another company's is not shown. */
 function withCompany(observation: Observation, deviceOf: FactSources['deviceOf']): Observation {
@@ -221,17 +230,25 @@ function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProce
   return { role, pid, host, sinceAt, restartsAt, ageMs }
 }
 
-function combined(workers: readonly (PushFigures & { readonly url: string })[]) {
+type FiguresOfApi = PushFigures & { readonly id: string; readonly url: string }
+/** `apis`: those of companies. */
+type FiguresOfWorker = PushFigures & { readonly url: string; readonly apis?: readonly ApiFigures[] }
+
+function combined(
+  workers: readonly FiguresOfApi[],
+): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & Pick<PushFigures, 'acceptedAt' | 'acceptedBefore'> {
   const latest = workers
     .flatMap(({ lastError }) => lastError ?? [])
     .toSorted((a, b) => a.at - b.at)
     .at(-1)
   const lastError: UpstreamError | undefined = latest && { ...latest, operation: 'pushPositions' }
+  const [oldest] = workers.toSorted((a, b) => b.oldestMs - a.oldestMs)
   const [slowest] = workers.toSorted((a, b) => (b.usualMs ?? 0) - (a.usualMs ?? 0))
   return {
     url: workers[0]?.url ?? '',
     inFlight: workers.reduce((sum, { inFlight }) => sum + inFlight, 0),
-    oldestMs: Math.max(0, ...workers.map(({ oldestMs }) => oldestMs)),
+    oldestMs: oldest?.oldestMs ?? 0,
+    oldestTrace: oldest?.oldestTrace,
     slowestMs: Math.max(0, ...workers.map(({ slowestMs }) => slowestMs)),
     usualMs: slowest?.usualMs,
     answeredAt: Math.max(0, ...workers.map(({ answeredAt = 0 }) => answeredAt)) || undefined,

@@ -164,7 +164,12 @@ const FindingsQuery = PageQuery.extend({
 })
 
 /** A finding as the admin port shows it. */
-export function findingJson({ sinceAt, endedAt, ...finding }: Finding & { endedAt?: number }): WithTexts<FindingJson> {
+export function findingJson({
+  sinceAt,
+  endedAt,
+  companies: _companies,
+  ...finding
+}: Finding & { endedAt?: number }): WithTexts<FindingJson> {
   return {
     ...finding,
     plain: { message: plainly(finding.message), action: plainly(finding.action) },

@@ -1,6 +1,7 @@
 import { within } from '../async.ts'
 import { type CertificateFiles, ServedCertificate } from '../config/certificate.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts'
+import { apiName } from '../domain/addresses.ts'
 import type { Logger } from '../observe/log.ts'
 import { isConnectionError, type Redis } from '../store/index.ts'
 import { languageOf, toJson } from '../texts/language.ts'
@@ -24,7 +25,8 @@ import type { FindSpoken } from './device/lost-senders.ts'
 import { redeliverOperation } from './device/redeliver.ts'
 import { releaseOperation } from './device/release.ts'
 import { eventOperations } from './events/operations.ts'
-import { type FactSources, readUpstream, type Upstream } from './facts.ts'
+import { type ApiState, type KnownApi, readApiStates, unknownStates } from './api-states.ts'
+import type { FactSources } from './facts.ts'
 import { findingOperations } from './findings.ts'
 import { misunderstoodOperations } from './kept-frames.ts'
 import { type MappingSources, mappingOperations } from './mappings/operations.ts'
@@ -47,6 +49,7 @@ import { setupOperation } from './setups.ts'
 import { type StatusSources, statusJson, statusOperations } from './status.ts'
 
 export { adminTokens, portAddress, type Tokens } from './access.ts'
+export { knownApis } from './api-states.ts'
 export { apiOf } from './apis.ts'
 export type { FindSpoken } from './device/lost-senders.ts'
 
@@ -65,6 +68,8 @@ export interface AdminOptions
   /** The files of the port's certificate; without them it has no TLS. */
   readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
+  /** The tracking APIs that companies push to; default: the usual one alone. */
+  readonly apis?: () => readonly KnownApi[]
   readonly speaks?: FindSpoken
   /** The rosters to pull; without it, none are. */
   readonly pulls?: PullerSources['pulls']
@@ -89,23 +94,28 @@ export async function openAdmin(options: AdminOptions) {
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const tokens = tokenRefusals(options.companies)
   const zone = () => options.live.config.time_zone
+  const apis = options.apis ?? (() => usualAlone(options))
   const change = rosterWrites(options)
   const puller = options.pulls && new Puller({ ...options, pulls: options.pulls, change })
   const verifier = new Verifier({
     ...options,
     ...options.verify,
     zone,
-    isUp: async () => (await readUpstream(redis, Date.now())).state === 'up',
+    async isUp() {
+      const states = await readApiStates(redis, apis(), Date.now())
+      return (company) => states.find(({ companies }) => companies.includes(company))?.state === 'up'
+    },
     answered: tokens.answered,
   })
   const collectors = startCollectors({
     ...options,
+    apis,
     puller,
     verifier,
     tokensRefused: tokens.refused,
     alertsFailing: () => alerts()?.failing() ?? [],
   })
-  const { account, custody, upstream, startedAt, rates, index, devices, gatherer, hour, findings, refusals } =
+  const { account, apiStates, custody, startedAt, rates, index, devices, gatherer, hour, findings, refusals } =
     collectors
   const rows = { ...options, index, findings, refusals, places: await readPlaces() }
   const closing = new AbortController()
@@ -123,7 +133,7 @@ export async function openAdmin(options: AdminOptions) {
   const status: StatusSources = {
     account: lastKnown(account, () => custody.account),
     companies: options.companies,
-    upstream: lastKnown<Upstream>(upstream, () => ({ state: 'up', since: startedAt })),
+    apis: lastKnown<readonly ApiState[]>(apiStates, () => unknownStates(apis(), startedAt)),
     findings,
     gatherer,
     vans: (scope) => devices.vans(scope),
@@ -151,7 +161,7 @@ export async function openAdmin(options: AdminOptions) {
     ...deviceListOperations(rows),
     importOperation(options, change),
     ...deviceOperations(rows, change),
-    chainOperation({ ...rows, upstream }),
+    chainOperation({ ...rows, apiStates }),
     forgetOperation({ ...options, files }),
     releaseOperation(options),
     ...frameOperations(options),
@@ -198,6 +208,11 @@ export async function openAdmin(options: AdminOptions) {
     await stop()
     throw error
   }
+}
+
+function usualAlone({ api, companies }: Pick<AdminOptions, 'api' | 'companies'>): KnownApi[] {
+  const name = apiName(api.pushUrl ?? api.baseUrl)
+  return [{ id: '', name, companies: companies().map(({ company_id }) => company_id) }]
 }
 
 /** What was answered last, while it is not answered now, or not within a second; `known`: what holds until it was. */

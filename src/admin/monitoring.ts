@@ -6,7 +6,8 @@ import { countFrames, countMarkBytes, type Store, type SeenProcess } from '../st
 import { memoryInfos, memoryShare, memoryUses } from '../store/memory.ts'
 import { type AdminToken, metricsAccess } from './access.ts'
 import type { FixAccount } from './custody.ts'
-import type { FactGatherer, Upstream } from './facts.ts'
+import { type ApiState, worstOf } from './api-states.ts'
+import type { FactGatherer } from './facts.ts'
 import type { Findings } from './findings.ts'
 import type { Operation } from './operation.ts'
 import type { RosterInEffect } from './roster/writes.ts'
@@ -68,10 +69,10 @@ const MAX_AGE_MS = 1000
 interface GaugeSources extends Pick<MonitoringSources, 'readiness'> {
   readonly redis: Store
   readonly account: () => Promise<FixAccount>
-  readonly upstream: () => Promise<Upstream>
+  readonly apiStates: () => Promise<readonly ApiState[]>
   readonly devices: () => Promise<Record<DeviceState, number>>
   readonly findings: Pick<Findings, 'current' | 'facts'>
-  readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes'>
+  readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes' | 'pushesTo'>
   readonly live: Pick<RosterInEffect, 'directory' | 'version'>
 }
 
@@ -117,10 +118,13 @@ async function showReadiness(gauges: Gauges, readiness: GaugeSources['readiness'
   gauges.ready.set(ok ? 1 : 0)
 }
 
-async function showStored(gauges: Gauges, { redis, account, upstream, devices }: GaugeSources): Promise<void> {
-  const [taken, api, states, memory, markBytes, frames] = await Promise.all([
+async function showStored(
+  gauges: Gauges,
+  { redis, account, apiStates, devices, gatherer }: GaugeSources,
+): Promise<void> {
+  const [taken, apis, states, memory, markBytes, frames] = await Promise.all([
     account(),
-    upstream(),
+    apiStates(),
     devices(),
     memoryInfos(redis),
     countMarkBytes(redis),
@@ -134,13 +138,24 @@ async function showStored(gauges: Gauges, { redis, account, upstream, devices }:
   else gauges.oldest.set(taken.waiting.oldestAt / 1000)
   gauges.difference.set(taken.custody.difference)
   for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
-  gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
+  gauges.upstreamUp.set(worstOf(apis)?.state === 'down' ? 0 : 1)
+  showApis(gauges, apis, gatherer)
   gauges.memory.set(Math.max(...memory.map(memoryShare)))
   const { waiting, parked, held } = taken.custody
   const { bytes: misunderstood, ...kinds } = frames
   for (const [kind, number] of Object.entries(kinds)) gauges.misunderstood.set({ kind }, number)
   const uses = memoryUses(memory, { marks: markBytes, misunderstood, held, parked, waiting })
   for (const [use, share] of Object.entries(uses)) gauges.memoryUses.set({ use }, share)
+}
+
+/** One that is configured no longer is not shown. */
+function showApis(gauges: Gauges, apis: readonly ApiState[], gatherer: GaugeSources['gatherer']): void {
+  gauges.apiUp.reset()
+  gauges.apiInFlight.reset()
+  for (const each of apis) {
+    gauges.apiUp.set({ api: each.name }, each.state === 'down' ? 0 : 1)
+    gauges.apiInFlight.set({ api: each.name }, gatherer.pushesTo(each).inFlight)
+  }
 }
 
 /** Shows what the processes say of themselves. The latest instants are remembered: a process that restarts forgets its own. */

@@ -39,7 +39,10 @@ export class Scope {
   /** The findings that are seen: those of the companies, and what keeps everybody's positions back, in general words alone. */
   findings<Found extends Finding>(all: readonly Found[]): readonly Found[] {
     if (this.isAll) return all
-    return all.flatMap((finding) => (this.sees(finding.subject.company_id) ? finding : generally(finding)))
+    return all.flatMap((finding) => {
+      if (this.sees(finding.subject.company_id)) return finding
+      return finding.companies?.every((id) => !this.sees(id)) ? [] : generally(finding)
+    })
   }
 }
 
@@ -49,7 +52,8 @@ export const EVERYTHING = new Scope(null)
 /** A finding without evidence, numbers and names, which may be about other companies. */
 function generally<Found extends Finding>(finding: Found): Found[] {
   const { code, subject } = finding
-  if (!CONCERNS_ALL.has(code) || Object.values(subject).some((value) => value !== undefined)) return []
+  const { api: _api, ...others } = subject
+  if (!CONCERNS_ALL.has(code) || Object.values(others).some((value) => value !== undefined)) return []
   const { action, message } = CODES[code]
   return [{ ...finding, count: 1, evidence: [], message: say(message, ''), action: say(action) }]
 }

@@ -1,6 +1,7 @@
 import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
 import { linkStates } from '../diagnose/diagnose.ts'
+import type { UpstreamError } from '../diagnose/facts.ts'
 import { type Flow, verdict } from '../diagnose/order.ts'
 import { plainly } from '../diagnose/plain.ts'
 import {
@@ -13,7 +14,8 @@ import {
 } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
 import type { FixAccount } from './custody.ts'
-import type { FactGatherer, Upstream } from './facts.ts'
+import { type ApiState, type Upstream, worstOf } from './api-states.ts'
+import type { FactGatherer } from './facts.ts'
 import { type Findings, findingJson } from './findings.ts'
 import type { FlowHour } from './flow-hour.ts'
 import { instant } from './json.ts'
@@ -24,9 +26,9 @@ import type { Scope } from './scope.ts'
 export interface StatusSources {
   /** The account of all fixes: the last one while Redis does not answer, undefined if there is none yet. */
   readonly account: () => Promise<FixAccount | undefined>
-  readonly upstream: () => Promise<Upstream>
+  readonly apis: () => Promise<readonly ApiState[]>
   readonly findings: Pick<Findings, 'current'>
-  readonly gatherer: Pick<FactGatherer, 'gateways' | 'primaries' | 'processes' | 'pushes'>
+  readonly gatherer: Pick<FactGatherer, 'gateways' | 'primaries' | 'processes' | 'pushes' | 'pushesTo'>
   readonly rates: () => Rates
   readonly hour: Pick<FlowHour, 'of'>
   readonly companies: () => readonly Pick<Company, 'company_id' | 'name'>[]
@@ -59,8 +61,10 @@ export function statusOperations(sources: StatusSources): Operation[] {
 
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources, scope: Scope): Promise<WithTexts<StatusJson>> {
-  const { account, upstream, companies, findings, hour, overdue, tokensRefused, vans, zone } = sources
-  const [taken, api] = await Promise.all([account(), upstream()])
+  const { account, apis, companies, findings, hour, overdue, tokensRefused, vans, zone } = sources
+  const [taken, all] = await Promise.all([account(), apis()])
+  const seen = scope.isAll ? all : all.filter((each) => each.companies.some((id) => scope.sees(id)))
+  const api: Upstream = worstOf(seen) ?? { state: 'up', since: Date.now() }
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}
   const found = scope.findings(findings.current)
   const whole = scope.isAll && taken ? wholeSystem(sources, taken, api) : undefined
@@ -86,6 +90,7 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
       token_refused: tokensRefused().filter((company) => scope.sees(company)),
       ...whole?.upstream,
     },
+    apis: seen.map((each) => apiJson(each, sources, scope)),
     companies: companies()
       .filter(({ company_id }) => scope.sees(company_id))
       .map(({ company_id, name }) => ({ company_id, name })),
@@ -98,7 +103,6 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
 function wholeSystem({ gatherer, rates }: StatusSources, taken: FixAccount, api: Upstream) {
   const now = Date.now()
   const perS = rates()
-  const { lastError, inFlight, slowestMs } = gatherer.pushes
   return {
     flows: flowsOf(taken, perS, gatherer.gateways),
     figures: {
@@ -109,10 +113,32 @@ function wholeSystem({ gatherer, rates }: StatusSources, taken: FixAccount, api:
     },
     upstream: {
       drained_at: instant(drainedAt({ waiting: taken.waiting, upstream: api, rates: perS, now })),
-      last_error: lastError && { ...lastError, at: instant(lastError.at) ?? '' },
-      in_flight: inFlight,
-      slowest_ms: Math.round(slowestMs),
+      ...pushesJson(gatherer.pushes),
     },
+  }
+}
+
+function pushesJson({ lastError, inFlight, slowestMs }: FactGatherer['pushes']) {
+  return {
+    last_error: lastError && errorJson(lastError),
+    in_flight: inFlight,
+    slowest_ms: Math.round(slowestMs),
+  }
+}
+
+function errorJson({ at, trace, ...error }: UpstreamError) {
+  return { ...error, at: instant(at) ?? '', request_id: trace?.requestId }
+}
+
+/** One of the tracking APIs, with those of its companies that are seen. */
+function apiJson(api: ApiState, { gatherer }: StatusSources, scope: Scope): StatusJson['apis'][number] {
+  const { companies, name, since, state } = api
+  return {
+    api: name,
+    state,
+    since_at: instant(since) ?? '',
+    companies: companies.filter((company) => scope.sees(company)),
+    ...(scope.isAll && pushesJson(gatherer.pushesTo(api))),
   }
 }
 

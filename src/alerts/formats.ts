@@ -229,13 +229,13 @@ function teamsLine(text: string, style = {}): object {
 function alertsOf({ change, endedAt, finding, id, toldSeverity }: AlertMessage, page: string): object[] {
   const { action, code, count, evidence, link, message, severity, sinceAt, subject } = finding
   // A device is no label: the incident may become one of several.
-  const { company_id, listener, process, receiver } = subject
+  const { api, company_id, listener, process, receiver } = subject
   const device = code === 'sos' ? subject.device : undefined
   const labels = (shown: Severity) => ({
     alertname: `waybridge_${code}`,
     severity: shown,
     link,
-    ...defined({ company_id, listener, process, receiver, device }),
+    ...defined({ api, company_id, listener, process, receiver, device }),
     incident: id,
   })
   const alert = (shown: Severity, endsAt: number) => ({

@@ -1,11 +1,11 @@
-import { apiOf, isWell, testedCompanies } from '../admin/apis.ts'
+import { apiOf, isWell, testApis, testedCompanies } from '../admin/apis.ts'
 import { loadConfig } from '../config/files.ts'
 import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import { english } from '../texts/text.ts'
-import { type CompanyTest, type TestStep, testApis } from '../tracking/api-test/index.ts'
+import type { CompanyTest, TestStep } from '../tracking/api-test/index.ts'
 import { counted, printLines } from './output.ts'
 import { idOption } from './positions.ts'
 
@@ -27,7 +27,7 @@ export async function checkLive(dir: string, options: ApiOptions): Promise<numbe
   const choice = { company_id, courier_id, route_id, push: options.push }
   const tested = await testedCompanies(config.companies, await rosterOf(files), choice)
   if ('mistake' in tested) throw new UserError(`check --live: ${tested.mistake} (${OPTIONS}).`)
-  const results = await testApis({ ...apiOf(config, await baseUrlOf(config)), ...tested })
+  const results = await testApis(apiOf(config, await baseUrlOf(config)), tested.companies)
   for (const result of results) printLines(testLines(result))
   const failed = results.filter((result) => !isWell(result))
   printLines([failed.length === 0 ? WELL : `The test fails for ${counted(failed.length, 'company', 'companies')}.`])

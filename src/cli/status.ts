@@ -139,10 +139,11 @@ function figureLines(status: StatusAnswer, clock: Clock, paint: Painter): string
 type StatusRow = [label: string, figure: string | number, note?: string, style?: 'bold' | 'green' | 'yellow']
 
 function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
-  const { upstream, rates, waiting, parked, held, custody } = status
+  const { apis, upstream, rates, waiting, parked, held, custody } = status
   const { state, since_at, token_refused } = upstream
   return [
     ['tracking service', state, `since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow'],
+    ...(apis.length > 1 ? apis.map((each) => apiRow(each, clock)) : []),
     ...token_refused.map(
       (id): StatusRow => ['oauth_token', 'refused', `of company ${id}: it may have expired`, 'yellow'],
     ),
@@ -152,6 +153,11 @@ function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
     ...(held ? [troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`)] : []),
     ...(custody ? [custodyRow(custody)] : []),
   ]
+}
+
+function apiRow({ api, companies, since_at, state }: StatusAnswer['apis'][number], clock: Clock): StatusRow {
+  const of = companies.length === 1 ? `company ${companies[0]}` : counted(companies.length, 'company', 'companies')
+  return ['', state, `${api}, ${of}, since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow']
 }
 
 /** The rows of rates. A token with `companies` gets none. */

@@ -61,8 +61,8 @@ export function readClientTls({
   return { minVersion: 'TLSv1.2', ...own?.context, ca: authority?.text }
 }
 
-/** Reads the files of `tracking.tls`; undefined where none is named. Its authority is trusted beside those of the system. */
-function readTrackingTls({
+/** Reads the TLS files of an API; undefined where none is named. Its authority is trusted beside those of the system. */
+export function readApiTls({
   ca,
   cert,
   key,
@@ -76,26 +76,27 @@ function readTrackingTls({
     : { ...read, ca: [...getCACertificates(), read.ca as string] }
 }
 
-/** The TLS of connections to the tracking API. @throws ConfigError where its files cannot be used */
+/** The TLS of connections to the usual tracking API. @throws ConfigError where its files cannot be used */
 export function trackingTls({ tls }: Config['tracking']): SecureContextOptions | undefined {
-  const read = readTrackingTls(tls)
+  const read = readApiTls(tls)
   if (read && 'message' in read) throw inGateway(`tracking.tls.${read.key}: ${read.message}`)
   return read
 }
 
 /** The TLS of connections to the server of a pull, or why its authority cannot be used; undefined: as the system has it. */
 export function pullTls({ ca }: Pick<Pull, 'ca'>): SecureContextOptions | CertificateMistake | undefined {
-  return readTrackingTls({ ca, cert: null, key: null })
+  return readApiTls({ ca, cert: null, key: null })
 }
 
 /** Why TLS files that the configuration names cannot be used, each with the path of its key. */
 export function certificateMistakes({
   admin,
+  companies,
   listeners,
   mqtt,
   roster,
   tracking,
-}: Pick<Config, 'admin' | 'listeners' | 'mqtt' | 'roster' | 'tracking'>) {
+}: Pick<Config, 'admin' | 'companies' | 'listeners' | 'mqtt' | 'roster' | 'tracking'>) {
   const served = [
     ...listeners.map(({ tls }, index) => ({ path: ['listeners', index, 'tls'], tls })),
     { path: ['mqtt', 'broker', 'tls'], tls: mqtt.broker?.tls },
@@ -107,7 +108,11 @@ export function certificateMistakes({
     ...pulled,
     ...served.map(({ path, tls }) => ({ path, found: tls && readCertificate(tls) })),
     ...presented.map(({ path, tls }) => ({ path, found: tls && readClientTls(tls) })),
-    { path: ['tracking', 'tls'], found: readTrackingTls(tracking.tls) },
+    { path: ['tracking', 'tls'], found: readApiTls(tracking.tls) },
+    ...companies.map(({ tracking: own }, index) => ({
+      path: ['companies', index, 'tracking', 'tls'],
+      found: own ? readApiTls(own.tls) : undefined,
+    })),
   ]
   return all.flatMap(({ path, found }) =>
     found && 'message' in found ? [{ path: [...path, found.key], message: found.message }] : [],

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { isLoopback } from '../domain/networks.ts'
 import { alerts } from './alerts.ts'
+import { companyTracking, proxyUrl, tlsFiles, unequalApis } from './apis.ts'
 import { bridges } from './bridge.ts'
 import {
   address,
   fields,
-  filePath,
   flag,
   headerToken,
   httpUrl,
@@ -68,15 +68,10 @@ export function configSchema(protocols: Protocols, dir = '') {
       push_url: orNull(httpUrl).describe('URL that positions are pushed to; null: `base_url`.'),
       listen: section(address('127.0.0.1', 8090)).describe('Address of the embedded tracking service.'),
       return_prefix: setting(pathPrefix, '', 'Path of the return operation, such as `/api/v1`.'),
-      tls: section({
-        ca: orNull(filePath(dir)).describe(
-          'File with the authority of its certificate, PEM, beyond those that the system trusts.',
-        ),
-        cert: orNull(filePath(dir)).describe('File with a client certificate, PEM, where the API wants one.'),
-        key: orNull(filePath(dir)).describe('File with its private key, PEM.'),
-      }),
+      tls: tlsFiles(dir),
+      proxy: orNull(proxyUrl).describe('URL of an HTTP proxy that connects to the API (CONNECT); null: none.'),
     }),
-    companies: list(company).describe(
+    companies: list(company(dir)).describe(
       'The companies whose couriers are tracked; none, with the embedded tracking service on this machine: company 1, to try things out.',
     ),
     keep: section({
@@ -117,8 +112,10 @@ export function configSchema(protocols: Protocols, dir = '') {
       ),
     }),
     push: section({
-      concurrency: setting(integer(1, 100_000), 64, 'Maximum number of requests at once, by all workers.'),
-      max_requests_per_s: orNull(number(0.001, 1_000_000)).describe('Maximum rate of all workers; null: no limit.'),
+      concurrency: setting(integer(1, 100_000), 64, 'Maximum number of requests at once to an API, by all workers.'),
+      max_requests_per_s: orNull(number(0.001, 1_000_000)).describe(
+        'Maximum rate of all workers to an API; null: no limit.',
+      ),
       timeout: setting(timer(1), '60s', 'Maximum duration of a request, answer included.'),
       first_delay: setting(timer(1), '1s', 'Delay of the first retry; the next delays are longer.'),
       max_delay: setting(timer(1), '60s', 'Maximum delay of a retry.'),
@@ -191,7 +188,9 @@ export function configSchema(protocols: Protocols, dir = '') {
     }),
     trusted_proxies: networks.describe('CIDR: whose PROXY headers and `Forwarded` are believed.'),
     log: logging(),
-  }).superRefine(({ listeners, mqtt, trusted_proxies }, context) => {
+  }).superRefine(({ companies, listeners, mqtt, push, tracking, trusted_proxies }, context) => {
+    for (const { path, message } of unequalApis({ companies, push, tracking }))
+      context.addIssue({ code: 'custom', path, message })
     if (trusted_proxies.length > 0) return
     const listed = listeners.map(({ proxy_protocol }, index) => ({ proxy_protocol, path: ['listeners', index] }))
     for (const { proxy_protocol, path: at } of [...listed, { ...mqtt.broker, path: ['mqtt', 'broker'] }])
@@ -234,12 +233,17 @@ const keys = z.unknown().transform((value, context): string | string[] => {
   return z.NEVER
 })
 
-const company = fields({
-  company_id: id.describe('Id of the company in the tracking API.'),
-  name: text.optional().describe('Name for people.'),
-  apikey: keys.describe('Key with which positions are pushed, or a list: where one is refused the next is tried.'),
-  oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
-})
+function company(dir: string) {
+  return fields({
+    company_id: id.describe('Id of the company in the tracking API.'),
+    name: text.optional().describe('Name for people.'),
+    apikey: keys.describe('Key with which positions are pushed, or a list: where one is refused the next is tried.'),
+    oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
+    tracking: companyTracking(dir)
+      .nullish()
+      .describe('Its own tracking API; what is null or left out is as `tracking` and `push` have it.'),
+  })
+}
 
 /** An instant, ms UTC. */
 const expiry = leaf((value) => {

@@ -306,7 +306,8 @@ export const CODES = {
     severity: 'warning',
     link: 'accepted',
     message: 'the tracking API limits our requests (429): positions arrive late',
-    action: 'set push.max_requests_per_s to what the API allows, or ask for a higher limit',
+    action:
+      'set push.max_requests_per_s (of an API of a company: its tracking.max_requests_per_s) to what the API allows, or ask for a higher limit',
   },
   apikey_refused: {
     severity: 'error',
@@ -350,9 +351,9 @@ export const CODES = {
   push_full: {
     severity: 'warning',
     link: 'pushed',
-    message: 'positions wait because push.concurrency allows no more requests at once',
+    message: 'positions wait because concurrency allows no more requests at once',
     action:
-      'raise push.concurrency: it must be the seconds that one request takes, times the lanes to push in a second',
+      'raise push.concurrency (of an API of a company: its tracking.concurrency): it must be the seconds that one request takes, times the lanes to push in a second',
   },
   custody_difference: {
     severity: 'error',

@@ -1,4 +1,3 @@
-import type { Observation } from '../observe/observations.ts'
 import { distinct, joined, say, type Text } from '../texts/text.ts'
 import {
   ALWAYS_NAMED,
@@ -30,7 +29,7 @@ export function diagnose(facts: Facts): Finding[] {
 
 function allTroubles(facts: Facts): Found[] {
   const found = [
-    ...observedTroubles(facts.observations),
+    ...observedTroubles(facts),
     ...systemTroubles(facts),
     ...upstreamTroubles(facts),
     ...trafficTroubles(facts),
@@ -43,9 +42,12 @@ function allTroubles(facts: Facts): Found[] {
   })
 }
 
-function observedTroubles(observations: readonly Observation[]): Found[] {
+function observedTroubles({ apis, observations }: Facts): Found[] {
   const repeated = observations.filter(({ code, count }) => !NORMAL_ONCE.has(code) || count >= REPEATED)
-  return repeated.map(({ code, count, evidence, sinceAt, subject }) => ({ code, count, evidence, sinceAt, subject }))
+  return repeated.map(({ code, count, evidence, sinceAt, subject }) => {
+    const companies = subject.api === undefined ? undefined : apis?.find(({ name }) => name === subject.api)?.companies
+    return { code, count, evidence, sinceAt, subject, ...(companies && { companies }) }
+  })
 }
 
 function merged(found: readonly Found[], now: number): Found[] {

@@ -9,6 +9,8 @@ export interface Finding {
   /** The link that is broken or in danger. */
   readonly link: Link
   readonly subject: Subject
+  /** Of a finding about one of several tracking APIs: the companies that push to it. */
+  readonly companies?: readonly string[]
   readonly sinceAt: number
   readonly count: number
   readonly evidence: readonly Text[]
@@ -29,7 +31,10 @@ export interface Facts {
   readonly nameOf?: (device: string) => string | undefined
   readonly processes?: readonly ProcessFacts[]
   readonly redis?: RedisFacts
+  /** The tracking API; of several the worst. */
   readonly upstream?: UpstreamFacts
+  /** The tracking APIs, if there are several. */
+  readonly apis?: readonly ApiFacts[]
   readonly lanes?: readonly RefusedLanes[]
   readonly backlog?: WaitingFixes
   readonly devices?: readonly DeviceGroup[]
@@ -125,6 +130,13 @@ export interface RedisFacts {
   readonly restartsAt?: readonly number[]
 }
 
+/** How one of several tracking APIs answers. `name`: `api.example`; `waiting`: positions that wait for it. */
+export interface ApiFacts extends UpstreamFacts {
+  readonly name: string
+  readonly companies: readonly string[]
+  readonly waiting: number
+}
+
 /** How the tracking API answers pushes. */
 export interface UpstreamFacts {
   readonly state: 'up' | 'down' | 'limited'
@@ -133,6 +145,8 @@ export interface UpstreamFacts {
   readonly url: string
   readonly inFlight: number
   readonly oldestMs: number
+  /** What names the request that waits longest. */
+  readonly oldestTrace?: RequestNames
   readonly slowestMs: number
   readonly usualMs?: number
   readonly answeredAt?: number
@@ -158,15 +172,23 @@ export interface UpstreamError {
   /** Where a redirect leads. */
   readonly location?: string
   readonly operation: string
+  readonly trace?: RequestNames
 }
 
-/** Positions of a lane that were refused singly. `at`, `status`, `message`: of the last one. */
+/** What names a request in the log of the API: the headers `x-request-id` and `traceparent`. */
+export interface RequestNames {
+  readonly requestId: string
+  readonly traceparent: string
+}
+
+/** Positions of a lane that were refused singly. `at`, `status`, `message`, `trace`: of the last one. */
 export interface RefusedPositions {
   readonly lane: string
   readonly positions: number
   readonly at: number
   readonly status: number
   readonly message: string
+  readonly trace?: RequestNames
 }
 
 /** How the lanes are answered that were pushed within ten minutes. */
@@ -200,6 +222,8 @@ export interface RefusedLanes {
   readonly message: string
   readonly since: number
   readonly lanes: readonly string[]
+  /** Of the last request that was refused. */
+  readonly trace?: RequestNames
   /** When a push with the company's apikey was accepted last. */
   readonly acceptedAt?: number
   /** When one was accepted last before one was refused with 403 last. */

@@ -47,7 +47,7 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
 function causeOf(link: Link, { device, explained, findings }: Looked, isBroken = false): Finding | undefined {
   const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
   const causes = findings.filter(
-    ({ code, link: of, severity, subject }) =>
+    ({ code, companies: concerned, link: of, severity, subject }) =>
       of === link &&
       !BREAKS_NO_LINK.has(code) &&
       !NOT_OF_PUSHES.has(code) &&
@@ -55,7 +55,8 @@ function causeOf(link: Link, { device, explained, findings }: Looked, isBroken =
       (!OF_LANES.has(code) || (isOwnLane(subject, explained) && isOwnTrouble(code, explained))) &&
       (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
       subject.device === undefined &&
-      (subject.company_id ?? device.company) === device.company,
+      (subject.company_id ?? device.company) === device.company &&
+      (concerned === undefined || concerned.includes(device.company ?? '')),
   )
   return causes.find(({ subject }) => subject.route_id !== undefined) ?? causes[0]
 }

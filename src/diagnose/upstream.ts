@@ -1,27 +1,43 @@
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
 import type {
+  ApiFacts,
   Facts,
   Found,
   MissingPositions,
   RefusedLanes,
   RefusedPositions,
+  RequestNames,
   UpstreamError,
   UpstreamFacts,
   WaitingLanes,
 } from './facts.ts'
 
-/** What is wrong with the tracking API, or what it says is wrong with what we send. */
-export function upstreamTroubles({ upstream, backlog, lanes = [], missing = [], now }: Facts): Found[] {
-  const waiting = backlog?.fixes ?? 0
+/** What is wrong with the tracking APIs, or what they say is wrong with what we send. */
+export function upstreamTroubles({ upstream, apis, backlog, lanes = [], missing = [], now }: Facts): Found[] {
+  const ofAnswers = apis
+    ? apis.flatMap((api) => answerTroubles(api, api.waiting, now).map((found) => ofApi(found, api)))
+    : upstream
+      ? answerTroubles(upstream, backlog?.fixes ?? 0, now)
+      : []
+  const all = apis ?? (upstream ? [upstream] : [])
   return [
-    ...(upstream
-      ? [...answerTroubles(upstream, waiting, now), ...hangingLanes(upstream), ...refusedPositions(upstream, now)]
-      : []),
+    ...ofAnswers,
+    ...all.flatMap(hangingLanes),
+    ...refusedPositions(
+      all.flatMap(({ refused }) => refused),
+      now,
+    ),
     ...(upstream?.tokensRefused ?? []).map(tokenRefused),
     ...groupsOf(lanes).map(refusedLanes),
     ...byCompany(missing).map(missingPositions),
   ]
+}
+
+/** What is found of one of several APIs: its message begins with the name. */
+function ofApi(found: Found, { companies, name }: ApiFacts): Found {
+  const message = joined([name, found.message ?? say(CODES[found.code].message, '')], ': ')
+  return { ...found, subject: { api: name }, companies, message }
 }
 
 /** Whether an error may be about the API: what it answers about positions or a lane says nothing about others. */
@@ -31,19 +47,19 @@ function isAboutApi({ code, status = 0 }: UpstreamError = NO_ERROR): boolean {
 
 /** At most one: the first that is true explains the others. */
 function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): Found[] {
-  const { answers, oldestMs, since, state, url, usualMs = 0 } = upstream
+  const { answers, oldestMs, oldestTrace, since, state, url, usualMs = 0 } = upstream
   // An error from before the present state does not explain it; figures arrive a second later than states.
   const isOld = state !== 'up' && (upstream.lastError?.at ?? 0) < since - STATED_MS
   const lastError = isOld || !isAboutApi(upstream.lastError) ? undefined : upstream.lastError
   // A moment later it is known why.
   if (state === 'down' && !lastError && now - since < STATED_MS) return []
   const requests = say('{}: {} requests in flight', url, upstream.inFlight)
-  const evidence = [...(lastError ? [errorText(lastError)] : []), requests]
+  const evidence = [...(lastError ? [errorText(lastError), ...traceTexts(lastError.trace)] : []), requests]
   const hangs = answers !== undefined && areMost(answers.unanswered)
   if (hangs || (state === 'down' && lastError?.code === 'timeout')) {
     const message = withWaiting(say('the tracking API takes requests and does not answer them'), waiting)
     const sinceAt = state === 'down' ? since : now - oldestMs
-    const timedOut = lastError?.code === 'timeout' ? evidence : [requests]
+    const timedOut = lastError?.code === 'timeout' ? evidence : [requests, ...traceTexts(oldestTrace)]
     return [{ code: 'upstream_hanging', count: waiting, sinceAt, message, evidence: timedOut }]
   }
   if (state === 'down' && lastError?.code === 'not_the_api') return [notTheApi(upstream, lastError, waiting)]
@@ -142,18 +158,24 @@ function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting:
     message: withWaiting(say('what answers at {} is not the tracking API', url), waiting),
     evidence: [
       say('{}: {}, last at {}', operation, what, new Date(at).toISOString()),
+      ...traceTexts(error.trace),
       ...(location === undefined ? [] : [say('it redirects to: {}', location)]),
       ...(message === undefined ? [] : [say('it begins with: {}', message)]),
     ],
   }
 }
 
+/** What the API can look a request up by. */
+function traceTexts(trace: RequestNames | undefined): Text[] {
+  return trace ? [say('x-request-id {}, traceparent {}', trace.requestId, trace.traceparent)] : []
+}
+
 /** One finding for each lane; one for each company that has more than a few. */
-function refusedPositions({ refused }: UpstreamFacts, now: number): Found[] {
+function refusedPositions(refused: readonly RefusedPositions[], now: number): Found[] {
   const recent = mergedLanes(refused.filter(({ at }) => now - at <= REFUSED_MS))
   return byCompany(recent).flatMap(({ company_id, lanes }): Found[] => {
     if (lanes.length <= FEW)
-      return lanes.map(({ lane, message, positions, status }) => ({
+      return lanes.map(({ lane, message, positions, status, trace }) => ({
         code: 'positions_refused',
         subject: subjectOf(lane),
         count: positions,
@@ -162,7 +184,7 @@ function refusedPositions({ refused }: UpstreamFacts, now: number): Found[] {
           subjectOf(lane).courier_id,
           subjectOf(lane).route_id,
         ),
-        evidence: [`${status} ${message}`.trim()],
+        evidence: [`${status} ${message}`.trim(), ...traceTexts(trace)],
       }))
     const count = lanes.reduce((sum, { positions }) => sum + positions, 0)
     const evidence = lanes.map(({ lane, message, status }) =>
@@ -292,7 +314,7 @@ function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): F
         : statuses === '0'
           ? say('company {} has no apikey: {} parked', company, number)
           : say('the tracking API refuses the apikey of company {} ({}): {} parked', company, statuses, number),
-    evidence: [...said, ...lanes.slice(0, LANES_NAMED).map(laneText)],
+    evidence: [...said, ...traceTexts(answers[0].trace), ...lanes.slice(0, LANES_NAMED).map(laneText)],
     ...(isOfPositions && { action: say(OF_POSITIONS) }),
   }
 }
@@ -339,6 +361,7 @@ const WORDS = new Map<string, Template>([
   ['needs_tls', 'speaks HTTPS, and is asked without'],
   ['no_tls', 'does not speak HTTPS at that port'],
   ['malformed', 'sends what is no HTTP'],
+  ['proxy', 'cannot be reached through the proxy'],
 ])
 const ACTIONS = new Map<string, Template>([
   ['dns', 'correct tracking.base_url (or push_url), or the DNS of this machine'],
@@ -348,6 +371,7 @@ const ACTIONS = new Map<string, Template>([
     'authority',
     'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API send its whole chain, or correct tracking.base_url',
   ],
+  ['proxy', 'check the proxy of the API (tracking.proxy in gateway.yaml): waybridge check --live says what it answers'],
   ['needs_tls', 'write https:// in tracking.base_url (or push_url)'],
   ['no_tls', 'correct tracking.base_url (or push_url): its port, or http:// in place of https://'],
 ])
@@ -364,6 +388,6 @@ const EXCEPTIONS = 10
 const NO_ERROR: UpstreamError = { at: 0, code: 'http', operation: '' }
 /** Answers other than 5xx that are about the API. */
 const MAY_PASS = new Set([408, 425, 429])
-const LANES_NAMED = 4
+const LANES_NAMED = 3
 /** More lanes of a company with the same trouble are one finding. */
 const FEW = 5

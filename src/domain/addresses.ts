@@ -18,6 +18,11 @@ export function networkOf(address: string): string {
   return `${groups.slice(0, 3).join(':')}:${(groups[3] ?? '0').padStart(4, '0').slice(0, 2)}00/56`
 }
 
+/** The name of an API, from the URL that is pushed to: `api.example`, `api.example/v2`. */
+export function apiName(url: string): string {
+  return url.replace(/^https?:\/\//, '')
+}
+
 /** The eight groups of an IPv6 address, without leading zeros. */
 function groupsOf(address: string): string[] {
   const [[front, back]] = [address.split('%')[0].split('::')]

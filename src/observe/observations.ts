@@ -59,6 +59,8 @@ export interface Subject {
   readonly route_id?: string
   readonly listener?: string
   readonly process?: string
+  /** A tracking API, if there are several: `api.example`. */
+  readonly api?: string
   /** A file of the configuration, by its path in the folder of the configuration, and whose it is. */
   readonly file?: string
   readonly host?: string

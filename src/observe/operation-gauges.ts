@@ -85,7 +85,12 @@ function storedGauges(gauge: MakeGauge) {
 /** Gauges of what the processes say of themselves once a second. */
 function liveGauges(gauge: MakeGauge) {
   return {
-    upstreamUp: gauge('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.'),
+    upstreamUp: gauge(
+      'upstream_up',
+      '1 while the tracking API accepts pushes, 0 while it is down; of several the worst.',
+    ),
+    apiUp: gauge('api_up', '1 while a tracking API accepts pushes, 0 while it is down.', ['api']),
+    apiInFlight: gauge('api_push_in_flight', 'Number of push requests to an API that wait for their answer.', ['api']),
     inFlight: gauge('push_in_flight', 'Number of push requests that wait for their answer.'),
     oldestInFlight: gauge(
       'push_oldest_in_flight_seconds',

@@ -1,6 +1,7 @@
 import { metrics } from '../observe/metrics.ts'
 import { countRecords, noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
+import type { RequestTrace } from '../tracking/trace.ts'
 import type { DayFigures } from './day-figures.ts'
 import { LaneAnswers, type LaneFigures, type RequestEnd } from './lane-answers.ts'
 
@@ -9,6 +10,8 @@ export interface PushFigures {
   readonly inFlight: number
   /** How long the oldest request in flight has waited. */
   readonly oldestMs: number
+  /** What names it. */
+  readonly oldestTrace?: RequestTrace
   /** The longest that a request of the last minute took, those in flight included. */
   readonly slowestMs: number
   /** How long the requests that were answered in the last minute took; the median of at most 200. */
@@ -25,13 +28,14 @@ export interface PushFigures {
   readonly lanes: LaneFigures
 }
 
-/** Positions of a lane that were refused singly. `at`, `status`, `message`: of the last one. */
+/** Positions of a lane that were refused singly. `at`, `status`, `message`, `trace`: of the last one. */
 export interface RefusedInLane {
   readonly lane: string
   readonly positions: number
   readonly at: number
   readonly status: number
   readonly message: string
+  readonly trace?: RequestTrace
 }
 
 /**
@@ -45,6 +49,15 @@ export interface PushError {
   readonly message?: string
   readonly content_type?: string
   readonly location?: string
+  readonly trace?: RequestTrace
+}
+
+/** A request without an answer yet; times by `performance.now()`. */
+interface RequestInFlight {
+  readonly lane: string
+  readonly at: number
+  readonly laneAt: number
+  readonly trace?: RequestTrace
 }
 
 /** How a request ended. */
@@ -56,7 +69,7 @@ interface EndedPush {
 
 /** Keeps the figures of this worker's pushes, and counts them in the metrics. */
 export class PushStatistics {
-  readonly #inFlight = new Map<number, { readonly lane: string; readonly at: number; readonly laneAt: number }>()
+  readonly #inFlight = new Map<number, RequestInFlight>()
   readonly #lanes = new LaneAnswers()
   readonly #acceptedAt = new Map<string, number>()
   readonly #acceptedBefore = new Map<string, number>()
@@ -72,14 +85,14 @@ export class PushStatistics {
   }
 
   /** Notes that a request begins. @returns its number, for `ended` */
-  began(lane: string): number {
-    this.#inFlight.set(++this.#requests, { lane, at: performance.now(), laneAt: this.#lanes.began(lane) })
+  began(lane: string, trace?: RequestTrace): number {
+    this.#inFlight.set(++this.#requests, { lane, at: performance.now(), laneAt: this.#lanes.began(lane), trace })
     return this.#requests
   }
 
   /** Notes how a request ended. */
   ended(request: number, { answer, records }: EndedPush): void {
-    const { lane = '', at: beganAt = 0, laneAt = 0 } = this.#inFlight.get(request) ?? {}
+    const { lane = '', at: beganAt = 0, laneAt = 0, trace } = this.#inFlight.get(request) ?? {}
     const ms = performance.now() - beganAt
     const at = Date.now()
     const company = lane.slice(0, lane.indexOf('/'))
@@ -87,7 +100,7 @@ export class PushStatistics {
     this.#lanes.ended(lane, { end: endOf(answer), beganAt: laneAt })
     metrics.pushDuration.observe(ms / 1000)
     if ('fault' in answer) {
-      this.#lastError = { at, code: answer.fault }
+      this.#lastError = { at, code: answer.fault, trace }
       metrics.pushRequests.inc({ code: answer.fault })
       return
     }
@@ -95,7 +108,7 @@ export class PushStatistics {
     if (this.#answered.length > KEPT) this.#answered.shift()
     if ('notTheApi' in answer) {
       const { status, begins: message, type: content_type, location } = answer.notTheApi
-      this.#lastError = { at, code: NOT_THE_API, status, message, content_type, location }
+      this.#lastError = { at, code: NOT_THE_API, status, message, content_type, location, trace }
       metrics.pushRequests.inc({ code: NOT_THE_API })
       return
     }
@@ -103,7 +116,7 @@ export class PushStatistics {
     metrics.pushRequests.inc({ code: String(status) })
     if (status === 403) this.#acceptedBefore.set(company, this.#acceptedAt.get(company) ?? 0)
     if (status >= 300) {
-      this.#lastError = { at, code: 'http', status, message: text }
+      this.#lastError = { at, code: 'http', status, message: text, trace }
       return
     }
     this.#acceptedAt.set(company, at)
@@ -113,8 +126,8 @@ export class PushStatistics {
   }
 
   /** The API refused one position of a lane. */
-  refused(lane: string, { status, message }: Pick<RefusedInLane, 'status' | 'message'>): void {
-    this.#refused.push({ lane, at: Date.now(), status, message })
+  refused(lane: string, { status, message, trace }: Pick<RefusedInLane, 'status' | 'message' | 'trace'>): void {
+    this.#refused.push({ lane, at: Date.now(), status, message, trace })
     if (this.#refused.length > KEPT) this.#refused.shift()
   }
 
@@ -128,6 +141,7 @@ export class PushStatistics {
     return {
       inFlight: this.#inFlight.size,
       oldestMs,
+      oldestTrace: oldest?.trace,
       slowestMs: Math.max(oldestMs, times.at(-1) ?? 0),
       usualMs: times[times.length >> 1],
       answeredAt: this.#answered.at(-1)?.at,

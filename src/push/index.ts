@@ -1,53 +1,53 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pLimit from 'p-limit'
 import { within } from '../async.ts'
 import { joinWorkers } from '../store/index.ts'
 import { Apikeys, type Keyring } from './apikeys.ts'
+import { type CompanyApi, PushApis } from './apis.ts'
 import { DayFigures } from './day-figures.ts'
-import { ApiClockReporter, PushStatistics } from './figures.ts'
+import { ApiClockReporter } from './figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'
-import { Rate } from './rate.ts'
 import { CorrectionWorker } from './corrections.ts'
 import { type PushingOptions, ShardPush } from './shard-push.ts'
 import { reportFullConcurrency } from './watchdog.ts'
 
+export type { ApiFigures, CompanyApi } from './apis.ts'
 export type { PushFigures } from './figures.ts'
 export { type LaneFigures, WITHIN_S } from './lane-answers.ts'
 
 /** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */
 export function startPushing(options: PushingOptions) {
-  const { logger, place, push, redis } = options
-  const { concurrency, max_requests_per_s: perSecond } = push
-  const limit = pLimit(concurrency)
-  const rate = perSecond === null ? null : new Rate(perSecond)
+  const { client, logger, place, push, redis } = options
   const stopping = new AbortController()
   const days = new DayFigures(redis, options.zone)
-  const statistics = new PushStatistics(days)
-  const changed = (count: number) => {
-    limit.concurrency = Math.max(1, Math.floor(concurrency / count))
-    if (rate && perSecond !== null) rate.perSecond = perSecond / count
-  }
-  const workers = joinWorkers(redis, changed, () => days.writeIfDue())
+  const apis = new PushApis({ client, push, days }, options.companyApis ?? new Map())
+  const workers = joinWorkers(redis, (count) => apis.share(count), { beaten: () => days.writeIfDue(), apis: apis.ids })
   const apiClock = new ApiClockReporter(redis)
   const apikeys = new Apikeys(options.apikeys)
-  const common = { ...options, apikeys, limit, rate, apiClock, statistics, stopping: stopping.signal, workers }
+  const common = { ...options, apikeys, apis, apiClock, stopping: stopping.signal, workers }
   const shards = redis.shards.map((shard) => new ShardPush({ ...common, shard }))
   const parkedLanes = new ParkedLanes({ shards: redis.shards, place, stopping: stopping.signal, logger })
   const corrections = new CorrectionWorker(options)
   // The keys may have changed while this process did not run.
-  parkedLanes.apikeysChanged(new Set(options.apikeys.keys()))
-  const turns = rate ? undefined : reportFullConcurrency(limit, () => statistics.figures())
+  parkedLanes.companiesChanged(new Set(options.apikeys.keys()))
+  const turns = reportFullConcurrency(apis)
 
   return {
     /** How the pushes fare, for the diagnosis. */
-    figures: () => statistics.figures(),
+    figures: () => apis.figures(),
     /**
      * The roster has changed these devices, by ids without leading zeros (undefined: perhaps all): parked lanes with fixes of
      * them that belong elsewhere by now are tried.
      */
     rosterChanged: (devices?: ReadonlySet<string>) => parkedLanes.rosterChanged(devices),
     /** Uses these apikeys of all companies from now on; the parked lanes of companies that have other ones are tried. */
-    setApikeys: (configured: Keyring) => parkedLanes.apikeysChanged(apikeys.replace(configured)),
+    setApikeys: (configured: Keyring) => parkedLanes.companiesChanged(apikeys.replace(configured)),
+    /** Pushes to these APIs of companies from now on; requests under way end where they are. Parked lanes of companies with another one are tried. */
+    setApis(companies: ReadonlyMap<string, CompanyApi>) {
+      const { ids, moved } = apis.replace(companies)
+      if (moved.size === 0) return
+      for (const shard of shards) shard.recall(ids)
+      parkedLanes.companiesChanged(moved)
+    },
     /** Ends the requests under way, within six seconds, and leaves the rest to other workers. */
     async stop() {
       stopping.abort()

@@ -15,7 +15,7 @@ import {
 interface Changed {
   /** Lanes with fixes of these devices that belong elsewhere by now are tried; undefined: of all devices. */
   readonly devices: ReadonlySet<string> | undefined
-  /** The companies that have other apikeys: all their lanes are tried. */
+  /** The companies that have other apikeys or another API: all their lanes are tried. */
   readonly companies: ReadonlySet<string>
 }
 
@@ -44,7 +44,7 @@ export class ParkedLanes {
     this.#add({ devices, companies: NONE })
   }
 
-  apikeysChanged(companies: ReadonlySet<string>): void {
+  companiesChanged(companies: ReadonlySet<string>): void {
     this.#add({ devices: NONE, companies })
   }
 

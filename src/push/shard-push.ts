@@ -1,4 +1,3 @@
-import type { LimitFunction } from 'p-limit'
 import type { Logger } from '../observe/log.ts'
 import {
   type Batch,
@@ -21,9 +20,10 @@ import {
 } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import type { TrackingClient } from '../tracking/client.ts'
+import { newTrace, type RequestTrace } from '../tracking/trace.ts'
 import type { Apikeys, Keyring } from './apikeys.ts'
-import { type ApiClockReporter, NOT_THE_API, type PushStatistics } from './figures.ts'
-import type { Rate } from './rate.ts'
+import type { CompanyApi, PushApi, PushApis } from './apis.ts'
+import { type ApiClockReporter, NOT_THE_API } from './figures.ts'
 import { type Ticket, Tickets } from './tickets.ts'
 import { healOverdue } from './watchdog.ts'
 
@@ -32,6 +32,8 @@ export interface PushingOptions {
   /** Where the records of a parked lane belong by now. */
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
+  /** The APIs of companies at the start; those of others, and all by default, push with `client`, to the usual one. */
+  readonly companyApis?: ReadonlyMap<string, CompanyApi>
   /** The apikeys of each company at the start. */
   readonly apikeys: Keyring
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
@@ -51,17 +53,18 @@ export interface PushingOptions {
 interface LaneOptions extends Omit<PushingOptions, 'apikeys'> {
   readonly apikeys: Apikeys
   readonly leases: Leases
-  /** null: no bound. */
-  readonly rate: Rate | null
+  readonly apis: PushApis
   readonly apiClock: ApiClockReporter
-  readonly statistics: PushStatistics
   readonly stopping: AbortSignal
   readonly shard: Shard
 }
 
+interface LanePushOptions extends LaneOptions {
+  /** The API that the lane is pushed to. `client`: what asks it for this company. */
+  readonly api: PushApi
+}
+
 interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
-  /** Limits the requests of all shards together. */
-  readonly limit: LimitFunction
   readonly workers: Workers
 }
 
@@ -82,11 +85,19 @@ export class ShardPush {
       maxPositions: batch.max_positions,
       maxWaitMs: batch.max_wait,
       keepMs: keep.delivered,
+      apis: options.apis.lanes,
     })
     this.#lane = { ...options, leases: this.#leases }
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS)
-    this.#tickets = new Tickets({ ...options, leases: this.#leases, work: this.#work })
-    this.#overdue = healOverdue(shard, { idle: () => this.isIdle, heal: () => this.#tickets.restart(), logger })
+    const { apis } = options
+    const ofLanes = { idOf: (lane: string) => apis.of(companyOf(lane)).api.id, ids: apis.ids }
+    this.#tickets = new Tickets({ ...options, apis: ofLanes, leases: this.#leases, work: this.#work })
+    this.#overdue = healOverdue(shard, {
+      idle: () => this.isIdle,
+      heal: () => this.#tickets.restart(),
+      areSeveral: () => apis.lanes() !== undefined,
+      logger,
+    })
   }
 
   /** Whether this process pushes nothing of the shard now. */
@@ -105,17 +116,28 @@ export class ShardPush {
     await this.#tickets.close()
   }
 
+  /** Looks anew which API the lanes go to that were set aside because of these. Where Redis does not answer, they are due in a minute. */
+  recall(apis: readonly string[]): void {
+    this.#leases.recall(apis).catch(() => {})
+  }
+
   /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
   readonly #work = async ({ data }: Ticket): Promise<void> => {
-    const { limit, logger } = this.#options
+    const { apis, logger } = this.#options
     const pushes = data.map(async (lease) => {
+      const { api, client } = apis.of(companyOf(lease.lane))
+      lease.api = api.id
       this.#held.add(lease)
-      await limit(() => new LanePush(lease, this.#lane).run()).catch((error: unknown) =>
-        logger.debug({ err: error }, 'a lane waits for its lease to end'),
-      )
+      await api
+        .limit(() => new LanePush(lease, { ...this.#lane, api, client }).run())
+        .catch((error: unknown) => logger.debug({ err: error }, 'a lane waits for its lease to end'))
       this.#held.delete(lease)
     })
+    // The lanes of a ticket are of one API, unless it was changed since they were claimed.
+    const { api } = apis.of(companyOf(data[0]?.lane ?? ''))
+    api.tickets++
     await Promise.all(pushes)
+    api.tickets--
   }
 
   #renew(): void {
@@ -126,12 +148,14 @@ export class ShardPush {
 /** Pushes one leased lane: one request at a time, in order, then gives the lane back. */
 class LanePush {
   readonly #lease: Lease
-  readonly #options: LaneOptions
+  readonly #options: LanePushOptions
   /** The first records of the list, up to this number, contain at least one that is refused. */
   #suspects = 0
   #requests = 0
+  /** Of its last request. */
+  #trace: RequestTrace | undefined
 
-  constructor(lease: Lease, options: LaneOptions) {
+  constructor(lease: Lease, options: LanePushOptions) {
     this.#lease = lease
     this.#options = options
   }
@@ -139,6 +163,7 @@ class LanePush {
   /** Resolves when the lane is given back, or its lease is lost. */
   async run(): Promise<void> {
     const { leases, place, shard, stopping } = this.#options
+    if (this.#isElsewhere()) return leases.postpone(this.#lease, 0)
     let batch = stopping.aborted ? undefined : await leases.take(this.#lease)
     if (batch?.parked) {
       const mayPush = await relocate(shard, this.#lease, place)
@@ -152,7 +177,15 @@ class LanePush {
       if (outcome.to === 'delivered') batch = await this.#delivered(batch, outcome.status)
       else if (outcome.to === 'refuse') batch = await this.#refused(batch, outcome)
       else return outcome.to === 'retry' ? this.#retry(outcome) : this.#park(outcome)
+      if (batch && this.#isElsewhere()) return leases.postpone(this.#lease, 0)
     }
+  }
+
+  /** Whether the company has another API by now, or is asked in another way. */
+  #isElsewhere(): boolean {
+    const { api, apis, client } = this.#options
+    const now = apis.of(companyOf(this.#lease.lane))
+    return now.api !== api || now.client !== client
   }
 
   /**
@@ -160,7 +193,8 @@ class LanePush {
    * the keys as they are configured then.
    */
   async #request(records: Buffer): Promise<Consequence | undefined> {
-    const { apiClock, apikeys, client, rate, statistics } = this.#options
+    const { api, apiClock, apikeys, client } = this.#options
+    const { rate, statistics } = api
     const [company, courier, route] = this.#lease.lane.split('/')
     const tried = new Set<string>()
     let outcome: Consequence = NO_APIKEY
@@ -171,10 +205,12 @@ class LanePush {
       if (rate) await rate.turn()
       if (!stillHolds(this.#lease)) return undefined
       const sentAt = Date.now()
-      const request = statistics.began(this.#lease.lane)
-      const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
+      const trace = newTrace()
+      this.#trace = trace
+      const request = statistics.began(this.#lease.lane, trace)
+      const answer = await client.push({ courier, route, apikey, body: positionsJson(records), trace })
       statistics.ended(request, { answer, records })
-      if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
+      if (api.id === '' && 'date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
       outcome = consequence(answer)
       if (outcome.to === 'delivered') apikeys.accepted(company, apikey)
       const isKeyRefused =
@@ -213,21 +249,26 @@ class LanePush {
     }
     this.#suspects = 0
     if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
-    this.#options.statistics.refused(this.#lease.lane, refusal)
+    this.#options.api.statistics.refused(this.#lease.lane, { ...refusal, trace: this.#trace })
     this.#log().debug({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
     const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : batch.max_positions)
     return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next
   }
 
   async #park({ status, message }: RefusalReason): Promise<undefined> {
-    if (await this.#options.leases.park(this.#lease, { status, message }))
+    const trace = status === 0 ? undefined : this.#trace
+    if (await this.#options.leases.park(this.#lease, { status, message, trace }))
       this.#log().debug({ reason: String(status), answer: message }, 'lane refused and parked')
   }
 
   #log(): Logger {
     const [, courier_id, route_id] = this.#lease.lane.split('/')
-    return this.#options.logger.child({ courier_id, route_id })
+    return this.#options.logger.child({ courier_id, route_id, request_id: this.#trace?.requestId })
   }
+}
+
+function companyOf(lane: string): string {
+  return lane.slice(0, lane.indexOf('/'))
 }
 
 /** What an answer of the tracking API leads to: positions are delivered, tried again or refused, or their lane is parked. */

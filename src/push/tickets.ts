@@ -11,6 +11,7 @@ import {
   type Shard,
   type Workers,
 } from '../store/index.ts'
+import { MOST_TICKETS } from './apis.ts'
 
 export interface TicketsOptions {
   readonly leases: Leases
@@ -18,6 +19,8 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
+  /** The id of the API of a lane, and of all; default: there is one alone. */
+  readonly apis?: { readonly idOf: (lane: string) => string; readonly ids: () => readonly string[] }
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }
@@ -76,14 +79,14 @@ export class Tickets {
 
   /** Hands out the lanes that are due. Returns in how many ms to look again. */
   async #handOut(): Promise<number> {
-    const { leases, logger, work, workers } = this.#options
+    const { apis, leases, logger, work } = this.#options
     const claimed = await leases.claim(LANES_PER_CLAIM)
-    if (claimed.length === 0) return LOOK_MS
-    const share = Math.ceil(claimed.length / workers.count)
-    const size = Math.min(Math.max(share, FEWEST_LANES), MOST_LANES)
-    const tickets = []
-    for (let at = 0; at < claimed.length; at += size)
-      tickets.push({ name: 'lanes', data: claimed.slice(at, at + size), opts: TICKET })
+    const againMs = leases.isMoreDue ? 0 : LOOK_MS
+    if (claimed.length === 0) return againMs
+    // A slow API would keep the ticket from ending for the lanes of others.
+    const byApi = apis ? Map.groupBy(claimed, ({ lane }) => apis.idOf(lane)).values() : [claimed]
+    const tickets = [...byApi].flatMap((lanes) => this.#ticketsOf(lanes))
+    this.#queue.setApis(apis?.ids().length ?? 1)
     try {
       await this.#queue.tickets.addBulk(tickets)
       this.#isRefused = false
@@ -92,9 +95,20 @@ export class Tickets {
       if (!this.#isRefused && !isConnectionError(error as Error))
         logger.warn({ err: error }, 'tickets cannot be stored: this process pushes the lanes that it has claimed')
       this.#isRefused = true
-      await work({ data: claimed })
+      const working = tickets.map(({ data }) => work({ data }))
+      // A slow API must not keep the lanes of others from being handed out.
+      await (apis && apis.ids().length > 1 ? Promise.race(working) : Promise.all(working))
     }
-    return claimed.length === LANES_PER_CLAIM ? 0 : LOOK_MS
+    return againMs
+  }
+
+  #ticketsOf(lanes: Lease[]) {
+    const share = Math.ceil(lanes.length / this.#options.workers.count)
+    const size = Math.min(Math.max(share, FEWEST_LANES), MOST_LANES)
+    const tickets = []
+    for (let at = 0; at < lanes.length; at += size)
+      tickets.push({ name: 'lanes', data: lanes.slice(at, at + size), opts: TICKET })
+    return tickets
   }
 }
 
@@ -108,7 +122,7 @@ function openQueue({ logger, work, shard }: TicketsOptions) {
   const worker = new Worker<Lease[]>(NAME, work, {
     connection: consumer,
     prefix,
-    concurrency: 64,
+    concurrency: MOST_TICKETS,
     lockDuration: 15_000,
     stalledInterval: 5_000,
     maxStalledCount: 0,
@@ -121,6 +135,10 @@ function openQueue({ logger, work, shard }: TicketsOptions) {
   })
   return {
     tickets,
+    /** Has room for the tickets of so many APIs. Others may claim lanes of one that this process has no room for: hence one more. */
+    setApis(count: number) {
+      worker.concurrency = count === 1 ? MOST_TICKETS : MOST_TICKETS * (count + 1)
+    },
     async close() {
       await worker.close(true).catch(report)
       await tickets.close().catch(report)

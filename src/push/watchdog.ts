@@ -1,22 +1,25 @@
-import type { LimitFunction } from 'p-limit'
+import { apiName } from '../domain/addresses.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { countOverdue, type Shard } from '../store/index.ts'
-import { say } from '../texts/text.ts'
-import type { PushFigures } from './figures.ts'
+import { joined, say } from '../texts/text.ts'
+import type { PushApi, PushApis } from './apis.ts'
 
 interface WatchdogOptions {
   /** Whether this process pushes nothing now. */
   readonly idle: () => boolean
   readonly heal: () => Promise<void>
+  /** Whether there are several APIs; default: no. */
+  readonly areSeveral?: () => boolean
   readonly logger: Logger
 }
 
 /** Heals the hand-out of lanes where it has stopped, as queues have after a reconnect: lanes are overdue, nothing is pushed. */
-export function healOverdue(shard: Shard, { idle, heal, logger }: WatchdogOptions): NodeJS.Timeout {
+export function healOverdue(shard: Shard, { idle, heal, areSeveral, logger }: WatchdogOptions): NodeJS.Timeout {
   return every(OVERDUE_LOOK_MS, async () => {
-    if (!idle() || (await upstreamState(shard)) !== 'up') return
+    // Of several APIs, the lanes of those that are down are set aside.
+    if (!idle() || (!areSeveral?.() && (await upstreamState(shard)) !== 'up')) return
     const overdue = await countOverdue(shard, OVERDUE_MS)
     if (overdue === 0 || !idle()) return
     metrics.healed.inc({})
@@ -25,17 +28,24 @@ export function healOverdue(shard: Shard, { idle, heal, logger }: WatchdogOption
   })
 }
 
-/** Says where lanes wait for their turn for long although the API answers: `push.concurrency` allows no more. */
-export function reportFullConcurrency(limit: LimitFunction, figures: () => PushFigures): NodeJS.Timeout {
-  let fullS = 0
+/** Says where lanes wait for their turn for long although their API answers: `concurrency` allows no more. */
+export function reportFullConcurrency(apis: Pick<PushApis, 'all'>): NodeJS.Timeout {
+  const fullS = new WeakMap<PushApi, number>()
   return every(1000, async () => {
-    const { answeredAt = 0, usualMs = 0 } = figures()
-    fullS = limit.pendingCount > 0 && answeredAt > Date.now() - ANSWERS_MS ? fullS + 1 : 0
-    if (fullS < FULL_S) return
-    const most = Math.floor((limit.concurrency * 1000) / Math.max(1, usualMs))
-    const { concurrency } = limit
-    const evidence = say('{} requests at once, {} ms each: at most {} a second', concurrency, Math.round(usualMs), most)
-    observations.note('push_full', { evidence })
+    for (const api of apis.all) {
+      const { id, limit, rate, statistics } = api
+      const { answeredAt = 0, usualMs = 0 } = statistics.figures()
+      const isFull = !rate && limit.pendingCount > 0 && answeredAt > Date.now() - ANSWERS_MS
+      const seconds = isFull ? (fullS.get(api) ?? 0) + 1 : 0
+      fullS.set(api, seconds)
+      if (seconds < FULL_S) continue
+      const { concurrency } = limit
+      const most = Math.floor((concurrency * 1000) / Math.max(1, usualMs))
+      const told = say('{} requests at once, {} ms each: at most {} a second', concurrency, Math.round(usualMs), most)
+      if (id === '') observations.note('push_full', { evidence: told })
+      else
+        observations.note('push_full', { subject: { api: apiName(id) }, evidence: joined([apiName(id), told], ': ') })
+    }
   })
 }
 

@@ -20,8 +20,10 @@ export function shardKeys(tag: string) {
     parked: `${tag}:parked`,
     /** zset: lanes that have refused records, by since when */
     refusedLanes: `${tag}:refused`,
-    /** set: lanes whose push failed since the last answer of the service */
+    /** set: lanes whose push failed since the last answer of the usual API; of another API its id is behind (`keyOf`) */
     failing: `${tag}:failing`,
+    /** zset: lanes set aside because their API, if there are several, takes none now; score: since when they are due, ms UTC. As `failing` */
+    aside: `${tag}:aside`,
     /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */
     storing: `${tag}:storing`,
     /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
@@ -30,7 +32,7 @@ export function shardKeys(tag: string) {
     clock: `${tag}:clock`,
     /** zset: worker processes, scored by when they were last heard of, ms UTC */
     workers: `${tag}:workers`,
-    /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */
+    /** hash: state of an API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row. As `failing` */
     upstream: `${tag}:upstream`,
     /** BullMQ's prefix; its list of tickets that no worker has taken yet */
     tickets: tag,

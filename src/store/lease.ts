@@ -11,6 +11,16 @@ export interface Lease {
   token: string
   /** The time until which the lease holds, by `performance.now()` of the process that took it. */
   until?: number
+  /** The id of the API that the lane is pushed to; undefined: the usual one. */
+  api?: string
+}
+
+/** The APIs that lanes are pushed to, if there are several. */
+export interface LaneApis {
+  /** The id of each, '' of the usual one, and whether this process has room for more of its lanes. */
+  readonly apis: readonly (readonly [id: string, hasRoom: boolean])[]
+  /** Company and API of each company that does not push to the usual one. */
+  readonly companies: ReadonlyMap<string, string>
 }
 
 /** Whether the lease surely holds now: a process that was stopped for long must not push a lane that another has leased. */
@@ -52,31 +62,58 @@ export interface LeaseOptions {
   /** How long delivered fixes are kept, ms after their own time; 0, the default: not at all. */
   readonly keepMs?: number
   readonly leaseMs?: number
+  /** undefined: there is one API. */
+  readonly apis?: () => LaneApis | undefined
 }
 
 /** The workers' side of the lanes of a shard. With a lost lease nothing changes: the answer is `undefined` or false. */
 export class Leases {
   readonly #shard: Shard
   readonly #options: Required<LeaseOptions>
+  #isMoreDue = false
   /** Tokens change while a renewal is away: no call that carries a token may leave meanwhile. */
   #renewal: Promise<unknown> | undefined
 
   constructor(shard: Shard, options: LeaseOptions) {
     this.#shard = shard
-    this.#options = { leaseMs: LEASE_MS, keepMs: 0, ...options }
+    this.#options = { leaseMs: LEASE_MS, keepMs: 0, apis: () => undefined, ...options }
   }
 
-  /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
+  /** Whether more lanes were due than the last claim has looked at. */
+  get isMoreDue(): boolean {
+    return this.#isMoreDue
+  }
+
+  /**
+   * Lanes that are due, about `limit` (1,000), leased; of an API that is down one at a time, none while tickets wait or this process
+   * has no room for more.
+   */
   async claim(limit: number): Promise<Lease[]> {
-    const { leaseMs } = this.#options
-    const { clock, schedule, upstream, waitingTickets } = this.#shard.keyNames
+    const { apis, leaseMs } = this.#options
+    const { aside, clock, failing, schedule, upstream, waitingTickets } = this.#shard.keyNames
+    const known = apis()
+    const ofApis = known
+      ? [
+          known.apis.length,
+          ...known.apis.flatMap(([id, hasRoom]) => [id, hasRoom ? 1 : 0]),
+          ...[...known.companies].flat(),
+        ]
+      : []
     const answer = await this.#shard.run(
       'claim',
-      [schedule, upstream, waitingTickets, clock],
-      [leaseMs, limit, MOST_WAITING],
+      [schedule, upstream, waitingTickets, clock, aside, failing],
+      [leaseMs, limit, MOST_WAITING, ...ofApis],
     )
-    const [token, ...lanes] = answer as Buffer[]
+    const [token, isMore, ...lanes] = answer as [Buffer, number, ...Buffer[]]
+    this.#isMoreDue = isMore === 1
     return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
+  }
+
+  /** Makes the lanes due that were set aside because of these APIs: their companies may push to others now. */
+  async recall(apis: Iterable<string>): Promise<void> {
+    const { aside, schedule } = this.#shard.keyNames
+    for (const api of apis)
+      while (((await this.#shard.run('recall', [schedule, keyOf(aside, api)], [])) as number) === RECALLED) continue
   }
 
   /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
@@ -93,7 +130,7 @@ export class Leases {
    */
   readonly take = grouped(async (leases: Lease[]) => {
     await this.#renewal
-    const args = leases.flatMap(({ lane, token }) => [lane, token])
+    const args = leases.flatMap(({ lane, token, api = '' }) => [lane, token, api])
     const { leaseMs, maxPositions } = this.#options
     const { schedule, lanePrefix, parked, ahead, upstream } = this.#shard.keyNames
     const touched = [schedule, lanePrefix, parked, ahead, upstream]
@@ -127,22 +164,26 @@ export class Leases {
     status: number | string,
     { firstMs, maxMs, leastMs }: RetryDelay,
   ): Promise<number | undefined> {
-    const { schedule, pushesPrefix, upstream, failing } = this.#shard.keyNames
-    const touched = [schedule, pushesPrefix, upstream, failing]
-    const answer = await this.#end('retry', touched, lease, [status, firstMs, maxMs, Math.random(), leastMs])
+    const { schedule, pushesPrefix } = this.#shard.keyNames
+    const touched = [schedule, pushesPrefix, ...this.#stateOf(lease)]
+    const known = this.#options.apis()
+    const ofApis = known ? [lease.api ?? '', ...[...known.companies].flat()] : []
+    const delay = [firstMs, maxMs, Math.random(), leastMs]
+    const answer = await this.#end('retry', touched, lease, [status, ...delay, ...ofApis])
     return (answer as number | null) ?? undefined
   }
 
   /** Gives back a lane for which nothing was pushed; it is due after a delay. */
   async postpone(lease: Lease, delayMs: number): Promise<void> {
-    await this.#end('postpone', [this.#shard.keyNames.schedule, this.#shard.keyNames.upstream], lease, [delayMs])
+    const [upstream] = this.#stateOf(lease)
+    await this.#end('postpone', [this.#shard.keyNames.schedule, upstream], lease, [delayMs])
   }
 
   /** Parks the lane whole. */
-  async park(lease: Lease, { status, message }: RefusalReason): Promise<boolean> {
-    const { schedule, pushesPrefix, parked, upstream, failing } = this.#shard.keyNames
-    const touched = [schedule, pushesPrefix, parked, upstream, failing]
-    return (await this.#end('park', touched, lease, [status, message])) === 1
+  async park(lease: Lease, { status, message, trace }: RefusalReason & Pick<Parked, 'trace'>): Promise<boolean> {
+    const { schedule, pushesPrefix, parked } = this.#shard.keyNames
+    const touched = [schedule, pushesPrefix, parked, ...this.#stateOf(lease)]
+    return (await this.#end('park', touched, lease, [status, message, JSON.stringify(trace ?? null)])) === 1
   }
 
   /** Parks the first record. Answers how many of the lane were refused in a row, and the next `wanted` records. */
@@ -151,14 +192,19 @@ export class Leases {
     { status, message }: RefusalReason,
     wanted: number,
   ): Promise<{ row: number; next?: Batch } | undefined> {
-    const { schedule, lane, pushesPrefix, refused, refusedLanes, parked, ahead, upstream, failing } =
-      this.#shard.keyNames
+    const { schedule, lane, pushesPrefix, refused, refusedLanes, parked, ahead } = this.#shard.keyNames
     const own = [lane(lease.lane), pushesPrefix, refused(lease.lane)]
-    const touched = [schedule, ...own, refusedLanes, parked, ahead, upstream, failing]
+    const touched = [schedule, ...own, refusedLanes, parked, ahead, ...this.#stateOf(lease)]
     const answer = (await this.#end('refuse', touched, lease, [status, message, wanted])) as [number, Buffer] | null
     if (!answer) return undefined
     const [row, records] = answer
     return { row, next: records.length > 0 ? { records } : undefined }
+  }
+
+  /** The keys of the API that a lane is pushed to: its state, and the lanes that fail. */
+  #stateOf({ api = '' }: Lease): string[] {
+    const { upstream, failing } = this.#shard.keyNames
+    return [keyOf(upstream, api), keyOf(failing, api)]
   }
 
   async #end(script: Script, touched: readonly string[], lease: Lease, args: readonly (string | number)[]) {
@@ -170,8 +216,8 @@ export class Leases {
     await this.#renewal
     const { keepMs, maxPositions, maxWaitMs } = this.#options
     const args = items.flatMap(
-      ({ lease: { lane, token }, count, status, wanted, atOnce, redelivered = 0, chunks = '' }) => {
-        return [lane, token, count, status, wanted, atOnce ? 1 : 0, redelivered, chunks]
+      ({ lease: { lane, token, api = '' }, count, status, wanted, atOnce, redelivered = 0, chunks = '' }) => {
+        return [lane, token, count, status, wanted, atOnce ? 1 : 0, redelivered, chunks, api]
       },
     )
     const keys = this.#shard.keyNames
@@ -207,6 +253,11 @@ export class Leases {
   }
 }
 
+/** A key of the usual API (''), or of another one. */
+export function keyOf(key: string, api: string): string {
+  return api === '' ? key : `${key}:${api}`
+}
+
 /** After how many ms a lane with something new is due, for no fix to wait longer than `maxWaitMs` for others. */
 export function dueAfter(maxWaitMs: number): number {
   return Math.max(0, maxWaitMs - LOOK_MS)
@@ -218,6 +269,8 @@ export const LOOK_MS = 200
 export const LEASE_MS = 15_000
 /** Tickets that no worker has taken yet, while which none are added. */
 const MOST_WAITING = 8
+/** Lanes that one call takes back. */
+const RECALLED = 1000
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 128 }

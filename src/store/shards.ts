@@ -16,7 +16,7 @@ const SCRIPTS = {
   store: ['append', 'move'],
   forget: ['forget'],
   held: ['claim_held', 'look_again', 'mark_releasing', 'end_release'],
-  schedule: ['claim', 'renew', 'postpone', 'seize', 'try_parked'],
+  schedule: ['claim', 'recall', 'renew', 'postpone', 'seize', 'try_parked'],
   beat: ['beat'],
   take: ['take'],
   done: ['done'],

@@ -27,6 +27,8 @@ export interface RefusalReason {
 
 /** Why a lane is parked whole. Instants in ms UTC. */
 export interface Parked extends RefusalReason {
+  /** What names the request that was refused; of a lane that a version before this one has parked it is not known. */
+  readonly trace?: { readonly requestId: string; readonly traceparent: string }
   readonly tries: number
   readonly at: number
   readonly since: number

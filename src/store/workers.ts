@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { LEASE_MS } from './lease.ts'
+import { keyOf, LEASE_MS } from './lease.ts'
 import type { Shard, Store } from './shards.ts'
 
 /** The worker processes, as one of them knows them. */
@@ -9,8 +9,19 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-/** Notes twice a second that this worker process lives, and calls `beaten`. `changed` is told how many live when that changes. */
-export function joinWorkers(redis: Store, changed: (count: number) => void, beaten?: () => void): Workers {
+interface WorkersOptions {
+  /** Is called twice a second. */
+  readonly beaten?: () => void
+  /** The ids of all APIs; default: of the usual one. */
+  readonly apis?: () => readonly string[]
+}
+
+/** Notes twice a second that this worker process lives. `changed` is told how many live when that changes. */
+export function joinWorkers(
+  redis: Store,
+  changed: (count: number) => void,
+  { beaten, apis = () => [''] }: WorkersOptions = {},
+): Workers {
   const worker = randomUUID()
 
   async function beat(): Promise<void> {
@@ -23,7 +34,7 @@ export function joinWorkers(redis: Store, changed: (count: number) => void, beat
 
   async function beatIn(shard: Shard): Promise<number> {
     const keys = shard.keyNames
-    const touched = [keys.workers, keys.clock, keys.schedule, keys.upstream]
+    const touched = [keys.workers, keys.clock, keys.schedule, ...apis().map((api) => keyOf(keys.upstream, api))]
     return (await shard.run('beat', touched, [worker, FORGET_MS, LEASE_MS]).catch(() => workers.count)) as number
   }
 

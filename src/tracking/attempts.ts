@@ -41,7 +41,7 @@ function waitAfter(outcome: Reply | Failure, delayMs: number): number | undefine
 
 const DELAYS_MS = [200, 600]
 const MAX_RETRY_AFTER_MS = 2000
-const TRANSIENT_FAULTS: ReadonlySet<Failure['fault']> = new Set(['refused', 'reset', 'dns', 'unreachable'])
+const TRANSIENT_FAULTS: ReadonlySet<Failure['fault']> = new Set(['refused', 'reset', 'dns', 'unreachable', 'proxy'])
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** Reads the positions of at most two hours, not encoded; an answer of more than `maxBytes` is the fault `too_large`. */

@@ -1,10 +1,13 @@
 import type { SecureContextOptions } from 'node:tls'
 import { Pool } from 'undici'
 import { printableUrl } from '../masking.ts'
+import type { Logger } from '../observe/log.ts'
 import { type ApiAnswer, answerOf, isForeign } from './answer.ts'
 import { bodyOf, type ExchangeLimits, exchange, type Failure, isSuccess, type Reply } from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
+import { connectorOf } from './proxy.ts'
 import { secureProbe } from './secure-probe.ts'
+import { newTrace, type RequestTrace, traceHeaders, traceOf } from './trace.ts'
 
 export interface TrackingClientOptions {
   /** The base URL. Its path precedes that of every operation. */
@@ -17,6 +20,10 @@ export interface TrackingClientOptions {
   readonly timeoutMs: number
   /** Of https: hosts; undefined: as the system has it. */
   readonly tls?: SecureContextOptions
+  /** The URL of a proxy that connects to the hosts; default: none. */
+  readonly proxy?: string | null
+  /** Logs each request at debug. */
+  readonly logger?: Logger
   /** Most connections to each host; as many again to the first, for operations that must not be repeated. */
   readonly connections: number
 }
@@ -27,6 +34,8 @@ export interface PushRequest {
   readonly route: string
   readonly apikey: string
   readonly body: string | Buffer
+  /** Default: a new one. */
+  readonly trace?: RequestTrace
 }
 
 /** Any operation but the push. Default limits: the client's time, 64 MiB, and 1 MiB of an answer other than 2xx. */
@@ -56,29 +65,31 @@ export function createTrackingClient(options: TrackingClientOptions) {
   const freshPool = createPool(base.origin, options, true)
   const pushPool = pushBase.origin === base.origin ? basePool : createPool(pushBase.origin, options)
   const { timeoutMs, returnPrefix = '' } = options
-  const isSecure = secureProbe()
+  const isSecure = secureProbe(options.proxy)
 
-  async function push({ courier, route, apikey, body }: PushRequest): Promise<ApiAnswer> {
+  async function push({ courier, route, apikey, body, trace = newTrace() }: PushRequest): Promise<ApiAnswer> {
     const key = encodeURIComponent(apikey.toWellFormed())
     const path = `${pushBase.path}/api/v1/couriers/${courier}/routes/${route}/push-positions-v3?apikey=${key}`
     const reply = await exchange(
       pushPool,
-      { method: 'POST', path, headers: JSON_HEADERS, body },
+      { method: 'POST', path, headers: { 'content-type': 'application/json', ...traceHeaders(trace) }, body },
       { timeoutMs, maxBytes: MAX_ANSWER_BYTES, isEnough: isForeign },
     )
+    log('pushPositions', trace, { courier_id: courier, route_id: route, ...endOf(reply) })
     if (mayNeedTls(reply) && (await isSecure(pushBase.url))) return { fault: 'needs_tls' }
     return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
   }
 
   /** The answer as it came, also a redirect; its body is not decoded. If cut, it is `too_large` or `long_error`. */
   async function request(asked: OperationRequest): Promise<Reply | Failure> {
-    const { operation, oauthToken, headers, body } = asked
+    const { operation, oauthToken, headers = {}, body } = asked
+    const trace = traceOf(headers)
     const reply = await exchange(
       mayRepeat(operation) ? basePool : freshPool,
       {
         method: OPERATIONS[operation].method,
         path: base.path + pathOf(asked, returnPrefix),
-        headers: { ...headers, authorization: `OAuth ${oauthToken}` },
+        headers: { ...traceHeaders(trace), ...headers, authorization: `OAuth ${oauthToken}` },
         body,
       },
       {
@@ -88,8 +99,13 @@ export function createTrackingClient(options: TrackingClientOptions) {
         maxErrorBytes: MAX_ERROR_BYTES,
       },
     )
+    log(operation, trace, endOf(reply))
     if ('fault' in reply || !reply.cut) return reply
     return { fault: isSuccess(reply.status) ? 'too_large' : 'long_error' }
+  }
+
+  function log(operation: OperationName, { requestId, traceparent }: RequestTrace, more: object): void {
+    options.logger?.debug({ operation, request_id: requestId, traceparent, ...more }, 'asked the tracking API')
   }
 
   /** Waits for the requests in flight, then closes all connections. */
@@ -109,6 +125,11 @@ export function mayRepeat(operation: OperationName): boolean {
   return repeatable && method !== 'DELETE'
 }
 
+/** For the log: how a request ended. */
+function endOf(reply: Reply | Failure): { readonly status: number } | { readonly reason: string } {
+  return 'fault' in reply ? { reason: reply.fault } : { status: reply.status }
+}
+
 /** Servers with TLS cut a request without it, or answer 400 with a page or a line of text; the API itself answers JSON. */
 function mayNeedTls(reply: Reply | Failure): boolean {
   if ('fault' in reply) return reply.fault === 'reset' || reply.fault === 'malformed'
@@ -126,14 +147,18 @@ function hostOf(text: string) {
  * No pipelining: it may reorder, and one slow answer would delay others. undici's own time-outs only measure idle time.
  * @param fresh each request gets a new connection, so that it cannot meet one that the server is just closing
  */
-function createPool(origin: string, { connections, timeoutMs, tls }: TrackingClientOptions, fresh = false): Pool {
+function createPool(
+  origin: string,
+  { connections, proxy, timeoutMs, tls }: TrackingClientOptions,
+  fresh = false,
+): Pool {
+  const connectMs = Math.min(timeoutMs, MAX_CONNECT_MS)
   return new Pool(origin, {
     connections,
-    ...(tls && { connect: tls }),
+    connect: connectorOf({ proxy, tls, timeoutMs: connectMs }),
     // undici: 0 closes a connection after its request. One that was opened for a request given up meanwhile is idle.
     ...(fresh ? { pipelining: 0, keepAliveTimeout: 1 } : { pipelining: 1 }),
     allowH2: false,
-    connectTimeout: Math.min(timeoutMs, MAX_CONNECT_MS),
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -148,7 +173,6 @@ function pathOf({ operation, params, query = {} }: OperationRequest, returnPrefi
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
 
-const JSON_HEADERS = ['content-type', 'application/json']
 const MAX_ANSWER_BYTES = 64 * 1_024
 const MAX_REPLY_BYTES = 64 * 1_024 * 1_024
 // A longer error body is cut: masking secrets in 1 MiB already blocks the event loop for 10 ms.

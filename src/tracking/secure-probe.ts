@@ -1,18 +1,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
+import { openSocket } from './proxy.ts'
 
 /**
  * Returns what tells whether a host that cuts or refuses requests without TLS speaks TLS at that port: asked at most once in half a
- * minute, once a second while it does not. An https: URL is never asked about.
+ * minute, once a second while it does not. An https: URL is never asked about. `proxy`: connects to the host.
  */
-export function secureProbe(): (url: URL) => Promise<boolean> {
+export function secureProbe(proxy?: string | null): (url: URL) => Promise<boolean> {
   let againAt = -Infinity
   let answer = Promise.resolve(false)
   return (url) => {
     if (url.protocol !== 'http:') return Promise.resolve(false)
     if (performance.now() < againAt) return answer
     againAt = performance.now() + AGAIN_MS
-    answer = speaksTls(url).then((isSecure) => {
+    answer = speaksTls(url, proxy).then((isSecure) => {
       // A server that is started anew may speak TLS a moment later.
       if (!isSecure) againAt = performance.now() + SOON_MS
       return isSecure
@@ -21,10 +22,14 @@ export function secureProbe(): (url: URL) => Promise<boolean> {
   }
 }
 
-async function speaksTls({ hostname, port }: URL): Promise<boolean> {
+async function speaksTls({ hostname, port }: URL, proxy?: string | null): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '')
+  const target = { host, port: Number(port) || 80 }
+  const opened = await openSocket(target, { proxy, timeoutMs: ANSWER_MS }).catch(() => undefined)
+  if (!opened) return false
+  opened.on('error', () => {})
   // Nothing is sent to it, so its certificate does not matter.
-  const socket = connect({ host, port: Number(port) || 80, rejectUnauthorized: false })
+  const socket = connect({ socket: opened, host, rejectUnauthorized: false })
   socket.on('error', () => {})
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(ANSWER_MS) })
@@ -33,6 +38,7 @@ async function speaksTls({ hostname, port }: URL): Promise<boolean> {
     return false
   } finally {
     socket.destroy()
+    opened.destroy()
   }
 }
 

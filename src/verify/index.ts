@@ -12,7 +12,8 @@ export type { VerifySettings } from './sampler.ts'
 
 export interface VerifierSources {
   readonly redis: Store
-  readonly tracking: Pick<TrackingClient, 'request' | 'timeoutMs'>
+  /** What asks the API of a company. */
+  readonly tracking: (company_id: string) => Pick<TrackingClient, 'request' | 'timeoutMs'>
   readonly companies: () => readonly Company[]
   readonly settings: VerifySettings
   /** For how long delivered fixes are kept, ms. */
@@ -20,7 +21,8 @@ export interface VerifierSources {
   readonly batch: BatchSettings
   /** The time zone of local days. */
   readonly zone: () => string
-  readonly isUp: () => Promise<boolean>
+  /** Resolves to what tells whether the API of a company takes pushes now. */
+  readonly isUp: () => Promise<(company_id: string) => boolean>
   /** Notes with which status a request with the OAuth token of a company was answered. */
   readonly answered: (company: Company, status: number) => void
   /** Least ms from one request to the next; default: 1 s. */

@@ -10,7 +10,8 @@ import { bodyOf, type Failure, type Reply } from '../tracking/exchange.ts'
 import { CourierPosition, type CourierPosition as Position } from '../tracking/schemas.ts'
 
 export interface ReadBackSources {
-  readonly tracking: Pick<TrackingClient, 'request' | 'timeoutMs'>
+  /** What asks the API of a company. */
+  readonly tracking: (company_id: string) => Pick<TrackingClient, 'request' | 'timeoutMs'>
   readonly companies: () => readonly Company[]
   /** Notes with which status a request with the OAuth token of a company was answered. */
   readonly answered?: (company: Company, status: number) => void
@@ -34,11 +35,10 @@ export interface ReadInterval {
   readonly to: number
 }
 
-/** Reads positions back from the tracking API with the companies' OAuth tokens: one request at a time, and one a second. */
+/** Reads positions back from the tracking APIs with the companies' OAuth tokens: of each API one request at a time, and one a second. */
 export class ReadBack {
   readonly #sources: ReadBackSources
-  readonly #inTurn = inTurns()
-  #nextAt = 0
+  readonly #turns = new WeakMap<object, { readonly inTurn: ReturnType<typeof inTurns>; nextAt: number }>()
 
   constructor(sources: ReadBackSources) {
     this.#sources = sources
@@ -46,11 +46,14 @@ export class ReadBack {
 
   /** The positions of a route in an interval, in any order. Rejects with an AbortError once `signal` is aborted. */
   read(asked: ReadInterval): Promise<readonly Position[] | NotKnown> {
-    return this.#inTurn(async () => {
+    const api = this.#sources.tracking(companyOf(asked.route))
+    const turns = this.#turns.get(api) ?? { inTurn: inTurns(), nextAt: 0 }
+    this.#turns.set(api, turns)
+    return turns.inTurn(async () => {
       for (;;) {
         const company = this.#companyOf(asked.route)
         if (company?.oauth_token === undefined) return noToken(asked.route)
-        await this.#turn()
+        await this.#turn(turns)
         const outcome = await this.#ask(asked, company.oauth_token)
         this.#sources.signal.throwIfAborted()
         const isNew = this.#companyOf(asked.route)?.oauth_token !== company.oauth_token
@@ -63,15 +66,14 @@ export class ReadBack {
   }
 
   #companyOf(route: string): Company | undefined {
-    const id = route.slice(0, route.indexOf('/'))
-    return this.#sources.companies().find(({ company_id }) => company_id === id)
+    return this.#sources.companies().find(({ company_id }) => company_id === companyOf(route))
   }
 
-  async #turn(): Promise<void> {
+  async #turn(turns: { nextAt: number }): Promise<void> {
     const { gapMs = GAP_MS, signal } = this.#sources
-    const waitMs = this.#nextAt - performance.now()
+    const waitMs = turns.nextAt - performance.now()
     if (waitMs > 0) await sleep(waitMs, undefined, { signal })
-    this.#nextAt = performance.now() + gapMs
+    turns.nextAt = performance.now() + gapMs
   }
 
   async #ask({ route, from, to }: ReadInterval, oauthToken: string): Promise<Reply | Failure> {
@@ -80,7 +82,7 @@ export class ReadBack {
     const request = { operation: 'courierPositions' as const, params: { company_id, route_id }, oauthToken, signal }
     try {
       return await readWindows({ from: BigInt(from), to: BigInt(to) }, (window, maxBytes) =>
-        attempt(tracking, {
+        attempt(tracking(company_id), {
           ...request,
           headers: { accept: 'application/json' },
           query: { from: String(window.from), to: String(window.to) },
@@ -94,9 +96,12 @@ export class ReadBack {
   }
 }
 
+function companyOf(route: string): string {
+  return route.slice(0, route.indexOf('/'))
+}
+
 function noToken(route: string): NotKnown {
-  const company = route.slice(0, route.indexOf('/'))
-  return { reason: 'no_token', message: say('company {} has no oauth_token in gateway.yaml', company) }
+  return { reason: 'no_token', message: say('company {} has no oauth_token in gateway.yaml', companyOf(route)) }
 }
 
 function positionsOf(outcome: Reply | Failure, route: string): readonly Position[] | NotKnown {
@@ -110,7 +115,7 @@ function positionsOf(outcome: Reply | Failure, route: string): readonly Position
   if (isForeign(outcome)) return NOT_READABLE
   if (status === 200) return parsed(outcome)
   if (status === 401 || status === 403) {
-    const company = route.slice(0, route.indexOf('/'))
+    const company = companyOf(route)
     return {
       reason: 'refused',
       message: say('the tracking API refuses to be read for company {}: {}', company, status),

@@ -21,6 +21,9 @@ export interface Wanted {
 
 export interface RunSources {
   readonly redis: Store
+  readonly companies: () => readonly { readonly company_id: string }[]
+  /** The API of a company. */
+  readonly tracking: (company_id: string) => object
   readonly readBack: Pick<ReadBack, 'read'>
   readonly settlement: Settlement
   /** ms after which a delivered fix must be there. */
@@ -40,7 +43,7 @@ export interface RunResult {
   readonly until: number
   /** From where to go on. */
   readonly next?: string
-  /** Why the run has ended before. */
+  /** Why the run has left out what an API should have, or has ended before. */
   readonly stopped?: NotKnown
 }
 
@@ -74,7 +77,8 @@ export class VerifyRun {
   #requests = 0
   #checked = 0
   #repaired = 0
-  #unanswered: NotKnown | undefined
+  /** By API. */
+  readonly #unanswered = new Map<object, NotKnown>()
 
   constructor(sources: RunSources, wanted: Wanted, now: number) {
     this.#sources = sources
@@ -93,7 +97,7 @@ export class VerifyRun {
       unknown: [...this.#unknown.values()],
       until: this.#until,
       next,
-      stopped: this.#unanswered,
+      stopped: this.#unanswered.values().next().value,
     }
   }
 
@@ -115,7 +119,10 @@ export class VerifyRun {
         const some = await this.#deliveredTo(routes.slice(at, at + ROUTES_AT_ONCE), hour)
         for (const [route, windows] of some) {
           signal.throwIfAborted()
-          if (this.#unanswered) return undefined
+          if (this.#isUnanswered(companyOf(route))) {
+            if (this.#sources.companies().every(({ company_id }) => this.#isUnanswered(company_id))) return undefined
+            continue
+          }
           if (this.#requests >= mostRequests) return `${hour} ${route}`
           await this.#readHour(route, windows)
         }
@@ -182,8 +189,13 @@ export class VerifyRun {
   #cannotRead(route: string, fixes: number, why: NotKnown): void {
     countUnknown(fixes)
     this.#addUnknown(route, fixes, why)
-    if (why.reason === 'no_answer') this.#unanswered = why
+    if (why.reason === 'no_answer') this.#unanswered.set(this.#sources.tracking(companyOf(route)), why)
     else if (why.reason !== 'not_readable') this.#unreadable.set(companyOf(route), why)
+  }
+
+  /** Whether the API of a company has not answered in this run. */
+  #isUnanswered(company: string): boolean {
+    return this.#unanswered.has(this.#sources.tracking(company))
   }
 
   #addUnknown(route: string, fixes: number, why: NotKnown): void {

@@ -18,8 +18,10 @@ export interface SamplerSources {
   readonly readBack: Pick<ReadBack, 'read'>
   readonly settlement: Settlement
   readonly settings: VerifySettings
-  /** Whether the tracking API takes pushes now. */
-  readonly isUp: () => Promise<boolean>
+  /** The API of a company. */
+  readonly tracking: (company_id: string) => object
+  /** Resolves to what tells whether the API of a company takes pushes now. */
+  readonly isUp: () => Promise<(company_id: string) => boolean>
 }
 
 /** A route and window to be read, from `dueAt` on, ms UTC. */
@@ -41,8 +43,8 @@ export class Sampler {
   #tasks: Task[] = []
   #lastWindow: number | undefined
   readonly #lastHours = new Map<number, number>()
-  /** Until when nothing is read, ms UTC: of all companies, or of one. */
-  readonly #pausedUntil = new Map<string, number>()
+  /** Until when nothing is read, ms UTC: of all companies of an API, or of one. */
+  readonly #pausedUntil = new Map<string | object, number>()
   readonly #recheckedAt = new Map<string, number>()
 
   constructor(sources: SamplerSources) {
@@ -56,10 +58,11 @@ export class Sampler {
       await this.#sample(now)
       for (const age of LATE_MS) await this.#sampleLate(now, age)
     }
-    if (this.#isPaused(ALL, now) || !(await this.#sources.isUp())) return
-    const task = this.#nextTask(now)
+    const isUp = await this.#sources.isUp()
+    const isReadable = (company: string) => isUp(company) && !this.#isPaused(company, now)
+    const task = this.#nextTask(now, isReadable)
     if (task) await this.#read(task, now)
-    else await this.#recheck(now)
+    else await this.#recheck(now, isReadable)
   }
 
   async #hasTurn(): Promise<boolean> {
@@ -111,15 +114,16 @@ export class Sampler {
   }
 
   /** The task that is due for longest, of a company that can be read. */
-  #nextTask(now: number): Task | undefined {
-    const due = this.#tasks.filter(({ dueAt, route }) => dueAt <= now && !this.#isPaused(companyOf(route), now))
+  #nextTask(now: number, isReadable: (company: string) => boolean): Task | undefined {
+    const due = this.#tasks.filter(({ dueAt, route }) => dueAt <= now && isReadable(companyOf(route)))
     const [next] = due.toSorted((one, other) => one.dueAt - other.dueAt)
     this.#tasks = this.#tasks.filter((task) => task !== next)
     return next
   }
 
   #isPaused(company: string, now: number): boolean {
-    return (this.#pausedUntil.get(company) ?? 0) > now
+    const api = this.#sources.tracking(company)
+    return Math.max(this.#pausedUntil.get(company) ?? 0, this.#pausedUntil.get(api) ?? 0) > now
   }
 
   async #read(task: Task, now: number): Promise<void> {
@@ -137,20 +141,20 @@ export class Sampler {
     await settlement.note(task, judged, { isFresh, repairs: settings.repair })
   }
 
-  /** Where there is no answer all wait; where a company cannot be read, it does. */
+  /** Where there is no answer all companies of the API wait; where a company cannot be read, it does. */
   #pause({ fixes, isFresh, route }: Task, { reason }: NotKnown, now: number): void {
     if (isFresh) countUnknown(fixes.length)
-    if (reason === 'no_answer') this.#pausedUntil.set(ALL, now + NO_ANSWER_MS)
+    if (reason === 'no_answer') this.#pausedUntil.set(this.#sources.tracking(companyOf(route)), now + NO_ANSWER_MS)
     else if (reason === 'refused') this.#pausedUntil.set(companyOf(route), now + REFUSED_MS)
     else if (reason === 'no_operation') this.#pausedUntil.set(companyOf(route), now + NO_OPERATION_MS)
   }
 
   /** Reads again what is missing, what was looked at longest ago first. */
-  async #recheck(now: number): Promise<void> {
+  async #recheck(now: number, isReadable: (company: string) => boolean): Promise<void> {
     const { redis, settlement } = this.#sources
     const lookedAt = ({ at, ...each }: MissingFixes) => Math.max(at, this.#recheckedAt.get(keyOfMissing(each)) ?? 0)
     const [next] = settlement.missing
-      .filter((each) => now - lookedAt(each) >= RECHECK_MS && !this.#isPaused(companyOf(each.lane), now))
+      .filter((each) => now - lookedAt(each) >= RECHECK_MS && isReadable(companyOf(each.lane)))
       .toSorted((one, other) => lookedAt(one) - lookedAt(other))
     if (!next) return
     for (const key of this.#recheckedAt.keys())
@@ -176,8 +180,6 @@ function companyOf(route: string): string {
   return route.slice(0, route.indexOf('/'))
 }
 
-/** Stands for all companies. */
-const ALL = ''
 const HOUR_MS = 3_600_000
 /** What trackers and batches take until a fix is delivered, mostly. */
 const SETTLE_MS = 15_000

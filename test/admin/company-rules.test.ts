@@ -57,6 +57,7 @@ describe('a token for company 7', () => {
     const own = await status(seven)
     expect(own).toMatchObject({ waiting: { fixes: 5, lanes: 2 }, parked: { fixes: 4, lanes: 2 } })
     expect(Object.keys(own).toSorted()).toEqual([
+      'apis',
       'companies',
       'findings',
       'held',

@@ -31,6 +31,16 @@ describe('GET /admin/status', () => {
       'never',
     ])
     expect(rest).toEqual({
+      apis: [
+        {
+          api: '127.0.0.1:1',
+          state: 'up',
+          since_at: expect.any(String),
+          companies: ['7'],
+          in_flight: 0,
+          slowest_ms: 0,
+        },
+      ],
       companies: [{ company_id: '7' }],
       waiting: { fixes: 0, lanes: 0 },
       parked: { fixes: 0, lanes: 0 },

@@ -38,7 +38,7 @@ async function openOn(baseUrl: string, keptMs = KEPT_MS) {
   const admin: Admin = await openBare({
     redis,
     logger,
-    tracking,
+    tracking: () => tracking,
     companies: () => COMPANIES,
     tokens: () => [
       { token: 'all', role: 'operate', label: 'all', scope: EVERYTHING },

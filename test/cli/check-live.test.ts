@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { waybridge } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
+import { startConnectProxy } from '../support/connect-proxy.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { atEnd, httpServer, listen } from '../support/tracking/http-servers.ts'
 
@@ -51,6 +52,38 @@ describe('check --live: each step of an API that is well', () => {
     Object.assign(stored[0], { lat: 52.5, lon: 13.4, timestamp: stored[0].timestamp - 60 })
     await checkLive(url, {}, '--push', '--courier', '42', '--route', '1001')
     expect(stored[1]).toMatchObject({ lat: 52.5, lon: 13.4 })
+  })
+
+  it('is tested through the proxy, and each company’s own API', async () => {
+    const [{ url }, own] = [await startApi(), await startApi()]
+    const proxy = await startConnectProxy()
+    const more = `, { company_id: 8, apikey: ${KEYS.apikey}, tracking: { base_url: "${own.url}" } }`
+    const { lines } = await checkLive(url, { more, proxy: proxy.url })
+    const through = (api: string) =>
+      expect.stringMatching(
+        `^  ✓ connection  connected to 127.0.0.1 port ${new URL(api).port} through the proxy in \\d+ ms$`,
+      )
+    expect(lines.slice(0, 3)).toEqual([
+      'company 7, Express',
+      through(url),
+      '  ! tls         no TLS: keys and positions can be read on the way → use https:// in tracking.base_url',
+    ])
+    const eighth = lines.indexOf('company 8')
+    expect(lines.slice(eighth + 1, eighth + 3)).toEqual([
+      through(own.url),
+      '  ! tls         no TLS: keys and positions can be read on the way → use https:// in tracking.base_url of company 8',
+    ])
+    expect(own.seen.length).toBeGreaterThan(0)
+    expect(new Set(proxy.asked)).toEqual(new Set([url, own.url].map((api) => new URL(api).host)))
+  })
+
+  it('says what a proxy answers that does not connect', async () => {
+    const proxy = await startConnectProxy({ credentials: 'fleet:canary' })
+    const { code, lines } = await checkLive('https://api.example', { proxy: proxy.url })
+    expect(lines[1]).toBe(
+      `  ✖ connection  api.example port 443 cannot be reached through the proxy: the proxy ${proxy.url} answers 407 → correct the proxy of the API in gateway.yaml (tracking.proxy), or ask who runs it`,
+    )
+    expect(code).toBe(1)
   })
 
   it('is tested with a certificate that is trusted, and says until when', async () => {
@@ -327,6 +360,7 @@ interface Settings {
   readonly timeout?: string
   /** Of the embedded service. */
   readonly port?: number
+  readonly proxy?: string
 }
 
 /** Runs `check --live` on a configuration with this API; no secret may be in what it prints. */
@@ -339,9 +373,10 @@ async function checkLive(base_url: string | null, settings: Settings = {}, ...op
     more = '',
     port = 8090,
     timeout = '10s',
+    proxy = null,
   } = settings
   const token = oauth_token && `, oauth_token: ${oauth_token}`
-  const tracking = JSON.stringify({ base_url, push_url, listen: { host: '127.0.0.1', port } })
+  const tracking = JSON.stringify({ base_url, push_url, proxy, listen: { host: '127.0.0.1', port } })
   const dir = await folder({
     'gateway.yaml': `tracking: ${tracking}
 data_dir: data

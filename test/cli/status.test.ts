@@ -23,6 +23,7 @@ const TROUBLED: StatusAnswer = {
     in_flight: 1,
     slowest_ms: 0,
   },
+  apis: [{ api: 'api.example', state: 'down', since_at: '2026-11-20T08:14:01.000Z', companies: ['7'] }],
   verdict: 'The tracking API refuses connections: 1204 positions wait.',
   plain_verdict: 'The tracking service refuses connections.',
   links: [],
@@ -73,6 +74,16 @@ it('status shows no notes where there is no trouble', () =>
     '  held                   0',
     '  difference             0   1200 received: 1200 delivered',
   ]))
+
+it('status shows each of several APIs', () => {
+  const [api] = WELL.apis
+  const apis = [api, { ...api, api: 'eu.example', state: 'down' as const, companies: ['8', '9'] }]
+  expect(page({ ...WELL, apis }).slice(2, 5)).toEqual([
+    '  tracking service      up   since 2026-11-19 06:00:12Z',
+    '                        up   api.example, company 7, since 2026-11-19 06:00:12Z',
+    '                      down   eu.example, 2 companies, since 2026-11-19 06:00:12Z',
+  ])
+})
 
 it('status shows where all fixes are', () =>
   expect(page(TROUBLED).slice(0, -2)).toEqual([

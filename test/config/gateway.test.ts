@@ -63,6 +63,7 @@ describe('gateway.yaml', () => {
         listen: { host: '127.0.0.1', port: 8090 },
         return_prefix: '',
         tls: { ca: null, cert: null, key: null },
+        proxy: null,
       },
       companies: [TRY_OUT],
       keep: { delivered: 172_800_000, max_memory: 0.1 },

@@ -43,13 +43,13 @@ it('an API is not accused over a million fixes, and each that it then loses is f
     )
   const verifier = new Verifier({
     redis,
-    tracking,
+    tracking: () => tracking,
     companies: () => [{ company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: 'token-7' }],
     settings: { share: 0, after: 1, repair: false },
     keptMs: KEPT_MS,
     batch: { max_positions: 500, max_wait: 0 },
     zone: () => 'Europe/Berlin',
-    isUp: async () => true,
+    isUp: async () => () => true,
     answered: () => {},
     gapMs: 0,
     pauseMs: 10,

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Device } from '../../src/config/devices.ts'
 import { followConfig, type Live, placeIn } from '../../src/process/roles/live.ts'
 import { startWorker } from '../../src/process/roles/worker.ts'
@@ -199,4 +199,40 @@ it('a route that changes while a parked lane is tried takes its fixes along once
   answer()
   await expect.poll(delivered, soon).toBe(1)
   expect(api.seen.map(({ lane }) => lane)).toEqual(['8000/1', '8000/2'])
+})
+
+describe('a company that gets an API of its own by a reload', () => {
+  const withApi = (url: string, more = '') => site.write({ more7: `, tracking: { base_url: "${url}"${more} }` })
+  let own: Awaited<ReturnType<typeof startApi>>
+  beforeEach(async () => void (own = await startApi()))
+  afterEach(() => own.close())
+
+  it('is pushed to there, also what the usual one had refused, and no other company is', async () => {
+    await parkLanes(3)
+    await withApi(own.url)
+    await expect.poll(delivered, soon).toBe(3)
+    expect(new Set(own.seen.map(({ lane }) => lane))).toEqual(new Set(['1/1', '2/1', '3/1']))
+    expect(of7()).toEqual([])
+    api.respond(ok)
+    await site.write()
+    await store([van('71', '7', '1')])
+    await expect.poll(() => of7().length, soon).toBe(1)
+    expect(own.seen).toHaveLength(3)
+  })
+
+  it('keeps the one of before where the files for TLS of the new one cannot be read', async () => {
+    const next = await startApi()
+    try {
+      await withApi(own.url)
+      await store([van('71', '7', '1')])
+      await expect.poll(() => own.seen.length, soon).toBe(1)
+      await withApi(next.url, ', tls: { ca: missing.pem }')
+      await expect.poll(() => JSON.stringify(live.companies()), soon).toContain('missing.pem')
+      await store([van('72', '7', '2')])
+      await expect.poll(() => own.seen.length, soon).toBe(2)
+      expect([next.seen, of7()]).toEqual([[], []])
+    } finally {
+      await next.close()
+    }
+  })
 })

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { observations } from '../../src/observe/observations.ts'
+import type { PushApi } from '../../src/push/apis.ts'
 import type { PushFigures } from '../../src/push/figures.ts'
 import { reportFullConcurrency } from '../../src/push/watchdog.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -16,7 +17,9 @@ it('lanes that have waited for their turn for half a minute are observed, with h
   const requests = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const pushed = requests.map(({ promise }) => limit(() => promise))
   let answers = false
-  const watching = reportFullConcurrency(limit, () => figures(answers ? Date.now() : 0))
+  const statistics = { figures: () => figures(answers ? Date.now() : 0) }
+  const api = { id: '', limit, rate: null, statistics } as PushApi
+  const watching = reportFullConcurrency({ all: [api] })
   await vi.advanceTimersByTimeAsync(40_000)
   expect(seen()).toBeUndefined()
   answers = true

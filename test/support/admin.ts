@@ -264,6 +264,8 @@ export function workerOf(redis: Shard) {
 export const OPERATE = { authorization: 'Bearer canary-operate' }
 export const READ = { authorization: 'Bearer canary-read' }
 
+const NO_API = createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 })
+
 /** Opens an admin port on a Redis alone: without devices, companies and a tracking API, and whose roster nobody asks for. */
 export async function openBare(
   options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>,
@@ -290,7 +292,7 @@ export async function openBare(
       catchUp: never,
     },
     place: () => undefined,
-    tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
+    tracking: () => NO_API,
     api: { baseUrl: NOWHERE, pushUrl: null, isEmbedded: true, timeoutMs: 1000 },
     companies: () => [],
     idleMs: 1000,

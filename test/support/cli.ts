@@ -132,6 +132,7 @@ export const STATUS = {
   held: { fixes: 0, devices: 0 },
   rates: { received_per_s: 12.3, delivered_per_s: 12 },
   upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z', token_refused: [], in_flight: 0, slowest_ms: 0 },
+  apis: [{ api: 'api.example', state: 'up', since_at: '2026-11-19T06:00:12.000Z', companies: ['7'] }],
   verdict: 'All well: 3 devices connected, 12 positions/s delivered.',
   plain_verdict: 'All well: 3 devices connected, 12 positions/s delivered.',
   links: [],

@@ -61,7 +61,7 @@ export function relayFixture(
     relayTo(NOWHERE)
     all.admin = await openBare({
       redis: all.redis,
-      tracking: following(() => all.tracking),
+      tracking: () => following(() => all.tracking),
       companies: () => fixture.companies,
       ...limits,
       logger: pino({ level: 'trace' }, { write: (line) => void log.push(line) }),

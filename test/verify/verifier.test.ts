@@ -53,13 +53,13 @@ function open({ zone = 'UTC', mostRequests, gapMs = 0, ...settings }: Opened = {
   const tracking = createTrackingClient({ baseUrl: api.url, timeoutMs: 5000, connections: 4 })
   const verifier = new Verifier({
     redis,
-    tracking,
+    tracking: () => tracking,
     companies: () => [company()],
     settings: { share: 1, after: 120_000, repair: false, ...settings },
     keptMs: KEPT_MS,
     batch: BATCH,
     zone: () => zone,
-    isUp: async () => isUp,
+    isUp: async () => () => isUp,
     answered: () => {},
     gapMs,
     pauseMs: 10,

@@ -5,7 +5,7 @@ import { clockIn } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { isConnectionError, readFrames, type Store } from '../../store/index.ts'
 import type { MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
-import type { Upstream } from '../facts.ts'
+import { type ApiState, worstOf } from '../api-states.ts'
 import { type Findings, findingJson } from '../findings.ts'
 import { instant } from '../json.ts'
 import { parkedOf } from '../lanes.ts'
@@ -18,7 +18,7 @@ import { deviceRows } from './list.ts'
 
 interface ChainSources extends DetailSources {
   readonly findings: Pick<Findings, 'current' | 'facts'>
-  readonly upstream: () => Promise<Upstream>
+  readonly apiStates: () => Promise<readonly ApiState[]>
 }
 
 /** `GET /admin/devices/{id}/chain`: the seven links of a device with their evidence, and the first that is broken. */
@@ -92,18 +92,23 @@ function knownFacts(device: Indexed, { sources, scope, now }: ChainRequest) {
 
 async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainRequest): Promise<ChainFacts> {
   const { sources, scope, now } = asked
-  const { findings, redis, upstream } = sources
+  const { apiStates, findings, redis } = sources
   const { entry, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
-  const [parked, misunderstood, api] = await Promise.all([
+  const [parked, misunderstood, states] = await Promise.all([
     entry && courier !== undefined ? parkedOf(redis, entry, courier) : [],
     misunderstoodOf(redis, id, entry),
-    upstream(),
+    apiStates(),
   ])
   const known = knownFacts(device, asked)
   const { route } = known.device
   const own = route && `${entry?.company_id}/${route.courier}/${route.route}`
-  const unanswered = findings.facts?.upstream?.answers?.unanswered.named.find(({ lane }) => lane === own)
+  const { apis, upstream } = findings.facts ?? {}
+  const isOwn = ({ companies }: { readonly companies: readonly string[] }) =>
+    companies.includes(entry?.company_id ?? '')
+  const api = states.find(isOwn) ?? worstOf(states)
+  const { answers } = (apis ? apis.find(isOwn) : upstream) ?? {}
+  const unanswered = answers?.unanswered.named.find(({ lane }) => lane === own)
   const meant = entry || !scope.isAll ? undefined : meantBy(device, sources.index)
   return {
     ...known,
@@ -113,8 +118,8 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
       parked: parked as ExplainedDevice['parked'],
       misunderstood,
       upstream: {
-        state: api.state,
-        since_at: instant(api.since) ?? '',
+        state: api?.state ?? 'up',
+        since_at: instant(api?.since ?? now) ?? '',
         unanswered_since_at: instant(unanswered?.since),
       },
       similar: entry && !device.heard && scope.isAll ? similarTo(id, sources.index) : undefined,

@@ -75,6 +75,7 @@ const SENTENCES = {
   authority: 'has a certificate of an authority that is not trusted',
   needs_tls: 'speaks TLS, and is asked without',
   no_tls: 'does not speak TLS at that port',
+  proxy: 'cannot be reached through the proxy',
   malformed: 'gave an answer that cannot be understood',
   too_large: 'gave an answer that is too large',
   long_error: 'gave an error that is too large',

@@ -15,7 +15,8 @@ import type { Scope } from '../scope.ts'
 import { answerWith, forwardedHeaders } from './answer.ts'
 
 export interface RelaySources {
-  readonly tracking: TrackingClient
+  /** What asks the API of a company. */
+  readonly tracking: (company_id: string) => TrackingClient
   readonly companies: () => readonly Company[]
   readonly tokens: TokenRefusals
   /** Aborts the requests in flight: their callers get a 502 that says so. */
@@ -42,16 +43,17 @@ export function relayOperations(sources: RelaySources): Operation[] {
       const company = companyOf(companies(), request, scope)
       const input = await readInput(operation, request)
       const oauthToken = company.oauth_token
+      const api = tracking(company.company_id)
       const headers = forwardedHeaders(request.headers, input.body !== undefined)
       // A change is completed although its caller has gone.
       const isGet = OPERATIONS[operation].method === 'GET'
       const signal = isGet ? AbortSignal.any([whenClosed(reply), closing]) : closing
       const outcome = await hold(reply, input.body?.length ?? 0, (take) =>
-        ask(tracking, { operation, oauthToken, headers, take, signal, ...input }),
+        ask(api, { operation, oauthToken, headers, take, signal, ...input }),
       )
       // What something else answers says nothing about the token.
       if (!('fault' in outcome) && !isForeign(outcome)) tokens.answered(company, outcome.status)
-      return answerWith(reply, outcome, { baseUrl: tracking.baseUrl, operation, token: oauthToken })
+      return answerWith(reply, outcome, { baseUrl: api.baseUrl, operation, token: oauthToken })
     },
   }))
 }

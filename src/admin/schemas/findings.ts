@@ -23,6 +23,7 @@ export const FindingJson = z.object({
     host: z.string().optional(),
     pull: z.string().optional(),
     receiver: z.string().optional(),
+    api: z.string().optional(),
   }),
   since_at: Instant,
   ended_at: Instant.optional(),

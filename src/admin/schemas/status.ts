@@ -24,31 +24,37 @@ const LinkFiguresJson = z.object({
 })
 export type LinkFiguresJson = z.infer<typeof LinkFiguresJson>
 
+const UpState = z.enum(['up', 'down', 'limited'])
+/** The last push that failed. `not_the_api`: the message is how the page begins that came in place of an answer. */
+const LastErrorJson = z.object({
+  at: Instant,
+  code: z.string(),
+  status: z.int().optional(),
+  ...each(z.string().optional(), 'message', 'content_type', 'location', 'request_id'),
+  operation: z.string(),
+})
+const PushesJson = { last_error: ofWhole(LastErrorJson), ...each(ofWhole(Count), 'in_flight', 'slowest_ms') }
+
 export const StatusJson = z.object({
   /** These three are absent until Redis has answered for the first time since the admin port was opened. */
   waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }).optional(),
   parked: z.object({ fixes: Count, lanes: Count }).optional(),
   held: z.object({ fixes: Count, devices: Count }).optional(),
   rates: ofWhole(z.object(each(z.number(), 'received_per_s', 'delivered_per_s'))),
+  /** Of several tracking APIs the state of the worst. */
   upstream: z.object({
-    state: z.enum(['up', 'down', 'limited']),
+    state: UpState,
     since_at: Instant,
     /** When the backlog will be delivered at the present rate. */
     drained_at: ofWhole(Instant),
     /** Ids of companies whose OAuth token the tracking API refuses. */
     token_refused: z.array(z.string()),
-    /** The last push that failed. `not_the_api`: the message is how the page begins that came in place of an answer. */
-    last_error: ofWhole(
-      z.object({
-        at: Instant,
-        code: z.string(),
-        status: z.int().optional(),
-        ...each(z.string().optional(), 'message', 'content_type', 'location'),
-        operation: z.string(),
-      }),
-    ),
-    ...each(ofWhole(Count), 'in_flight', 'slowest_ms'),
+    ...PushesJson,
   }),
+  /** The tracking APIs, each with the companies that push to it. */
+  apis: z.array(
+    z.object({ api: z.string(), state: UpState, since_at: Instant, companies: z.array(z.string()), ...PushesJson }),
+  ),
   verdict: z.string(),
   /** The same in the words of a dispatcher. */
   plain_verdict: z.string(),

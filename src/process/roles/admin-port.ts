@@ -1,8 +1,15 @@
 import { loadProtocols } from '../../../protocols/index.ts'
-import { adminTokens, apiOf, type FindSpoken, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
+import {
+  adminTokens,
+  apiOf,
+  type FindSpoken,
+  knownApis,
+  openAdmin,
+  portAddress,
+  type Tokens,
+} from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
 import { inTurns } from '../../async.ts'
-import { trackingTls } from '../../config/certificate.ts'
 import { AUTO } from '../../config/listener.ts'
 import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
@@ -11,9 +18,9 @@ import { readPayload } from '../../gateway/mappings.ts'
 import { Detector, faultLogger, likely } from '../../gateway/wire/detect.ts'
 import type { Logger } from '../../observe/log.ts'
 import { type Store, signOn } from '../../store/index.ts'
-import { createTrackingClient } from '../../tracking/client.ts'
 import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
+import { ApiClients } from './api-clients.ts'
 import { trackerSetups } from './tracker-setups.ts'
 import { type Live, placeIn } from './live.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
@@ -23,13 +30,8 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
   const { config, logger } = live
   const { baseUrl, ports, identity } = at
   const readiness = redisReadiness(redis, config.redis)
-  const tracking = createTrackingClient({
-    baseUrl,
-    returnPrefix: config.tracking.return_prefix,
-    timeoutMs: config.push.timeout,
-    connections: CONNECTIONS,
-    tls: trackingTls(config.tracking),
-  })
+  const clients = new ApiClients({ config, baseUrl, connections: () => CONNECTIONS, logger }, live.companies())
+  live.follow({ companies: () => clients.use(live.companies()) })
   const tokens = await followedTokens(live)
   let alerts: ReturnType<typeof startAlerts> | undefined
   const admin = await openAdmin({
@@ -46,8 +48,9 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     setups: trackerSetups(config),
     mappings: { ofFile: () => live.mappings(), read: readPayload },
     pulls: () => live.pulls(),
-    tracking,
+    tracking: clients.of,
     api: apiOf(config, baseUrl),
+    apis: () => knownApis(config, live.companies(), baseUrl),
     companies: () => live.companies(),
     place: placeIn(live),
     idleMs: config.limits.idle_timeout,
@@ -70,7 +73,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     async close() {
       await alerts?.close()
       await Promise.all([admin.close(), live.close(), sharing.stop()])
-      await tracking.close()
+      await clients.close()
       redis.disconnect()
     },
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
+import { apiOfCompany } from '../../config/apis.ts'
 import { problemText } from '../../config/problem.ts'
 import { redisServer } from '../../config/redis.ts'
 import { followTracking, loadTracking, type TrackingConfig, trackingFile } from '../../config/tracking.ts'
@@ -44,7 +45,7 @@ export async function startTracking(
   const inEffect = () => live.catchUp().then(() => provisioned)
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
-    provisioning: provisioningOf(live.companies(), live.directory().lanes()),
+    provisioning: provisioningOf(companiesOf(live), live.directory().lanes()),
     timeLimitMs: TIME_LIMIT_MS,
     catchUp: () => within(CATCH_UP_MS, inEffect()).catch(() => {}),
     logger,
@@ -95,10 +96,18 @@ function newLanesProvisioner(service: OpenService, live: Live) {
     }
     const lanes = [...added.values()]
     if (lanes.length === 0 && !hasNewCompanies) return
-    if (!service.provision(provisioningOf(live.companies(), lanes))) return
+    if (!service.provision(provisioningOf(companiesOf(live), lanes))) return
     for (const { key } of lanes) provisioned.add(key)
     added.clear()
   }
+}
+
+/** The companies that use this service: not those with an API of their own. */
+function companiesOf({ config, companies }: Live) {
+  return companies().filter((company) => {
+    const api = apiOfCompany(config, company, THIS)
+    return !api || api.base_url === THIS || api.push_url === THIS
+  })
 }
 
 async function startTrackingAlone(configDir: string, config: TrackingConfig, logger: Logger): Promise<Role> {
@@ -175,6 +184,8 @@ function retryingService(service: TrackingService, databaseFile: string, logger:
   }
 }
 
+/** Stands for the URL of this service. */
+const THIS = 'http://embedded.invalid'
 const NO_DEVICES: ReadonlySet<string> = new Set()
 const AT_NEXT_START = ['listen', 'data_dir', 'time_limit', 'monitor', 'log'] as const
 const CATCH_UP_MS = 2000

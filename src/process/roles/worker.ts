@@ -1,28 +1,23 @@
-import { trackingTls } from '../../config/certificate.ts'
 import type { Config } from '../../config/schema.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { signOn } from '../../store/index.ts'
-import { createTrackingClient } from '../../tracking/client.ts'
 import { openStore, type Role, type RoleAddresses } from '../role.ts'
+import { ApiClients } from './api-clients.ts'
 import { type Live, placeIn } from './live.ts'
 import { redisReadiness } from './readiness.ts'
 
-/** The process that pushes waiting positions to the tracking API at `baseUrl`. */
+/** The process that pushes waiting positions to the tracking APIs: to the one at `baseUrl`, or a company's own. */
 export async function startWorker(live: Live, { redisServer, baseUrl, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = openStore(redisServer, 'worker', logger)
   void live.join(new Replica(redis, logger))
-  const client = createTrackingClient({
-    baseUrl,
-    pushUrl: config.tracking.push_url,
-    timeoutMs: config.push.timeout,
-    connections: config.push.concurrency,
-    tls: trackingTls(config.tracking),
-  })
+  const connections = (concurrency = config.push.concurrency) => concurrency
+  const clients = new ApiClients({ config, baseUrl, connections, logger }, live.companies())
   const pushing = startPushing({
     redis,
-    client,
+    client: clients.usual,
+    companyApis: clients.companies,
     place: placeIn(live),
     apikeys: apikeysOf(live.companies()),
     batch: config.batch,
@@ -33,7 +28,10 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
   })
   live.follow({
     roster: (changed) => pushing.rosterChanged(changed),
-    companies: () => pushing.setApikeys(apikeysOf(live.companies())),
+    companies() {
+      pushing.setApikeys(apikeysOf(live.companies()))
+      pushing.setApis(clients.use(live.companies()))
+    },
   })
   const sharing = signOn(redis, { ...identity, role: 'worker', installation: config.data_dir }, () => ({
     ...pushing.figures(),

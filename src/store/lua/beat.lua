@@ -2,8 +2,9 @@
 -- Where the clock of Redis was set back since the last beat, what waits for a time would wait for as long as that: lanes that are not
 -- leased, and the next probe, are due at once. A worker renews its leases by the new clock within seconds; those that nobody has
 -- renewed by then end.
+-- KEYS  as named, then the states of the APIs
 -- ARGV  id of the worker, ms after which one is forgotten, ms of a lease
-local workers, clock, schedule, upstream = unpack(KEYS)
+local workers, clock, schedule = unpack(KEYS, 1, 3)
 local worker, forget_ms, lease_ms = unpack(ARGV)
 -- A clock that is set back by less than STEP_MS delays a lane by no more. Within RENEWED_MS workers have renewed their leases.
 local STEP_MS, RENEWED_MS = 1000, 10000
@@ -21,7 +22,9 @@ local function is_lost(score) return not is_due_time(score) and score >= now + l
 local last, look_at = unpack(redis.call('HMGET', clock, 'beat', 'look_at_leases'))
 if tonumber(last or 0) > now + STEP_MS then
   make_due(is_due_time)
-  if redis.call('HEXISTS', upstream, 'probe') == 1 then redis.call('HSET', upstream, 'probe', now) end
+  for i = 4, #KEYS do
+    if redis.call('HEXISTS', KEYS[i], 'probe') == 1 then redis.call('HSET', KEYS[i], 'probe', now) end
+  end
   redis.call('HSET', clock, 'look_at_leases', now + RENEWED_MS)
 elseif tonumber(look_at or now) < now then
   make_due(is_lost)

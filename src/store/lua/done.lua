@@ -2,7 +2,8 @@
 -- caller wants a smaller one; else the lane is due later.
 -- ARGV  records of a whole batch, ms until the rest is due, ms for which delivered fixes are kept; then for each lane: lane,
 --       token, number of records delivered, status, number of records wanted next (0: none), 1 if they are wanted even if
---       they are no whole batch, how many of those delivered were delivered before to another lane, chunks to keep (kept.lua)
+--       they are no whole batch, how many of those delivered were delivered before to another lane, chunks to keep (kept.lua),
+--       the API that took them
 -- Returns for each lane { new token, next records }; false if nothing is to be pushed now, or the lease was lost: then
 -- nothing was changed.
 -- include kept
@@ -10,7 +11,7 @@ local schedule, custody, lane_prefix, pushes_prefix, parked, ahead, upstream, fa
 local kept = { prefix = KEYS[9], hours = KEYS[10], ms = tonumber(ARGV[3]), counts = {} }
 local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 
-local lanes, held = leases_of(schedule, 4, 8)
+local lanes, held = leases_of(schedule, 4, 9)
 local reasons = redis.call('HMGET', parked, unpack(lanes))
 local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
 
@@ -18,7 +19,7 @@ local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
 local left, emptied, emptied_lists = {}, {}, {}
 for i, lane in ipairs(lanes) do
   if held[i] then
-    local list, count = lane_prefix .. lane, tonumber(ARGV[8 * i - 2])
+    local list, count = lane_prefix .. lane, tonumber(ARGV[9 * i - 3])
     left[i] = redis.call('LLEN', list) - count
     if left[i] <= 0 then
       emptied[#emptied + 1] = lane
@@ -58,17 +59,19 @@ local function next_of(i, token, count, wanted, at_once)
 end
 
 local delivered, redelivered = 0, 0
+local answered = {}
 local answers, pushes = {}, {}
 for i, lane in ipairs(lanes) do
   answers[i] = false
   if held[i] then
-    local token, count, status, wanted, at_once = unpack(ARGV, 8 * i - 3, 8 * i + 1)
+    local token, count, status, wanted, at_once = unpack(ARGV, 9 * i - 4, 9 * i)
     answers[i] = next_of(i, token, tonumber(count), tonumber(wanted), at_once == '1')
     pushes[#pushes + 1] = lane
     pushes[#pushes + 1] = outcome_of(status, 0)
-    redelivered = redelivered + ARGV[8 * i + 2]
-    delivered = delivered + count - ARGV[8 * i + 2]
-    keep(kept, '\255' .. lane, ARGV[8 * i + 3])
+    redelivered = redelivered + ARGV[9 * i + 1]
+    delivered = delivered + count - ARGV[9 * i + 1]
+    keep(kept, '\255' .. lane, ARGV[9 * i + 2])
+    if count ~= '0' then answered[ARGV[9 * i + 3]] = true end
   end
 end
 set_scores(schedule, scores)
@@ -77,5 +80,5 @@ if #pushes > 0 then note_pushes(pushes_prefix, unpack(pushes)) end
 count_kept(kept)
 if delivered > 0 then redis.call('HINCRBY', custody, 'delivered', delivered) end
 if redelivered > 0 then redis.call('HINCRBY', custody, 'redelivered', redelivered) end
-if delivered + redelivered > 0 then note_answer(upstream, failing) end
+for api in pairs(answered) do note_answer(api_key(upstream, api), api_key(failing, api)) end
 return answers

@@ -79,7 +79,10 @@ local function last_push(pushes_prefix, lane)
   return redis.call('HGET', pushes_prefix .. TODAY, lane) or redis.call('HGET', pushes_prefix .. (TODAY - 1), lane) or ''
 end
 
--- The service has answered, well or not: it is up.
+-- A key of the usual API, or of another one that companies push to, by its id ('': the usual one).
+local function api_key(key, api) return api == '' and key or key .. ':' .. api end
+
+-- The API has answered, well or not: it is up.
 local function note_answer(upstream, failing)
   local state, failures = unpack(redis.call('HMGET', upstream, 'state', 'failures'))
   if state ~= 'up' then redis.call('HSET', upstream, 'state', 'up', 'since', now) end
@@ -89,7 +92,7 @@ local function note_answer(upstream, failing)
   end
 end
 
--- Nothing was sent for a lane: if it was chosen to probe the service, another lane probes.
+-- Nothing was sent for a lane: if it was chosen to probe its API, another lane probes.
 local function pass_probe_on(upstream, lane)
   if redis.call('HGET', upstream, 'prober') == lane then redis.call('HSET', upstream, 'probe', now) end
 end

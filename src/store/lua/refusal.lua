@@ -2,10 +2,10 @@
 
 -- Parks a lane whole: it keeps its records and its place in the schedule, where one record is tried after 15 s, 30 s, 60 s,
 -- then every 5 minutes; at once where `try_parked` (schedule.lua) asked for that during the request.
--- Status 0: the reason is our own. Answers 1; false: the lease was lost.
+-- Status 0: the reason is our own. `trace`: what names the request, JSON. Answers 1; false: the lease was lost.
 local function park()
   local schedule, pushes_prefix, parked, upstream, failing = unpack(KEYS)
-  local lane, token, status, text = unpack(ARGV)
+  local lane, token, status, text, trace = unpack(ARGV)
   local DELAYS = { 15000, 30000, 60000, 300000 }
   if not holds(schedule, lane, token) then return false end
   local before = redis.call('HGET', parked, lane)
@@ -13,6 +13,7 @@ local function park()
   local tries = before.tries + 1
   redis.call('HSET', parked, lane, cjson.encode({
     status = tonumber(status), message = text, tries = tries, at = now, since = before.since,
+    trace = trace ~= 'null' and cjson.decode(trace) or nil,
   }))
   set_due(schedule, lane, now + (before.again and 0 or DELAYS[math.min(tries, #DELAYS)]))
   note_pushes(pushes_prefix, lane, outcome_of(status, 0))

@@ -1,8 +1,8 @@
 -- What to push first of leased lanes. A lease is taken once: of two who hold the same ticket one has nothing. Of a lane that
 -- is behind (its oldest record waits for too long) that is its newest record: it is moved to the head and handed out alone,
 -- and no second one but a record that was received later. Of a parked lane it is one record, the probe.
--- While the service is down or limits us, only the lane that probes it gets something; the others are given back, due.
--- ARGV  records at most, ms for which the oldest record of a lane may wait; then lane and token of each
+-- While an API is down or limits us, only the lane that probes it gets something; its others are given back, due.
+-- ARGV  records at most, ms for which the oldest record of a lane may wait; then lane, token and API of each
 -- Answers for each { new token, ms until the lease ends, records, why the lane is parked or '' }; false: the lease was lost
 -- or given back, or taken by another.
 local schedule, lane_prefix, parked, ahead, upstream = unpack(KEYS)
@@ -15,7 +15,7 @@ local function received(record)
   return (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e
 end
 
-local lanes, held = leases_of(schedule, 3, 2)
+local lanes, held = leases_of(schedule, 3, 3)
 local reasons = redis.call('HMGET', parked, unpack(lanes))
 local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
 
@@ -37,15 +37,24 @@ local function first_records(i)
   return table.concat(records), ''
 end
 
-local state, prober = unpack(redis.call('HMGET', upstream, 'state', 'prober'))
-local probing = state and state ~= 'up'
+-- The one lane of an API that may be pushed; nil: all may.
+local probers = {}
+local function prober_of(api)
+  if probers[api] == nil then
+    local state, prober = unpack(redis.call('HMGET', api_key(upstream, api), 'state', 'prober'))
+    probers[api] = { only = state and state ~= 'up' and (prober or '') or nil }
+  end
+  return probers[api].only
+end
+
 local answers, scores = {}, {}
 for i, lane in ipairs(lanes) do
   answers[i] = false
-  if held[i] and probing and lane ~= prober then
+  local only = held[i] and prober_of(ARGV[3 * i + 2])
+  if only and lane ~= only then
     add_due(scores, lane, now)
   elseif held[i] then
-    local token = token_until(ARGV[2 * i + 2], TAKEN)
+    local token = token_until(ARGV[3 * i + 1], TAKEN)
     add_score(scores, lane, token)
     answers[i] = { token, math.floor(token - now), first_records(i) }
   end

@@ -9,6 +9,11 @@ export const API_TEST = {
   'check the DNS of this machine': 'das DNS dieses Rechners prüfen',
   'connected to {} port {} in {} ms': 'verbunden mit {1} Port {2} in {3} ms',
   '{} port {}': '{1} Port {2}',
+  'correct the files of tls in gateway.yaml': 'die Dateien unter tls in gateway.yaml berichtigen',
+  'connected to {} through the proxy in {} ms': 'verbunden mit {1} durch den Proxy in {2} ms',
+  '{} cannot be reached through the proxy: {}': '{1} ist durch den Proxy nicht zu erreichen: {2}',
+  'correct the proxy of the API in gateway.yaml (tracking.proxy), or ask who runs it':
+    'den Proxy der API in gateway.yaml (tracking.proxy) berichtigen oder den Betreiber fragen',
   '{} cannot be reached ({})': '{1} ist nicht zu erreichen ({2})',
   'no answer within {} s': 'keine Antwort binnen {1} s',
   '{} refuses connections': '{1} weist Verbindungen ab',

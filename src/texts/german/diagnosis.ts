@@ -284,8 +284,8 @@ const FINDINGS = {
     'den Betreiber der Tracking-API benachrichtigen; ist jede Anfrage langsam, hilft eine höhere push.concurrency',
   'the tracking API limits our requests (429): positions arrive late':
     'die Tracking-API begrenzt unsere Anfragen (429): Positionen kommen verspätet an',
-  'set push.max_requests_per_s to what the API allows, or ask for a higher limit':
-    'push.max_requests_per_s auf das setzen, was die API erlaubt, oder um eine höhere Grenze bitten',
+  'set push.max_requests_per_s (of an API of a company: its tracking.max_requests_per_s) to what the API allows, or ask for a higher limit':
+    'push.max_requests_per_s (bei der API einer Firma: ihr tracking.max_requests_per_s) auf das setzen, was die API erlaubt, oder um eine höhere Grenze bitten',
   'the tracking API refuses an apikey': 'die Tracking-API lehnt einen apikey ab',
   'the tracking API refuses the apikey of company {} ({}): {} parked':
     'die Tracking-API lehnt den apikey der Firma {1} ab ({2}): {3} geparkt',
@@ -329,10 +329,10 @@ const FINDINGS = {
     'Positionen warten länger als eine Minute, obwohl die Tracking-API antwortet',
   'look at the queues (GET /admin/lanes): what a last push was answered is the cause of its lane; otherwise add workers, or raise push.concurrency':
     'den Rückstand ansehen (GET /admin/lanes): was die letzte Sendung einer Spur als Antwort bekam, ist ihre Ursache; sonst mehr workers oder eine höhere push.concurrency',
-  'positions wait because push.concurrency allows no more requests at once':
-    'Positionen warten, weil push.concurrency nicht mehr Anfragen zugleich erlaubt',
-  'raise push.concurrency: it must be the seconds that one request takes, times the lanes to push in a second':
-    'push.concurrency erhöhen: nötig sind die Sekunden, die eine Anfrage dauert, mal die Spuren, die in einer Sekunde zu senden sind',
+  'positions wait because concurrency allows no more requests at once':
+    'Positionen warten, weil concurrency nicht mehr Anfragen zugleich erlaubt',
+  'raise push.concurrency (of an API of a company: its tracking.concurrency): it must be the seconds that one request takes, times the lanes to push in a second':
+    'push.concurrency (bei der API einer Firma: ihr tracking.concurrency) erhöhen: nötig sind die Sekunden, die eine Anfrage dauert, mal die Spuren, die in einer Sekunde zu senden sind',
   '{} requests at once, {} ms each: at most {} a second':
     '{1} Anfragen zugleich, je {2} ms: höchstens {3} in der Sekunde',
   'received fixes and where they are do not add up':
@@ -451,6 +451,10 @@ const EVIDENCE = {
   'sends what is no HTTP': 'sendet, was kein HTTP ist',
   'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API send its whole chain, or correct tracking.base_url':
     'ist es eine eigene Stelle, ihr Zertifikat in tracking.tls.ca (gateway.yaml) nennen; sonst die API ihre ganze Kette senden lassen oder tracking.base_url berichtigen',
+  'cannot be reached through the proxy': 'ist durch den Proxy nicht zu erreichen',
+  'check the proxy of the API (tracking.proxy in gateway.yaml): waybridge check --live says what it answers':
+    'den Proxy der API prüfen (tracking.proxy in gateway.yaml): waybridge check --live sagt, was er antwortet',
+  'x-request-id {}, traceparent {}': 'x-request-id {1}, traceparent {2}',
   'write https:// in tracking.base_url (or push_url)': 'in tracking.base_url (oder push_url) https:// schreiben',
   'correct tracking.base_url (or push_url): its port, or http:// in place of https://':
     'tracking.base_url (oder push_url) berichtigen: den Port, oder http:// statt https://',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
 import { type PeerCertificate, connect as secure, type SecureContextOptions, type TLSSocket } from 'node:tls'
 import { say, type Text } from '../../texts/text.ts'
+import { openTunnel } from '../proxy.ts'
 import { failed, ok, type TestStep, warning } from './step.ts'
 
 export interface TestedHost {
@@ -13,10 +14,13 @@ export interface TestedHost {
   readonly timeoutMs: number
   /** What TLS needs beyond what the system trusts. */
   readonly tls?: SecureContextOptions
+  /** The URL of a proxy that connects to the host. */
+  readonly proxy?: string | null
 }
 
 /** Tests how a host of the API is reached: DNS, connection, certificate. Ends with the first step that fails. */
 export async function testConnection(host: TestedHost): Promise<TestStep[]> {
+  if (host.proxy) return testTunnel(host, host.proxy)
   const name = await testName(host)
   if (name.state === 'failed') return [name]
   const began = performance.now()
@@ -32,6 +36,29 @@ export async function testConnection(host: TestedHost): Promise<TestStep[]> {
     return [name, connected, await testTls(host, socket)]
   } finally {
     socket.destroy()
+  }
+}
+
+/** The proxy looks the host up. */
+async function testTunnel(host: TestedHost, proxy: string): Promise<TestStep[]> {
+  const { timeoutMs, url } = host
+  const target = { host: bare(url), port: portOf(url) }
+  const place = say('{} port {}', url.hostname, portOf(url))
+  const began = performance.now()
+  try {
+    const socket = await openTunnel(target, { proxy, timeoutMs })
+    try {
+      const ms = Math.round(performance.now() - began)
+      return [
+        ok('connection', say('connected to {} through the proxy in {} ms', place, ms)),
+        await testTls(host, socket),
+      ]
+    } finally {
+      socket.destroy()
+    }
+  } catch (error) {
+    const seen = say('{} cannot be reached through the proxy: {}', place, (error as Error).message)
+    return [failed('connection', seen, CORRECT_PROXY)]
   }
 }
 
@@ -61,10 +88,14 @@ function unconnected({ url, setting, timeoutMs }: TestedHost, reason: string): T
   return failed('connection', say('{} refuses connections', place), action)
 }
 
-async function testTls({ url, setting = LISTEN, timeoutMs, tls }: TestedHost, connected: Socket): Promise<TestStep> {
+async function testTls(
+  { url, setting = LISTEN, timeoutMs, tls, proxy }: TestedHost,
+  connected: Socket,
+): Promise<TestStep> {
   const host = bare(url)
   if (url.protocol === 'http:') {
-    if (/^(?:::ffff:)?127\.|^::1$/.test(connected.remoteAddress ?? '')) return ok('tls', say('no TLS, on this machine'))
+    if (!proxy && /^(?:::ffff:)?127\.|^::1$/.test(connected.remoteAddress ?? ''))
+      return ok('tls', say('no TLS, on this machine'))
     return warning('tls', say('no TLS: keys and positions can be read on the way'), say('use https:// in {}', setting))
   }
   const servername = isIP(host) === 0 ? host : ''
@@ -181,6 +212,7 @@ const LISTEN = 'tracking.listen'
 const START = say('start waybridge: its embedded tracking service listens there')
 const CHECK_DNS = say('check the DNS of this machine')
 const CHECK_NETWORK = say('check the network and the firewall between this machine and the API')
+const CORRECT_PROXY = say('correct the proxy of the API in gateway.yaml (tracking.proxy), or ask who runs it')
 const RENEW = say('renew the certificate of the API')
 const TRUST = say(
   'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API use a certificate of one that this machine trusts',

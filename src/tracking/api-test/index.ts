@@ -19,6 +19,10 @@ export interface ApiTestOptions {
   readonly timeoutMs: number
   /** What TLS needs beyond what the system trusts. */
   readonly tls?: SecureContextOptions
+  /** The URL of a proxy that connects to the API. */
+  readonly proxy?: string | null
+  /** The setting that has the URLs; default: `tracking`. */
+  readonly setting?: string
   readonly companies: readonly TestedCompany[]
 }
 
@@ -36,21 +40,28 @@ export interface CompanyTest {
 }
 
 /**
- * Tests the tracking API for each company: its name, connection and certificate, the keys of the company, a read of an
+ * Tests a tracking API for each company: its name, connection and certificate, the keys of the company, a read of an
  * interval. Nothing is stored at the API but the position of a company with `isPushed`.
  */
-export async function testApis(options: ApiTestOptions): Promise<CompanyTest[]> {
-  const { baseUrl, pushUrl, isEmbedded, timeoutMs, tls, companies } = options
+export async function testApi(options: ApiTestOptions): Promise<CompanyTest[]> {
+  const { baseUrl, pushUrl, isEmbedded, timeoutMs, tls, proxy, setting: at = 'tracking', companies } = options
   const base = new URL(baseUrl)
   const push = new URL(pushUrl ?? base)
   const isOne = push.origin === base.origin
-  const setting = isEmbedded ? undefined : 'tracking.base_url'
+  const setting = isEmbedded ? undefined : keyIn(at, 'base_url')
   const [toBase, toPush = toBase] = await Promise.all([
-    testConnection({ url: base, setting, timeoutMs, tls }),
-    ...(isOne ? [] : [testConnection({ url: push, setting: 'tracking.push_url', timeoutMs, tls })]),
+    testConnection({ url: base, setting, timeoutMs, tls, proxy }),
+    ...(isOne ? [] : [testConnection({ url: push, setting: keyIn(at, 'push_url'), timeoutMs, tls, proxy })]),
   ])
   const reached = { base: isReached(toBase), push: isReached(toPush) }
-  const client = createTrackingClient({ baseUrl: base.href, pushUrl: push.href, timeoutMs, tls, connections: AT_ONCE })
+  const client = createTrackingClient({
+    baseUrl: base.href,
+    pushUrl: push.href,
+    timeoutMs,
+    tls,
+    proxy,
+    connections: AT_ONCE,
+  })
   try {
     return await pLimit(AT_ONCE).map(companies, async (company) => ({
       company_id: company.company_id,
@@ -79,6 +90,11 @@ async function testCompany(
 
 function isReached(steps: readonly TestStep[]): boolean {
   return steps.every(({ state }) => state !== 'failed')
+}
+
+/** `tracking.base_url`, `tracking.base_url of company 7` */
+function keyIn(setting: string, key: string): string {
+  return setting.replace('tracking', `tracking.${key}`)
 }
 
 /** Companies that are tested side by side. */

@@ -36,7 +36,7 @@ function toneOf(name: string, value: number): string {
 
 /** Whether the tracking API takes what it is sent. */
 export function UpstreamPanel({ status }: { status: StatusJson }): JSX.Element {
-  const { upstream, waiting } = status
+  const { apis, upstream, waiting } = status
   const now = useNow()
   const { last_error: error } = upstream
   // A page in place of an answer has a status of its own, which may be 200.
@@ -45,6 +45,14 @@ export function UpstreamPanel({ status }: { status: StatusJson }): JSX.Element {
     <Panel title={words.now.upstream} aside={<TestButton />}>
       <dl class="facts">
         <UpstreamState status={status} />
+        {apis.length > 1 &&
+          apis.map(({ api, companies, since_at, state }) => (
+            <Fact key={api} name={api} title={companies.join(', ')} tone={state === 'up' ? 'ok' : 'error'}>
+              <span class="nowrap">
+                {words.now.upstreamState[state]} {words.since('')} <When at={since_at} />
+              </span>
+            </Fact>
+          ))}
         {upstream.in_flight !== undefined && (
           <Fact name={words.now.inFlight} tone={upstream.in_flight === 0 ? 'zero' : ''}>
             <span class="num">{count(upstream.in_flight)}</span>

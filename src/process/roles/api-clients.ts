@@ -1,0 +1,133 @@
+import type { SecureContextOptions } from 'node:tls'
+import { type ApiConnection, apiOfCompany, type CompanyApiSettings, usualApi } from '../../config/apis.ts'
+import { type CertificateMistake, readApiTls, trackingTls } from '../../config/certificate.ts'
+import { inGateway } from '../../config/problem.ts'
+import type { Company, Config } from '../../config/schema.ts'
+import type { Logger } from '../../observe/log.ts'
+import { createTrackingClient, type TrackingClient } from '../../tracking/client.ts'
+
+export interface ApiClientsOptions {
+  readonly config: Config
+  /** Where the usual API is, also if it is the embedded service. */
+  readonly baseUrl: string
+  /** Most connections to an API, by its `concurrency`; undefined: of the usual one. */
+  readonly connections: (concurrency?: number) => number
+  readonly logger: Logger
+}
+
+/** A company's own API, and what asks it. */
+export interface ApiOfCompany extends CompanyApiSettings {
+  readonly client: TrackingClient
+}
+
+/** A client of each API: the usual one, and those of companies, as they are configured now. */
+export class ApiClients {
+  readonly usual: TrackingClient
+  readonly #options: ApiClientsOptions
+  #companies: ReadonlyMap<string, ApiOfCompany> = new Map()
+
+  /** @throws ConfigError where the TLS files of an API cannot be used */
+  constructor(options: ApiClientsOptions, companies: readonly Company[]) {
+    const { config, baseUrl, connections } = options
+    this.#options = options
+    this.usual = this.#open(usualApi(config, baseUrl), {
+      tls: trackingTls(config.tracking),
+      connections: connections(),
+    })
+    this.#companies = this.#read(companies, (company, { key, message }) => {
+      throw inGateway(`company ${company}: tracking.tls.${key}: ${message}`)
+    })
+  }
+
+  /** The own APIs of companies. */
+  get companies(): ReadonlyMap<string, ApiOfCompany> {
+    return this.#companies
+  }
+
+  /** What asks the API of a company. */
+  readonly of = (company: string): TrackingClient => this.#companies.get(company)?.client ?? this.usual
+
+  /**
+   * Uses the APIs that these companies have now. If the TLS files of one cannot be used, that is logged, and the company keeps the API
+   * of before; without one it has an API that cannot be asked.
+   */
+  use(companies: readonly Company[]): ReadonlyMap<string, ApiOfCompany> {
+    const [earlier, before] = [this.#companies, this.#clients()]
+    this.#companies = this.#read(companies, (company, { key, message }) => {
+      const reason = `tracking.tls.${key}: ${message}`
+      this.#options.logger.error({ reason }, `the tracking API of company ${company} cannot be used`)
+      return earlier.get(company) ?? UNUSABLE
+    })
+    const now = this.#clients()
+    for (const client of before) if (!now.has(client)) void client.close()
+    return this.#companies
+  }
+
+  /** Waits for the requests in flight. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#clients().add(this.usual), (client) => client.close()))
+  }
+
+  /** Those of companies alone. */
+  #clients(): Set<TrackingClient> {
+    const clients = new Set(Array.from(this.#companies.values(), ({ client }) => client))
+    clients.delete(this.usual)
+    return clients
+  }
+
+  /** The APIs of these companies. APIs that are asked in the same way share a client, also with those of before. */
+  #read(
+    companies: readonly Company[],
+    refused: (company: string, mistake: CertificateMistake) => Partial<ApiOfCompany> & Pick<ApiOfCompany, 'client'>,
+  ): Map<string, ApiOfCompany> {
+    const { config, baseUrl, connections } = this.#options
+    const clients = new Map([[keyOfClient(usualApi(config, baseUrl), connections()), this.usual]])
+    // The files of one that could not be asked are looked at again.
+    for (const { client, ...api } of this.#companies.values())
+      if (client !== UNUSABLE.client) clients.set(keyOfClient(api, connections(api.concurrency)), client)
+    const apis = new Map<string, ApiOfCompany>()
+    for (const company of companies) {
+      const api = apiOfCompany(config, company, baseUrl)
+      if (!api) continue
+      const count = connections(api.concurrency)
+      const key = keyOfClient(api, count)
+      const tls = clients.has(key) ? undefined : readApiTls(api.tls)
+      if (tls && 'message' in tls) {
+        apis.set(company.company_id, { ...api, ...refused(company.company_id, tls) })
+        continue
+      }
+      const client = clients.get(key) ?? this.#open(api, { tls, connections: count })
+      clients.set(key, client)
+      apis.set(company.company_id, { ...api, client })
+    }
+    return apis
+  }
+
+  #open(api: ApiConnection, options: { readonly tls?: SecureContextOptions; readonly connections: number }) {
+    const { config, logger } = this.#options
+    return createTrackingClient({
+      ...options,
+      baseUrl: api.base_url,
+      pushUrl: api.push_url,
+      returnPrefix: config.tracking.return_prefix,
+      timeoutMs: config.push.timeout,
+      proxy: api.proxy,
+      logger,
+    })
+  }
+}
+
+function keyOfClient({ base_url, push_url, tls, proxy }: ApiConnection, connections: number): string {
+  return JSON.stringify([base_url, push_url, tls.ca, tls.cert, tls.key, proxy, connections])
+}
+
+const FAILED = { fault: 'failed', unsent: true } as const
+const UNUSABLE: Pick<ApiOfCompany, 'client'> = {
+  client: {
+    baseUrl: '',
+    timeoutMs: 0,
+    push: () => Promise.resolve(FAILED),
+    request: () => Promise.resolve(FAILED),
+    close: () => Promise.resolve(),
+  },
+}

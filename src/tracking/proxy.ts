@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { isIPv6, type Socket, connect } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
+import { buildConnector, Client } from 'undici'
+import { printableUrl } from '../masking.ts'
+
+/** Why a proxy does not connect to a host. Its message has no secret. */
+export class ProxyError extends Error {
+  readonly code = 'PROXY'
+}
+
+export interface TunnelOptions {
+  /** The URL of the proxy; a user name and a password in it are sent to it. */
+  readonly proxy: string
+  readonly timeoutMs: number
+}
+
+/** The host and port of a URL: IPv6 without brackets. */
+export interface HostAndPort {
+  readonly host: string
+  readonly port: number
+}
+
+/** A connection to a host through a proxy (HTTP CONNECT). @throws ProxyError */
+export async function openTunnel({ host, port }: HostAndPort, { proxy, timeoutMs }: TunnelOptions): Promise<Socket> {
+  const url = new URL(proxy)
+  const client = new Client(url.origin, { allowH2: false, connect: { timeout: timeoutMs } })
+  const path = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { socket, statusCode } = await client.connect({ path, headers: { host: path, ...credentials(url) }, signal })
+    if (statusCode === 200) return socket as Socket
+    socket.destroy()
+    throw new ProxyError(`the proxy ${printableUrl(url.origin)} answers ${statusCode}`)
+  } catch (error) {
+    if (error instanceof ProxyError) throw error
+    const { code, name } = error as NodeJS.ErrnoException
+    throw new ProxyError(`the proxy ${printableUrl(url.origin)} does not answer (${code ?? name})`)
+  } finally {
+    void client.close()
+  }
+}
+
+/** How undici connects to a host: directly, or through a proxy. */
+export function connectorOf({
+  proxy,
+  timeoutMs,
+  tls,
+}: Omit<TunnelOptions, 'proxy'> & { readonly proxy?: string | null; readonly tls?: SecureContextOptions }) {
+  const secure = buildConnector({ ...tls, allowH2: false, timeout: timeoutMs })
+  if (!proxy) return secure
+  return ((options, callback) => {
+    const { hostname, port, protocol } = options
+    const target = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+    openTunnel(target, { proxy, timeoutMs }).then(
+      (socket) =>
+        protocol === 'https:' ? secure({ ...options, httpSocket: socket }, callback) : callback(null, socket),
+      (error: Error) => callback(error, null),
+    )
+  }) satisfies ReturnType<typeof buildConnector>
+}
+
+/** A connection to a host: direct, or through a proxy. @throws an error of the system, ProxyError, TimeoutError */
+export async function openSocket(
+  target: HostAndPort,
+  { proxy, timeoutMs }: Omit<TunnelOptions, 'proxy'> & { readonly proxy?: string | null },
+): Promise<Socket> {
+  if (proxy) return openTunnel(target, { proxy, timeoutMs })
+  const socket = connect(target)
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(timeoutMs) })
+    return socket
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+}
+
+/** What the proxy wants to know of us. */
+function credentials({ username, password }: URL): Record<string, string> {
+  if (username === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` }
+}

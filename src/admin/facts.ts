@@ -75,12 +75,16 @@ export class FactGatherer {
     return this.#primaries
   }
 
-  /** Open connections of all gateways, frames a second, and when a fix was acknowledged last: ms UTC, 0: not yet. */
+  /**
+   * Open connections of all gateways, frames a second, when a fix was acknowledged last (ms UTC, 0: not yet), and how many listeners
+   * have an old server.
+   */
   get gateways() {
-    const figures = this.#live('gateway').map((each) => each.figures as unknown as GatewayFigures)
+    const figures = this.#live('gateway').map((each) => each.figures as unknown as SignedFigures)
     const connections = figures.reduce((sum, each) => sum + (each.connections ?? 0), 0)
     const lastFixAt = Math.max(0, ...figures.map((each) => each.lastFixAt ?? 0))
-    return { connections, frames: this.#frames.total, framesPerS: this.#frames.perS, lastFixAt }
+    const trials = figures.reduce((sum, each) => sum + (each.trials ?? 0), 0)
+    return { connections, frames: this.#frames.total, framesPerS: this.#frames.perS, lastFixAt, trials }
   }
 
   /** The figures of all workers' pushes to all APIs, added up. */
@@ -229,6 +233,9 @@ function withCompany(observation: Observation, deviceOf: FactSources['deviceOf']
 function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProcess): ProcessFacts {
   return { role, pid, host, sinceAt, restartsAt, ageMs }
 }
+
+/** What a gateway signs with; one of the version before says nothing of trials. */
+type SignedFigures = GatewayFigures & { readonly trials?: number }
 
 type FiguresOfApi = PushFigures & { readonly id: string; readonly url: string }
 /** `apis`: those of companies. */

@@ -3,7 +3,7 @@ import { type CertificateFiles, ServedCertificate } from '../config/certificate.
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts'
 import { apiName } from '../domain/addresses.ts'
 import type { Logger } from '../observe/log.ts'
-import { isConnectionError, type Redis } from '../store/index.ts'
+import { isConnectionError, readTrialAccount, type Redis } from '../store/index.ts'
 import { languageOf, toJson } from '../texts/language.ts'
 import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { type AlertReceivers, alertOperations } from './alert-tests.ts'
@@ -42,6 +42,7 @@ import { rosterResultOperations, rosterSource, undoOperation } from './roster/re
 import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { tokenOperation } from './token.ts'
+import { trialOperation } from './trial.ts'
 import { Verifier, type VerifierSources } from '../verify/index.ts'
 import { verifyOperation } from './verify.ts'
 import type { SetupJson } from './schemas/setups.ts'
@@ -141,6 +142,10 @@ export async function openAdmin(options: AdminOptions) {
     rates: () => rates.now(),
     hour,
     tokensRefused: tokens.refused,
+    trial: lastKnown(
+      async () => (gatherer.gateways.trials > 0 ? readTrialAccount(redis) : undefined),
+      () => undefined,
+    ),
     zone,
   }
   const events = eventOperations({
@@ -177,6 +182,7 @@ export async function openAdmin(options: AdminOptions) {
     ...apiOperations(options),
     ...alertOperations(alerts),
     verifyOperation({ redis, verifier, keptMs: options.verify.keptMs, zone, closing: closing.signal }),
+    trialOperation({ ...options, trials: () => gatherer.gateways.trials }),
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),
     ...arrivalOperations(options),

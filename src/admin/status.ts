@@ -11,6 +11,7 @@ import {
   type RedisPrimary,
   type SeenProcess,
   type Store,
+  type TrialAccount,
 } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
 import type { FixAccount } from './custody.ts'
@@ -38,6 +39,8 @@ export interface StatusSources {
   readonly overdue: (scope: Scope) => number
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
+  /** The account of the trials; undefined while none runs. */
+  readonly trial: () => Promise<TrialAccount | undefined>
   /** The time zone of times that are given without an offset. */
   readonly zone: () => string
 }
@@ -61,8 +64,8 @@ export function statusOperations(sources: StatusSources): Operation[] {
 
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources, scope: Scope): Promise<WithTexts<StatusJson>> {
-  const { account, apis, companies, findings, hour, overdue, tokensRefused, vans, zone } = sources
-  const [taken, all] = await Promise.all([account(), apis()])
+  const { account, apis, companies, findings, hour, overdue, tokensRefused, trial, vans, zone } = sources
+  const [taken, all, tried] = await Promise.all([account(), apis(), trial()])
   const seen = scope.isAll ? all : all.filter((each) => each.companies.some((id) => scope.sees(id)))
   const api: Upstream = worstOf(seen) ?? { state: 'up', since: Date.now() }
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}
@@ -94,6 +97,7 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
     companies: companies()
       .filter(({ company_id }) => scope.sees(company_id))
       .map(({ company_id, name }) => ({ company_id, name })),
+    trial: scope.isAll ? tried : undefined,
     vans: vans(scope),
     time_zone: zone(),
   }

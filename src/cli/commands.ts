@@ -167,6 +167,12 @@ function lookingCommands(waybridge: Command, asking: AskingCommand): void {
   asking('arrivals', 'list who has come and is not configured: id, protocol, fixes that are held, and what to do')
     .option('--json', 'print JSON')
     .action(async (options) => exit(await (await import('./arrivals.ts')).arrivalsCommand(options)))
+  asking(
+    'trial',
+    'say how waybridge does beside an old server: devices understood, answers equal; exit code 1 if one differs',
+  )
+    .option('--json', 'print JSON')
+    .action(async (options) => exit(await (await import('./trial.ts')).trialCommand(options)))
   parkedCommands(waybridge.command('parked'), asking)
   misunderstoodCommands(waybridge.command('misunderstood'), asking)
   asking('positions', 'print the positions that the tracking service has stored of a route, as JSON')

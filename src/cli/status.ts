@@ -152,6 +152,7 @@ function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
     ...(parked ? [troubleRow('parked', parked.fixes, `on ${counted(parked.lanes, 'lane')}`)] : []),
     ...(held ? [troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`)] : []),
     ...(custody ? [custodyRow(custody)] : []),
+    ...(status.trial ? [trialRow(status.trial)] : []),
   ]
 }
 
@@ -170,6 +171,10 @@ function rateRows({ received_per_s, delivered_per_s }: NonNullable<StatusAnswer[
 
 function custodyRow(custody: NonNullable<StatusAnswer['custody']>): StatusRow {
   return ['difference', custody.difference, custodyNote(custody), custody.difference === 0 ? 'bold' : 'yellow']
+}
+
+function trialRow({ missed, seen, stored }: NonNullable<StatusAnswer['trial']>): StatusRow {
+  return ['trial', seen, `frames: ${stored} stored or noted, ${missed} missed`, missed === 0 ? 'bold' : 'yellow']
 }
 
 function troubleRow(label: string, fixes: number, note: string): StatusRow {

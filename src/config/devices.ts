@@ -7,7 +7,7 @@ import { say } from '../texts/text.ts'
 import { columnMistakes, parseCsv, type Row } from './csv.ts'
 import { schemaMistakes } from './document.ts'
 import { takeFlowLines } from './flow-lines.ts'
-import { fields, id, isPrintable, leaf, mapping, oneOf, printableText, text, wordList, zone } from './leaves.ts'
+import { fields, flag, id, isPrintable, leaf, mapping, oneOf, printableText, text, wordList, zone } from './leaves.ts'
 import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueOf } from './node.ts'
 import { locator, type Mistake, type Source } from './problem.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
@@ -35,6 +35,10 @@ export const DEVICE = fields({
   client_certificate: wordList(printableText)
     .optional()
     .describe('Names of the client certificates of which it must present one, over TLS.'),
+  trial: oneOf('on', 'off')
+    .optional()
+    .describe('`off`: on a listener with `trial` we answer it, and not the old server; from its next connection.'),
+  feed: flag.optional().describe('`true`, with `trial: off`: the old server gets its bytes all the same.'),
   model: text.optional().describe('Model of the tracker, where its protocol needs it.'),
   settings: mapping.optional().describe('Mapping of further settings, where its protocol needs them.'),
 })
@@ -134,11 +138,11 @@ export function readDeviceEntry(
   if (!data || found.length > 0) return undefined
   mistakes.push(...weakSecrets(key, value, data))
   const { name, company_id, courier_id, route_id, time_zone, secret, previous_secret, model, settings } = data
-  const { protocol, transports, networks, client_certificate } = data
+  const { protocol, transports, networks, client_certificate, trial, feed } = data
   // Sets every key, also to undefined: V8 reads objects of one shape faster.
   const what = { id: key, name, company_id, courier_id, route_id, time_zone, secret, previous_secret, model, settings }
   return {
-    device: { ...what, protocol, transports, networks, client_certificate, source },
+    device: { ...what, protocol, transports, networks, client_certificate, trial, feed, source },
     at: keyAt,
     companyAt: offsetOf(value, ['company_id']),
     nameAt: offsetOf(value, ['name']),

@@ -1,5 +1,19 @@
+import { isIP } from 'node:net'
 import { MAPPING_PREFIX } from '../../protocols/kit/index.ts'
-import { address, fields, filePath, flag, leaf, networks, oneOf, orNull, port, setting, text } from './leaves.ts'
+import {
+  address,
+  fields,
+  filePath,
+  flag,
+  integer,
+  leaf,
+  networks,
+  oneOf,
+  orNull,
+  port,
+  setting,
+  text,
+} from './leaves.ts'
 import { unknownName } from './problem.ts'
 
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
@@ -42,6 +56,7 @@ export function listener(protocols: Protocols, dir: string) {
     tls: orNull(deviceTls(dir)).describe('Certificate of the port; null: without TLS.'),
     proxy_protocol: setting(flag, false, PROXY_PROTOCOL),
     networks: networks.describe('CIDR: who may connect; []: everybody.'),
+    trial: orNull(trial).describe('The old server, which answers in our place while we look on; null: none.'),
   }
   return fields(shape).superRefine(({ transport, protocol, ...stream }, context) => {
     for (const key of ['tls', 'proxy_protocol'] as const)
@@ -52,6 +67,19 @@ export function listener(protocols: Protocols, dir: string) {
     const supported = TRANSPORTS.filter(isSpoken).join(' or ')
     context.addIssue({ code: 'custom', path: ['transport'], message: `expected ${supported} for ${protocol}` })
   })
+}
+
+/** An old server behind a listener. */
+const trial = fields({
+  host: leaf((value) => (isHost(value) ? value : undefined), 'expected a host name or an IP address').describe(
+    'Name or IP address of the old server.',
+  ),
+  port: integer(1, 65_535, 'port').describe('Its port.'),
+  push: setting(flag, false, 'Push the positions as well; `false`: they are read, shown and dropped.'),
+})
+
+function isHost(value: string): boolean {
+  return isIP(value) > 0 || /^(?=.{1,253}$)[\w-]{1,63}(\.[\w-]{1,63})*\.?$/.test(value)
 }
 
 /** The name of a protocol; any name where it is not known which ones there are. */

@@ -38,6 +38,8 @@ export type { Protocols }
 export type Config = z.output<ReturnType<typeof configSchema>>
 /** The certificate of a port, and who may connect with which. */
 export type TlsConfig = NonNullable<Config['listeners'][number]['tls']>
+/** The old server behind a listener, and whether what comes through it is pushed. */
+export type TrialConfig = NonNullable<Config['listeners'][number]['trial']>
 /** A company whose couriers are tracked. */
 export type Company = Config['companies'][number]
 

@@ -213,6 +213,13 @@ export const CODES = {
     message: '{} does not get what devices publish at its broker',
     action: 'see the evidence: start the broker, or correct the entry of the bridge in mqtt.bridges (gateway.yaml)',
   },
+  trial_unreachable: {
+    severity: 'error',
+    link: 'connected',
+    message: 'the old server behind the trial on {} cannot be reached: trackers there get no answer',
+    action:
+      'start the old server, or correct host and port of the trial in gateway.yaml; without trial we answer ourselves',
+  },
   redis_down: {
     severity: 'error',
     link: 'stored',
@@ -518,6 +525,7 @@ export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   'redelivery_offered',
   'keep_full',
   'missing_at_api',
+  'trial_unreachable',
 ])
 
 /** What each process of a machine says of the same files. */

@@ -156,10 +156,17 @@ function routeAdvice({ replaced_line: line }: Pick<DeviceDetail, 'replaced_line'
 /** Only of a fix that is newer than the last good one. One that was held does not count: it may have been released. */
 function filteredTrouble({ last_filtered, last_fix }: DeviceDetail, clock: ShowInstant): Text | undefined {
   if (!last_filtered || last_filtered.held) return undefined
+  if (isOnTrial({ last_filtered, last_fix })) return say(ON_TRIAL)
   if (Date.parse(last_filtered.at) <= Date.parse(last_fix?.received_at ?? '')) return undefined
   const why = FILTERED.get(last_filtered.reason)
   const filtered = say('filtered as {} at {}', last_filtered.reason, clock(last_filtered.at))
   return why ? joined([filtered, say(why)], ': ') : filtered
+}
+
+/** Whether the last fix came by way of a trial that pushes nothing. */
+export function isOnTrial({ last_filtered, last_fix }: Pick<DeviceDetail, 'last_filtered' | 'last_fix'>): boolean {
+  if (last_filtered?.reason !== 'trial') return false
+  return Date.parse(last_filtered.at) >= Date.parse(last_fix?.received_at ?? last_filtered.at)
 }
 
 /** The trouble of the parked positions: those of the present lane; if it has none, of the lane with the most. */
@@ -246,6 +253,7 @@ export function failureText(status: number | string): Text {
   return text ? say(text) : say('the connection failed ({})', status)
 }
 
+export const ON_TRIAL: Template = 'on trial: the old server answers it, and its positions are not pushed from here'
 const FILTERED = new Map<string, Template>([
   ['invalid', 'the device has no satellite fix, check its antenna and where it is'],
   ['zero', 'the device sent 0/0, it has no satellite fix'],

@@ -158,7 +158,7 @@ const MESSAGES = {
   not_connected: 'nothing came that was readable and known to be its own',
   parked: 'its ignition was off, and no position came',
   no_fix: 'it was heard, and no position of this time came',
-  filtered: 'its positions were filtered: without GPS, at 0/0, or too old',
+  filtered: 'its positions were filtered: without GPS, at 0/0, too old, or on trial',
   held: 'its positions were held: without a route, or ahead of the clock',
   not_stored: 'its positions could not be stored; it was not answered, and sends them again',
   waiting: 'its positions wait for the tracking API',

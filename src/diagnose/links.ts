@@ -3,7 +3,7 @@ import { ALARM_FINDINGS, BREAKS_NO_LINK, type FindingCode, type Link, SENT_IN_VA
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
-import { framesText, isRefusedNow, ownParked, type ShowInstant, waitingSince } from './explain.ts'
+import { framesText, isOnTrial, isRefusedNow, ON_TRIAL, ownParked, type ShowInstant, waitingSince } from './explain.ts'
 import type { Finding } from './facts.ts'
 
 /** One of the seven links of a device. `idle`: nothing has come to this link. Instants in ms UTC. */
@@ -168,6 +168,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
 
   stored(looked) {
     const at = fixAt(looked.explained.device)
+    if (isOnTrial(looked.explained.device)) return { ...idle(), evidence: [say(ON_TRIAL)] }
     if (causeOf('stored', looked)) return { ...broken([]), lastGoodAt: at }
     return at === undefined ? idle() : ok([], at)
   },

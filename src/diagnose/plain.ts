@@ -223,6 +223,11 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   [CODES.certificate_refused.action]: ['tell who runs this server'],
   [CODES.port_taken.action]: ['tell who runs this server at once'],
   [CODES.bridge_down.action]: ['tell who runs this server'],
+  [CODES.trial_unreachable.message]: [
+    'the old system does not answer: vans that still speak to it by way of {} are cut off',
+    0,
+  ],
+  [CODES.trial_unreachable.action]: ['tell who runs the old system'],
   [CODES.redis_unsafe.message]: ['this server would lose positions if it broke down'],
   [CODES.redis_unsafe.action]: ['tell who runs this server at once'],
   [CODES.redis_unlimited.message]: ['the memory of this server has no limit: a part of it may be ended'],

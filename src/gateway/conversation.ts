@@ -27,6 +27,8 @@ interface ConversationStart {
   readonly bridge?: string
   /** Whether a bridge or a relay speaks for its device, which has no connection of its own. */
   readonly isRelayed?: boolean
+  /** How what comes is treated where an old server answers in our place. */
+  readonly trial?: TrialMode
   /**
    * Only for a datagram or a request: whether a message of this sender may be stored now. A connection is limited by
    * reading it more slowly.
@@ -47,6 +49,7 @@ export class Conversation implements Session, ConversationStart {
   readonly certificate: string | undefined
   readonly bridge: string | undefined
   readonly isRelayed: boolean | undefined
+  readonly trial: TrialMode | undefined
   readonly admits: ConversationStart['admits']
   readonly lenient = false
 
@@ -133,6 +136,7 @@ export class Conversation implements Session, ConversationStart {
     this.certificate = beginning.certificate
     this.bridge = beginning.bridge
     this.isRelayed = beginning.isRelayed
+    this.trial = beginning.trial
     this.admits = beginning.admits
     this.now = now
     this.device = beginning.device
@@ -251,8 +255,8 @@ export class Conversation implements Session, ConversationStart {
 
   /** The part of a relay's conversation that is about one of its devices. It lasts as long as the frame. */
   about(device: string): Conversation {
-    const { connectedAt, port, certificate, bridge, admits } = this
-    const beginning = { connectedAt, port, certificate, bridge, admits, device, isRelayed: true }
+    const { connectedAt, port, certificate, bridge, trial, admits } = this
+    const beginning = { connectedAt, port, certificate, bridge, trial, admits, device, isRelayed: true }
     const part: Writable = new Conversation(this.transport, this.remote, beginning)
     part.now = this.now
     part.secret = this.secret
@@ -267,6 +271,14 @@ export class Conversation implements Session, ConversationStart {
 
 /** A conversation in the methods that write it. */
 type Writable = { -readonly [Field in keyof Conversation]: Conversation[Field] }
+
+/** A listener with an old server, which alone answers: what is not stored at once is not stored. */
+export interface TrialMode {
+  /** Whether fixes go to lanes; false: they are judged and noted, and go nowhere. */
+  readonly push: boolean
+  /** Whether so much is being stored that nothing more is. */
+  readonly isFull: boolean
+}
 
 /** What decoders ask for the settings of a device. */
 interface SettingsSource {

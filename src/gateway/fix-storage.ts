@@ -6,7 +6,7 @@ import type { OwnClock } from './clock.ts'
 import type { Holding } from './holding.ts'
 import type { Refusal, ResolvedDevice } from './identity.ts'
 import type { FixSource, Obstacle, Share } from './outcome.ts'
-import { type FilterOptions, type HoldOptions, placeFixes } from './place.ts'
+import { type FilterOptions, type HoldOptions, placeFixes, unstored } from './place.ts'
 import { Trails } from './suspicion.ts'
 
 export interface FixStorageOptions {
@@ -55,6 +55,7 @@ export class FixStorage {
       if (!(await marking)) return failing(share, 'roster')
     const { current, roster, version } = replica
     if (!current) return failing(share, 'roster')
+    if (session.trial?.isFull) return failing(share, 'memory')
     // What is understood late says nothing of where the device is now.
     const trail = entry && lateAt === undefined ? this.#trails.of(id, entry.company_id, sender.trail) : undefined
     if (trail) {
@@ -67,6 +68,11 @@ export class FixStorage {
     const placed = placeFixes(fixes, origin, { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt })
     share.placed = placed
     if (trail?.offTrack) share.move = trail.suspicion
+    // The account of a trial is the trial's own.
+    if (session.trial?.push === false) {
+      share.placed = unstored(placed)
+      return share
+    }
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return failing(share, shortage)
     if (placed.parts.length === 0) {

@@ -35,11 +35,13 @@ export class FrameKeeper {
 
   /**
    * Keeps a frame that is not understood, trying until the deadline. Resolves with it as it is kept, and with why it is not; if its
-   * type is unknown and nothing is answered, that is no failure: the device is told nothing of it.
+   * type is unknown and nothing is answered, that is no failure: the device is told nothing of it. Of a trial that pushes nothing no
+   * frame is kept.
    */
-  async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<{ kept: MisunderstoodFrame; failure?: Obstacle }> {
+  async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<{ kept?: MisunderstoodFrame; failure?: Obstacle }> {
     const { doubt, message, sender } = doubtful
     const { deadline, session } = arrival
+    if (session.trial?.push === false) return {}
     if (!sender.entry) this.#noteSpoken(sender, arrival)
     const kept = this.#describe(doubtful, arrival)
     const frame = this.#stored(kept, sender, arrival)

@@ -212,6 +212,8 @@ export class Identity {
   ): ResolvedDevice | Refusal {
     const { admitsUnknown, unknownDevices } = this.#options
     const id = sameId(name)
+    // Nothing of it is held, and who answers it is the old server.
+    if (session.trial?.push === false) return new ResolvedDevice(id, undefined, false, objection)
     const mayBeHeld = admitsUnknown() && secret === undefined
     if (mayBeHeld && (session.bridge !== undefined || unknownDevices.admit(id, session)))
       return new ResolvedDevice(id, undefined, false, objection)

@@ -167,7 +167,7 @@ export class Journal {
       this.#placed(share)
       if (share.fault !== undefined) this.#logFault(share.fault, share.sender.id, protocol)
       if (share.failure) continue
-      counters.received.value += share.fixes.length
+      if (session.trial?.push !== false) counters.received.value += share.fixes.length
       if (!share.sender.entry) this.#unconfigured(share.sender, share.source, share.fixes.at(-1))
     }
     for (const refusal of refusals) this.#refused(refusal, arrival)
@@ -214,7 +214,8 @@ export class Journal {
     if (entry && placed.aheadMs > 0) noteAhead(entry, placed.aheadMs, at)
     else if (entry && placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
     if (failure) return
-    for (const reason of placed.filtered) metrics.filtered.inc({ reason })
+    for (const reason of placed.filtered)
+      if (reason !== 'trial' && source.session.trial?.push !== false) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
     if (!entry) return
@@ -233,7 +234,7 @@ export class Journal {
   #answered(sender: ResolvedDevice, arrival: FrameArrival): void {
     const { id, entry } = sender
     const { read, session, startedAt } = arrival
-    metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
+    if (!session.trial) metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     const message = read as Message
     const { said } = message
     if (said) sender.heard?.said(said, { at: arrival.at, cameAt: arrival.at })
@@ -273,11 +274,12 @@ export class Journal {
   }
 
   #notStored({ reason, sender, fault }: NotStored, { at, session, protocol }: FrameArrival): void {
-    noteNotStored(reason)
+    // On a trial the old server answers, and the copy is missed in an account of its own.
+    if (!session.trial) noteNotStored(reason)
     // A request is answered 503, a datagram dropped.
     if (reason === 'flood' && session.transport === 'udp') metrics.refused.inc({ reason })
     if (fault !== undefined) this.#logFault(fault, session.device, protocol)
-    if (sender?.entry) this.#dayOf(sender)?.add('not_stored', at)
+    if (sender?.entry && !session.trial) this.#dayOf(sender)?.add('not_stored', at)
   }
 
   #logFault(error: unknown, device: string | undefined, { name }: Protocol): void {

@@ -30,7 +30,7 @@ export interface Reading {
 
 /** How fixes came. */
 export interface FixSource {
-  readonly session: Pick<Conversation, 'transport' | 'sender'>
+  readonly session: Pick<Conversation, 'transport' | 'sender' | 'trial'>
   /** When they arrived, ms UTC. */
   readonly at: number
   /** What they were read with, where the device is not configured. */
@@ -109,6 +109,9 @@ export interface Course {
   readonly objections?: readonly Objection[]
   /** A frame of which not all is understood, as it is kept, or was to be kept when storing failed. */
   readonly kept?: MisunderstoodFrame
+  /** On a trial alone: what was read of the frame, and when it came, ms UTC. */
+  readonly read?: Message | DecodeError
+  readonly readAt?: number
 }
 
 /** What became of the fixes that a frame has of one device. */

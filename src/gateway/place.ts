@@ -14,8 +14,8 @@ import {
 } from '../store/index.ts'
 import type { DeviceTrail } from './suspicion.ts'
 
-/** Why a fix is not stored. `clock`: its time is in the future. */
-export type FilterReason = 'invalid' | 'zero' | 'out_of_range' | 'past' | 'clock' | 'no_route'
+/** Why a fix is not stored. `clock`: its time is in the future; `trial`: it came by way of a trial that pushes nothing. */
+export type FilterReason = 'invalid' | 'zero' | 'out_of_range' | 'past' | 'clock' | 'no_route' | 'trial'
 
 /** `filter` of gateway.yaml. */
 export interface FilterOptions {
@@ -128,6 +128,20 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   }
   const parts = partsOf(runs, origin, rules)
   return { parts, received: fixes.length, filtered, aheadMs, repaired, times, heldTimes, late, lastFix, lastUnplaced }
+}
+
+/** Pure: the same fixes, judged and not stored. */
+export function unstored(placed: Placement): Placement {
+  const { filtered, lastFix, lastUnplaced, received } = placed
+  const dropped = Array<FilterReason>(received - filtered.length).fill('trial')
+  return {
+    ...placed,
+    parts: [],
+    filtered: [...filtered, ...dropped],
+    times: [],
+    heldTimes: [],
+    lastUnplaced: lastFix ? { reason: 'trial', fix: lastFix } : lastUnplaced && { ...lastUnplaced, held: undefined },
+  }
 }
 
 /** Pure: where one fix goes. */

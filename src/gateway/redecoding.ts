@@ -245,7 +245,11 @@ export class Redecoding {
         journal.refusedLate(entry ? 'not_permitted' : 'unknown_device')
         continue
       }
-      const source = { session: { transport: frame.transport, sender: undefined }, at: frame.at, lateAt: Date.now() }
+      const source = {
+        session: { transport: frame.transport, sender: undefined, trial: undefined },
+        at: frame.at,
+        lateAt: Date.now(),
+      }
       const share = await storage.store(own, new ResolvedDevice(entry.id, entry), source)
       journal.understoodLate(share, frame.protocol)
       if (share.failure) return false

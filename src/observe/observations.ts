@@ -39,6 +39,7 @@ const HOLDS_MS = {
   wrong_port: MINUTE_MS,
   port_taken: 8000,
   bridge_down: 8000,
+  trial_unreachable: 5000,
   checksum_errors: MINUTE_MS,
   no_id: MINUTE_MS,
   plain_to_tls: MINUTE_MS,

@@ -16,6 +16,7 @@ import { Now } from './views/now/now.tsx'
 import { Point } from './views/point/point.tsx'
 import { Queues } from './views/queues/queues.tsx'
 import { Roster } from './views/roster/roster.tsx'
+import { Trial } from './views/trial/trial.tsx'
 import { VanView } from './views/van/van.tsx'
 import { Vans } from './views/vans/vans.tsx'
 
@@ -71,6 +72,8 @@ function View({ place }: { place: PageAddress }): JSX.Element {
       return <Arrivals />
     case 'point':
       return <Point place={place} />
+    case 'trial':
+      return <Trial />
     case 'queues':
       return <Queues place={place} />
     case 'day':

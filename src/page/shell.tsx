@@ -7,7 +7,7 @@ import { useMayNot } from './data/may-change.ts'
 import { count, time } from './format.ts'
 import { Loading } from './parts/basics.tsx'
 import { Icon } from './parts/icon.tsx'
-import { Palette, useSlash, VIEWS } from './parts/palette.tsx'
+import { Palette, useSlash, type VIEWS, viewsNow } from './parts/palette.tsx'
 import { href, type PageAddress } from './router.ts'
 import { words } from './words/index.ts'
 
@@ -46,7 +46,7 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
           <kbd aria-hidden="true">/</kbd>
         </button>
         <nav aria-label={words.nav.label}>
-          {VIEWS.map((tab) => (
+          {viewsNow(live).map((tab) => (
             <NavLink key={tab} tab={tab} isCurrent={tab === tabOf(place.view)} live={live} />
           ))}
         </nav>

@@ -36,6 +36,8 @@ export class Roster {
   readonly #assignments: Map<string, Assignment>
   /** By the device as written. */
   readonly #lines: ByText<Assignment>
+  /** The ids of devices with `trial: off`. */
+  readonly #switched: Set<string>
 
   /** Empty, or with all that another one has. */
   constructor(other?: Roster) {
@@ -43,6 +45,7 @@ export class Roster {
     this.#named = new ByText(other ? other.#named : [])
     this.#assignments = new Map(other ? other.#assignments : [])
     this.#lines = new ByText(other ? other.#lines : [])
+    this.#switched = new Set(other ? other.#switched : [])
   }
 
   /** Applies a change. @returns the ids, without leading zeros, of the devices that it concerns. */
@@ -94,6 +97,11 @@ export class Roster {
   /** What is known of the secrets of all devices that have one. */
   *secrets(): Generator<SecretDigests> {
     for (const entry of this.#entries.values()) if (entry.secretDigest ?? entry.previousSecretDigest) yield entry
+  }
+
+  /** Whether any device has `trial: off`. */
+  get hasSwitched(): boolean {
+    return this.#switched.size > 0
   }
 
   /** Every lane that any device has at any time, each once. */
@@ -159,6 +167,8 @@ export class Roster {
     }
     if (device) this.#entries.set(id, device)
     else this.#entries.delete(id)
+    if (device?.trial === 'off') this.#switched.add(id)
+    else this.#switched.delete(id)
   }
 
   #setAssignment(field: string, assignment: Assignment | undefined, concerned: Set<string>): void {

@@ -10,6 +10,7 @@ import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'
 import type { Shard, Store } from './shards.ts'
 import { membersOf } from './slices.ts'
 import { sumOver } from './survey.ts'
+import { forgetTried } from './trial.ts'
 import { forgetWatched } from './watched-frames.ts'
 
 /** How much was deleted of a device. */
@@ -127,6 +128,7 @@ async function forgetContacts(redis: Store, id: string): Promise<number> {
     // Whose the device was: nothing of it is left.
     redis.hdel(keys.roster('former'), id),
     forgetWatched(redis, id),
+    forgetTried(redis, id),
   ])
   return noted + arrived
 }

@@ -133,6 +133,9 @@ export const keys = {
    */
   arrivals: `${TAG}:not-understood`,
   arrivedDevices: `${TAG}:arrived-devices`,
+  /** hashes that expire: how many frames came by way of a trial; `<figure> <device>` → what was seen of it (see trial.ts) */
+  trial: `${TAG}:trial`,
+  triedDevices: `${TAG}:tried-devices`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
   /**

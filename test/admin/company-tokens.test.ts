@@ -57,6 +57,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /admin/mappings/unread': 403,
   'PUT /admin/mappings/{name}': 403,
   'DELETE /admin/mappings/{name}': 403,
+  'GET /admin/trial': 200,
   'GET /admin/setups': 200,
   'GET /admin/enrolment': 403,
   'POST /admin/enrolment': 403,

@@ -251,6 +251,7 @@ const REQUESTS: readonly (readonly [
   ['PUT /admin/mappings/{name}', 'own', { body: MAPPING, type: 'application/json' }],
   ['GET /admin/mappings'],
   ['DELETE /admin/mappings/{name}', 'own'],
+  ['GET /admin/trial'],
   ['GET /admin/setups'],
   ['GET /admin/audit', '?max_results=2'],
   ['GET /admin/token'],

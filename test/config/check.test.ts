@@ -109,7 +109,7 @@ describe('loadConfig', () => {
       'gateway.yaml:1:10 workers: expected a whole number from 1 to 1024',
       'gateway.yaml:2:15 log.level: expected one of trace, debug, info, warn, error, fatal',
       'devices.yaml:1:4 1.company_id: missing',
-      'devices.yaml:1:6 1.x: unknown key: expected one of company_id, name, courier_id, route_id, time_zone, secret, previous_secret, protocol, transports, networks, client_certificate, model, settings',
+      'devices.yaml:1:6 1.x: unknown key: expected one of company_id, name, courier_id, route_id, time_zone, secret, previous_secret, protocol, transports, networks, client_certificate, trial, feed, model, settings',
     ])
   })
 

@@ -34,7 +34,7 @@ const REDIS = {
   durability: 'strict',
 }
 /** How a listener accepts connections where the file does not say. */
-const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [] }
+const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [], trial: null }
 const NO_TILES =
   '1:16 page.tiles: expected the URL of a tile server, such as https://tiles.example/{z}/{x}/{y}.png (.mvt, .pbf: vector tiles), or a file with the extension .pmtiles'
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
@@ -371,6 +371,16 @@ parked: { max_positions: 0 }
       'listeners: [{ transport: http, port: 1, protocol: auto }]',
       '1:26 listeners[0].transport: expected tcp or udp for auto',
     ],
+    [
+      'an old server that is no host',
+      'listeners: [{ transport: tcp, port: 1, protocol: auto, trial: { host: "http://old", port: 5027 } }]',
+      '1:71 listeners[0].trial.host: expected a host name or an IP address',
+    ],
+    [
+      'an old server without a port',
+      'listeners: [{ transport: tcp, port: 1, protocol: auto, trial: { host: old.example } }]',
+      '1:63 listeners[0].trial.port: missing',
+    ],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias refers to itself'],
   ])('reports %s in gateway.yaml', async (_, text, mistake) =>
     expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`),
@@ -413,6 +423,16 @@ parked: { max_positions: 0 }
 
   it('reports at most 20 syntax errors of one file', async () =>
     expect(await mistakes('"'.repeat(1000))).toHaveLength(20))
+
+  it('has old servers behind listeners, which push nothing unless it says so', async () => {
+    const one = '{ transport: tcp, port: 1, protocol: auto, trial: { host: old.example, port: 5027 } }'
+    const other = '{ transport: udp, port: 1, protocol: auto, trial: { host: "::1", port: 5027, push: true } }'
+    const { listeners } = await config(`listeners: [${one}, ${other}]`)
+    expect(listeners.map(({ trial }) => trial)).toEqual([
+      { host: 'old.example', port: 5027, push: false },
+      { host: '::1', port: 5027, push: true },
+    ])
+  })
 
   it('describes every key, so that config/reference.yaml can list it', () => {
     const keys = [...configKeys(configSchema(PROTOCOLS)), ...configKeys(TRACKING)]

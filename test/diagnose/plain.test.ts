@@ -46,6 +46,7 @@ const MET: readonly FindingCode[] = [
   ...(['config_refused', 'restart_needed', 'slow_script', 'event_loop_delay', 'lane_hanging', 'flood'] as const),
   ...(['guesses_refused', 'connections_full', 'one_address', 'open_files', 'port_taken', 'redis_unsafe'] as const),
   ...(['redis_unlimited', 'alert_failed', 'certificate_expires', 'certificate_refused', 'bridge_down'] as const),
+  ...(['trial_unreachable'] as const),
 ]
 
 describe.each(['en', 'de'] as const)('the words of a dispatcher in the language %s', (language) => {

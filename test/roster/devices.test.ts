@@ -13,7 +13,7 @@ async function mistakes(files: Record<string, string>): Promise<string[]> {
 }
 
 const KEYS =
-  'company_id, name, courier_id, route_id, time_zone, secret, previous_secret, protocol, transports, networks, client_certificate, model, settings'
+  'company_id, name, courier_id, route_id, time_zone, secret, previous_secret, protocol, transports, networks, client_certificate, trial, feed, model, settings'
 
 describe('devices.yaml', () => {
   it('is read as it is meant', async () => {
@@ -279,6 +279,14 @@ describe('what a device may do', () => {
     for (const device of await devices({ 'devices.yaml': lists + texts })) expect(device).toMatchObject(READ)
   })
 
+  it('is answered by us or by the old server of a trial', async () => {
+    const yaml = '1: { company_id: 7, trial: off, feed: true }\n2: { company_id: 7, trial: on }\n'
+    const [one, other] = await devices({ 'devices.yaml': yaml })
+    expect([one, other]).toMatchObject([{ trial: 'off', feed: true }, { trial: 'on' }])
+    const csv = 'device,company_id,trial,feed\n1,7,off,true\n'
+    expect(await devices({ 'devices.csv': csv })).toMatchObject([{ trial: 'off', feed: true }])
+  })
+
   it('is read from devices.csv', async () => {
     const text =
       'device;company_id;protocol;transports;networks;client_certificate;secret;previous_secret\n1;7;teltonika;tcp udp;10.20.0.0/16 2001:db8::/32 192.0.2.7;van-12 van-12-new;second-secret;first-secret\n'
@@ -286,6 +294,8 @@ describe('what a device may do', () => {
   })
 
   it.each([
+    ['trial: later', '1:28 1.trial: expected one of on, off'],
+    ['feed: yes', '1:27 1.feed: expected true or false'],
     ['protocol: telltonika', '1:31 1.protocol: unknown protocol: did you mean teltonika?'],
     ['transports: [tcp, tls]', '1:39 1.transports[1]: expected one of tcp, udp, http, mqtt'],
     ['transports: []', '1:33 1.transports: expected at least one'],

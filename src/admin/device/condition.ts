@@ -22,7 +22,7 @@ export function factsOf(
   const { entry, heard, id, learnt } = device
   const { filtered, fix } = heard ?? {}
   const lane = entry && roster.stayAt(entry, now / 1000)?.lane
-  const unplaced = filtered && filtered.reason !== 'duplicate' ? filtered : undefined
+  const unplaced = filtered && !PLACED_ELSEWHERE.has(filtered.reason) ? filtered : undefined
   const isLatest =
     unplaced && (!fix || unplaced.at > fix.at || (unplaced.at === fix.at && unplaced.fix.time >= fix.fix.time))
   const ended = entry && !lane ? entry.stays.findLast(({ until }) => until <= now / 1000) : undefined
@@ -52,6 +52,9 @@ export function factsOf(
       learnt.late !== undefined && learnt.late.fixes > 1 && now - learnt.late.untilAt <= leastSilenceMs({ usualMs }),
   }
 }
+
+/** Why a fix is filtered that is stored already, or that the old server of a trial has. */
+const PLACED_ELSEWHERE: ReadonlySet<string> = new Set(['duplicate', 'trial'])
 
 /** `devices.yaml:9`, or the admin port. */
 function fileOf(source: string): string {

@@ -181,7 +181,7 @@ function entryJson(entry: DeviceEntry): object {
 const SHOWN = [
   ...(['id', 'name', 'company_id', 'courier_id', 'route_id'] as const),
   ...(['time_zone', 'protocol', 'transports', 'networks', 'client_certificate'] as const),
-  ...(['model', 'source'] as const),
+  ...(['model', 'trial', 'feed', 'source'] as const),
 ]
 
 /** `connectedAt`: of the contact that the device still has. */

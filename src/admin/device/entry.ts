@@ -82,6 +82,8 @@ const EntryJson = z.looseObject({
   ...each(z.union([z.string(), z.boolean()]).nullish(), 'secret', 'previous_secret'),
   protocol: z.string().nullish(),
   ...each(z.union([z.string(), z.array(z.string())]).nullish(), 'transports', 'networks', 'client_certificate'),
+  trial: z.enum(['on', 'off']).nullish(),
+  feed: z.boolean().nullish(),
   settings: z.record(z.string(), z.unknown()).nullish(),
 })
 

@@ -256,7 +256,8 @@ function readLine(
   if (!own) return { device: { ...read.device, source: PUT_SOURCE } }
   const { secretDigest, previousSecretDigest, settings, transports, networks, client_certificate, protocol } = own
   const rest = { secretDigest, previousSecretDigest, settings, transports, networks, client_certificate, protocol }
-  return { device: { ...read.device, ...rest, source: PUT_SOURCE } }
+  const { trial, feed } = own
+  return { device: { ...read.device, ...rest, trial, feed, source: PUT_SOURCE } }
 }
 
 function isChanged(before: Device, after: Device): boolean {

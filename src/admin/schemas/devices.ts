@@ -138,6 +138,9 @@ export const DeviceJson = DeviceHead.extend({
   ...each(z.boolean().optional(), 'secret', 'previous_secret'),
   protocol: z.string().optional(),
   ...each(z.array(z.string()).optional(), 'transports', 'networks', 'client_certificate'),
+  /** On a listener with an old server: `off`: we answer the device; `feed`: the old server gets its bytes all the same. */
+  trial: z.enum(['on', 'off']).optional(),
+  feed: z.boolean().optional(),
   file_entry: z.string().optional(),
   held: z.array(
     z.object({

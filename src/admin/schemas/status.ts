@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { CONDITIONS } from '../../diagnose/devices.ts'
 import { FindingJson, LinkName, LinkHealth } from './findings.ts'
 import { Count, each, Instant } from './parts.ts'
+import { TrialAccountJson } from './trial.ts'
 
 const ProcessJson = z.object({
   role: z.enum(['gateway', 'worker', 'admin', 'tracking']),
@@ -80,6 +81,8 @@ export const StatusJson = z.object({
       difference: z.int(),
     }),
   ),
+  /** While a listener has an old server: what came by way of it, in an account of its own. */
+  trial: ofWhole(TrialAccountJson),
   findings: z.array(FindingJson),
   /** Configured devices by what they do. */
   vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),

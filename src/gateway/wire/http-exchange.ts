@@ -45,7 +45,11 @@ export class HttpExchanges {
   /** Resolves once the answer is written, or the client is gone. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request, this.#shared)
-    if (body === undefined) return
+    if (body !== undefined) await this.answer(request, body, response)
+  }
+
+  /** The same for a request whose body was read, or is refused. */
+  async answer(request: IncomingMessage, body: Buffer | RequestRefusal, response: ServerResponse): Promise<void> {
     const work = this.#answerOf(request, body)
       .then((answer) => this.#send(answer, response))
       .catch((error: unknown) => {
@@ -217,9 +221,9 @@ function refuse(reason: RequestRefusal): HttpReply {
 }
 
 /** A response. A failure is one sentence for the person who connects the device. */
-type HttpReply = ReturnType<typeof reply>
+export type HttpReply = ReturnType<typeof reply>
 
-function answerTo(outcome: Outcome): HttpReply {
+export function answerTo(outcome: Outcome): HttpReply {
   if (outcome.status === 'stored') return replyOf(outcome)
   if (outcome.status === 'misunderstood') return sentence(400, MISUNDERSTOOD[outcome.reason])
   if (outcome.status === 'not_stored') return NOT_STORED
@@ -234,7 +238,7 @@ export function rawAnswer(reason: RequestRefusal): Buffer {
 }
 
 /** A response as the protocol has it. A protocol that is spoken over TCP too has its replies as the body. */
-function replyOf({ reply: replies, response }: { reply?: Message['reply']; response?: HttpAnswer }): HttpReply {
+export function replyOf({ reply: replies, response }: { reply?: Message['reply']; response?: HttpAnswer }): HttpReply {
   if (!response) return reply(200, Buffer.concat(repliesOf(replies)))
   const { status = 200, headers, body = '' } = response
   const answer = reply(status, Buffer.from(body))

@@ -9,6 +9,8 @@ import { Acceptor, type Origin } from '../admit/acceptor.ts'
 import type { Backpressure } from '../admit/backpressure.ts'
 import { senderOf } from '../admit/forwarded.ts'
 import { FRAMES_PER_REQUEST, HttpExchanges, type RequestRefusal, rawAnswer } from './http-exchange.ts'
+import { openTrial } from './trial/trial.ts'
+import { TrialRequests } from './trial/trial-requests.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 
 /**
@@ -26,13 +28,20 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     return address === origin.address ? origin : { address, port: 0 }
   }
   const exchanges = new HttpExchanges(shared, endpoint.protocol as Protocol, originOf)
-  const queues = new RequestQueues((request, response) => exchanges.serve(request, response), pressure)
+  const trial = openTrial(endpoint, shared)
+  const context = { ...shared, protocol: endpoint.protocol as Protocol, port: endpoint.port, exchanges }
+  const trials = trial && new TrialRequests({ ...context, trial })
+  const queues = new RequestQueues((request, response) => {
+    const origin = trials && originOf(request)
+    return origin ? trials.serve(request, response, origin) : exchanges.serve(request, response)
+  }, pressure)
   const server = createServer(
     {
-      headersTimeout: limits.identify_timeout,
-      requestTimeout: limits.identify_timeout,
+      // How long a client may take is up to the old server, if there is one.
+      headersTimeout: trial ? 0 : limits.identify_timeout,
+      requestTimeout: trial ? 0 : limits.identify_timeout,
       connectionsCheckingInterval: 1000,
-      keepAliveTimeout: Math.min(limits.idle_timeout, MAX_IDLE_MS),
+      keepAliveTimeout: trial ? 0 : Math.min(limits.idle_timeout, MAX_IDLE_MS),
       ...SOCKETS,
     },
     (request, response) => queues.add(request, response),
@@ -54,6 +63,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
       await within(waitMs, exchanges.close())
       server.closeAllConnections()
       await Promise.all([closed, handshakes])
+      await within(waitMs, Promise.resolve(trial?.close()))
     },
   }
 }

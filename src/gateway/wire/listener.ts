@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, type BlockList, createServer, isIPv6, type Server, type ServerOpts } from 'node:net'
 import type { Protocol } from '../../../protocols/kit/index.ts'
-import type { Config, TlsConfig } from '../../config/schema.ts'
+import type { Config, TlsConfig, TrialConfig } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
 import { observations } from '../../observe/observations.ts'
 import { say } from '../../texts/text.ts'
@@ -13,6 +13,7 @@ import type { Slots } from '../admit/slots.ts'
 import type { Journal } from '../journal.ts'
 import type { Ingest } from '../take.ts'
 import type { Detector } from './detect.ts'
+import type { TrialShared } from './trial/trial.ts'
 
 /** What all listeners of a gateway share. */
 export interface Shared {
@@ -30,6 +31,8 @@ export interface Shared {
   /** The proxies whose PROXY headers and `Forwarded` are trusted. */
   readonly trustedProxies: BlockList
   readonly logger: Logger
+  /** What trials need; undefined where no listener has an old server. */
+  readonly trials?: TrialShared
 }
 
 /** Where a listener listens, and how it accepts connections; all from everywhere where it does not say. */
@@ -51,6 +54,8 @@ export interface Endpoint {
 /** A listener for trackers. Without a protocol it finds out what each speaks. */
 export interface ProtocolEndpoint extends Endpoint {
   readonly protocol: Protocol | undefined
+  /** The old server that answers in our place; null: none. */
+  readonly trial?: TrialConfig | null
 }
 
 export interface Listener {

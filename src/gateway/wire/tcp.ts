@@ -1,9 +1,11 @@
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { within } from '../../async.ts'
-import { Acceptor } from '../admit/acceptor.ts'
+import { Acceptor, type Origin } from '../admit/acceptor.ts'
 import { Connections } from '../admit/connections.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 import { TcpConnection, type TcpContext } from './tcp-connection.ts'
+import { openTrial } from './trial/trial.ts'
+import { TrialConnections } from './trial/trial-connection.ts'
 
 export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { protocol, name = 'tcp' } = endpoint
@@ -12,7 +14,10 @@ export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const opened = await acceptor.open(server, SOCKETS)
   const connections = new Connections<TcpConnection>(name, shared)
   const context: TcpContext = { ...shared, protocol, port: opened.port, connections, isClosing: false }
-  acceptor.accept(server, (socket, origin) => connections.add(new TcpConnection(context, socket, origin)))
+  const serve = (socket: Socket, origin: Origin) => connections.add(new TcpConnection(context, socket, origin))
+  const trial = openTrial(endpoint, shared)
+  const trials = trial && new TrialConnections({ ...context, trial }, serve)
+  acceptor.accept(server, trials ? (socket, origin) => trials.add(socket, origin) : serve)
   return {
     port: opened.port,
     async close(waitMs = CLOSE_WAIT_MS) {
@@ -21,7 +26,11 @@ export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Pro
       connections.close()
       const closed = opened.close()
       for (const connection of connections.open) connection.close()
-      await within(waitMs, closed)
+      trials?.close()
+      await within(
+        waitMs,
+        closed.then(() => trial?.close()),
+      )
       for (const connection of connections.open) connection.destroy()
       await Promise.all([closed, handshakes])
     },

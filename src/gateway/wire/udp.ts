@@ -13,6 +13,8 @@ import { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { type Guess, MOST_BYTES } from './detect.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
+import { openTrial } from './trial/trial.ts'
+import { TrialPeers } from './trial/trial-peers.ts'
 import { isMisunderstood, isStored, learnFrom, type PortRules, replacementIn } from './protocol-choice.ts'
 import { UdpSessions } from './udp-sessions.ts'
 
@@ -38,7 +40,11 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const own = { protocol, port: actualPort, sessions, socket, ownAddresses: addressesOfMachine(), isClosed: false }
   const context: UdpContext = { ...shared, ...own }
   const storing = new Set<Promise<void>>()
+  const trial = openTrial(endpoint, shared)
+  const trials = trial && new TrialPeers({ ...context, trial, framesOf })
   socket.on('message', (datagram: Buffer, peer) => {
+    if (trials && isPassed(datagram, peer, context) && isPermitted(peer.address) && trials.passes(datagram, peer))
+      return
     const remote = `${peer.address}:${peer.port}`
     const known = sessions.find(remote)
     const reason = isPermitted(peer.address)
@@ -61,7 +67,8 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     async close(waitMs = CLOSE_WAIT_MS) {
       shared.udpPorts.delete(actualPort)
       socket.removeAllListeners('message')
-      await within(waitMs, Promise.all(storing))
+      trials?.close()
+      await within(waitMs, Promise.all([...storing, trial?.close()]))
       context.isClosed = true
       await new Promise<void>((resolve) => socket.close(resolve))
     },
@@ -117,6 +124,11 @@ export function dropReason(
   if (udpPorts.has(port) && ownAddresses.has(address)) return 'own_port'
   const hasMany = isKnown ? pressure.hasTooManyDatagrams : pressure.hasManyDatagrams
   return pressure.isHigh || hasMany ? 'overload' : undefined
+}
+
+/** Whether a datagram may go to an old server: it is not an answer of our own, and can be answered. */
+function isPassed({ length }: Buffer, { address, port }: RemoteInfo, { ownAddresses, udpPorts }: UdpContext): boolean {
+  return length > 0 && port !== 0 && !(udpPorts.has(port) && ownAddresses.has(address))
 }
 
 interface Sending {

@@ -15,6 +15,7 @@ import type { PageJson } from '../../admin/schemas/parts.ts'
 import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
 import type { SetupJson } from '../../admin/schemas/setups.ts'
 import type { StatusJson } from '../../admin/schemas/status.ts'
+import type { TrialJson } from '../../admin/schemas/trial.ts'
 import type { TokenJson } from '../../admin/schemas/token.ts'
 import { type Call, call, pathTo, RequestError, stream } from './client.ts'
 
@@ -55,6 +56,7 @@ export const api = {
   daysCsv: async (query: Call['query']) =>
     (await stream('/admin/days', { query, headers: { accept: 'text/csv' } })).blob(),
 
+  trial: () => call<TrialJson>('/admin/trial'),
   setups: () => call<{ readonly results: readonly SetupJson[] }>('/admin/setups'),
   arrivals: (query: Call['query'] = {}) => call<PageJson<ArrivalJson>>('/admin/arrivals', { query }),
   misunderstood: (query: Call['query'] = {}) => call<PageJson<KeptFrameJson>>('/admin/misunderstood', { query }),

@@ -3,6 +3,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import { api } from '../data/api.ts'
 import { useClock } from '../data/clock.ts'
 import { useAsked, useFleet, useLive } from '../data/hooks.ts'
+import type { LiveState } from '../data/live-feed.ts'
 import { useMayNot } from '../data/may-change.ts'
 import { matches, nameOf } from '../data/van.ts'
 import { collator, exact } from '../format.ts'
@@ -24,7 +25,12 @@ interface Hit {
 }
 
 /** The views, in their order. */
-export const VIEWS = ['now', 'vans', 'day', 'roster', 'arrivals', 'queues', 'activity'] as const
+export const VIEWS = ['now', 'vans', 'day', 'roster', 'arrivals', 'trial', 'queues', 'activity'] as const
+
+/** The views that there are now: that of the trial while one runs. */
+export function viewsNow({ status }: Pick<LiveState, 'status'>): (typeof VIEWS)[number][] {
+  return VIEWS.filter((view) => view !== 'trial' || status?.trial !== undefined)
+}
 
 /** Calls `open` when somebody presses `/` anywhere but in a field or a dialog. */
 export function useSlash(open: () => void): void {
@@ -145,8 +151,10 @@ function useHits(text: string, signOut: () => void): { hits: readonly Hit[]; isL
     isCut && wanted !== '' ? (await api.devices({ q: wanted, max_results: MOST_VANS })).results : [],
   )
   const actions = useActions(signOut)
+  const live = useLive()
+  const tabs = viewsNow(live)
   const hits = useMemo(() => {
-    const views = VIEWS.map((view): Hit => {
+    const views = tabs.map((view): Hit => {
       return { key: view, icon: view, text: words.nav[view], note: words.palette.view, run: () => go(href(view)) }
     })
     const fixed = [...views, ...actions].filter((hit) => hit.text.toLowerCase().includes(wanted))
@@ -158,7 +166,7 @@ function useHits(text: string, signOut: () => void): { hits: readonly Hit[]; isL
         rankOf(nameOf(one), wanted) - rankOf(nameOf(other), wanted) || collator.compare(nameOf(one), nameOf(other)),
     )
     return [...named.slice(0, MOST_VANS).map(vanHit), ...routeHits([...known.values()], wanted), ...fixed]
-  }, [vans, more, actions, wanted])
+  }, [vans, more, actions, wanted, tabs.length])
   return { hits, isLoaded: isLoaded || wanted === '' }
 }
 

@@ -18,6 +18,7 @@ import { Journal } from '../../gateway/journal.ts'
 import { Mappings } from '../../gateway/mappings.ts'
 import { Redecoding } from '../../gateway/redecoding.ts'
 import { Ingest } from '../../gateway/take.ts'
+import { TrialBook } from '../../gateway/trial/book.ts'
 import { Detector, type DetectorOptions, faultLogger } from '../../gateway/wire/detect.ts'
 import type { Logger } from '../../observe/log.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
@@ -77,7 +78,9 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
-  const sharing = signOn(redis, named, async () => ({ ...(await gatewayFigures()), gateway }))
+  const trials = config.listeners.filter(({ trial }) => trial).length
+  const book = new TrialBook(redis, { replica, maxUnknown: config.hold.max_unknown_devices })
+  const sharing = signOn(redis, named, async () => ({ ...(await gatewayFigures()), gateway, trials }))
   reportApplied(live, replica, gateway)
   const senders = openSenderLimits(config, {
     redis,
@@ -130,6 +133,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       arrivals: () => arrivals.write(),
       'watched frames': () => watchedFrames.look(),
       days: () => days.writeIfDue(),
+      trials: () => book.write(),
     },
     jobFaults(logger),
   )
@@ -142,6 +146,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       ingest,
       journal,
       logger,
+      trials: { book, replica },
     },
     redisReadiness: redisReadiness(redis, config.redis),
     problems,
@@ -152,7 +157,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       void looks.stop()
       // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
       const released = Promise.all([writes.stop(), holding.close()])
-      const books = [heard, days, arrivals, watchedFrames]
+      const books = [heard, days, arrivals, watchedFrames, book]
       const written = released.then(() => Promise.all(books.map((book) => book.close())))
       await within(LAST_WRITES_MS, Promise.all([sharing.stop(), appender.close(), written]))
     },

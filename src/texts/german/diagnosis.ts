@@ -176,6 +176,21 @@ const FINDINGS = {
   'the broker refuses the login: {}': 'der Broker lehnt die Anmeldung ab: {1}',
   'the broker refuses the subscription {}: {}': 'der Broker lehnt das Abonnement {1} ab: {2}',
   'the broker ended the session: {}': 'der Broker hat die Sitzung beendet: {1}',
+  'the old server behind the trial on {} cannot be reached: trackers there get no answer':
+    'der alte Server hinter dem Probebetrieb auf {1} ist nicht erreichbar: Tracker bekommen dort keine Antwort',
+  'start the old server, or correct host and port of the trial in gateway.yaml; without trial we answer ourselves':
+    'den alten Server starten, oder Host und Port von trial in gateway.yaml berichtigen; ohne trial antworten wir selbst',
+  'on trial: the old server answers it, and its positions are not pushed from here':
+    'im Probebetrieb: der alte Server antwortet ihm, und seine Positionen werden von hier nicht zugestellt',
+  'no tracker has come by way of the trial yet': 'noch kam kein Tracker über den Probebetrieb',
+  '{} of {} devices understood': '{1} von {2} Geräten verstanden',
+  '{} device without a position yet': '{1} Gerät noch ohne Position',
+  '{} devices without a position yet': '{1} Geräte noch ohne Position',
+  'no answer compared yet': 'noch keine Antwort verglichen',
+  'all answers equal': 'alle Antworten gleich',
+  '{} % of answers equal': '{1} % der Antworten gleich',
+  '{} device differs: look': '{1} Gerät weicht ab: ansehen',
+  '{} devices differ: look': '{1} Geräte weichen ab: ansehen',
   '{} does not get what devices publish at its broker':
     '{1} bekommt nicht, was Geräte bei ihrem Broker veröffentlichen',
   'see the evidence: start the broker, or correct the entry of the bridge in mqtt.bridges (gateway.yaml)':
@@ -758,8 +773,8 @@ const GAPS = {
   'its ignition was off, and no position came': 'seine Zündung war aus, und es kam keine Position an',
   'its ignition was off: it had not started yet': 'seine Zündung war aus: es war noch nicht losgefahren',
   'it was heard, and no position of this time came': 'es war zu hören, und keine Position dieser Zeit kam an',
-  'its positions were filtered: without GPS, at 0/0, or too old':
-    'seine Positionen wurden gefiltert: ohne GPS, bei 0/0 oder zu alt',
+  'its positions were filtered: without GPS, at 0/0, too old, or on trial':
+    'seine Positionen wurden gefiltert: ohne GPS, bei 0/0, zu alt oder im Probebetrieb',
   'its positions were held: without a route, or ahead of the clock':
     'seine Positionen wurden gehalten: ohne Tour oder der Uhr voraus',
   'its positions could not be stored; it was not answered, and sends them again':

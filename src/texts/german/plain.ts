@@ -209,6 +209,9 @@ const SERVER = {
   'the tracking service does not answer some couriers, and answers others':
     'der Tracking-Dienst antwortet einigen Fahrern nicht, anderen schon',
   'tell who runs this server': 'dem Betreiber dieses Servers sagen',
+  'tell who runs the old system': 'dem Betreiber des alten Systems sagen',
+  'the old system does not answer: vans that still speak to it by way of {} are cut off':
+    'das alte System antwortet nicht: Fahrzeuge, die noch über {1} mit ihm sprechen, sind abgeschnitten',
   'tell who runs this server at once': 'sofort dem Betreiber dieses Servers sagen',
   'tell who runs this server: it is a fault of waybridge':
     'dem Betreiber dieses Servers sagen: es ist ein Fehler von waybridge',

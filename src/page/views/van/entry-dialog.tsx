@@ -103,7 +103,7 @@ export function entryBody(detail: Partial<DeviceJson>): Record<string, unknown> 
 }
 
 const ENTRY = new Set(
-  'name company_id courier_id route_id time_zone model settings protocol transports networks client_certificate'.split(
+  'name company_id courier_id route_id time_zone model settings protocol transports networks client_certificate trial feed'.split(
     ' ',
   ),
 )

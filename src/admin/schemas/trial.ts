@@ -1,0 +1,37 @@
+import * as z from 'zod'
+import { Count, each, Instant } from './parts.ts'
+
+/** Frames that came to a listener with an old server: those of which the copy is stored, or noted, and the others. */
+export const TrialAccountJson = z.object(each(Count, 'seen', 'stored', 'missed'))
+
+/**
+ * Where the old server answered otherwise than we would have: the frame and both answers, as hex, at most 64 bytes each; for tokens that
+ * may operate.
+ */
+const DifferenceJson = z.object({ at: Instant, ...each(z.string(), 'frame', 'ours', 'old') })
+
+const TriedDeviceJson = z.object({
+  device: z.string(),
+  ...each(z.string().optional(), 'name', 'company_id'),
+  configured: z.boolean(),
+  protocol: z.string(),
+  /** `not_understood`: of which nothing, or not all, could be read. */
+  ...each(Count, 'frames', 'not_understood', 'positions', 'answers_equal', 'answers_different'),
+  first_difference: DifferenceJson.optional(),
+  /** `off`: we answer the device from its next connection on; `feed`: the old server gets its bytes all the same. */
+  trial: z.enum(['on', 'off']),
+  feed: z.boolean(),
+})
+export type TriedDeviceJson = z.infer<typeof TriedDeviceJson>
+
+export const TrialJson = z.object({
+  verdict: z.string(),
+  /** Whether a listener has an old server now. */
+  running: z.boolean(),
+  account: TrialAccountJson.optional().meta({ description: 'Of the whole system: absent for a token with companies.' }),
+  /** At most 1,000, those that want a look first. */
+  devices: z.array(TriedDeviceJson),
+  /** How many more there are. */
+  left_out: Count,
+})
+export type TrialJson = z.infer<typeof TrialJson>

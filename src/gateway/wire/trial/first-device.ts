@@ -1,0 +1,59 @@
+import {
+  cut,
+  decodeFrame,
+  type HttpRequest,
+  noSettings,
+  type Protocol,
+  type Session,
+} from '../../../../protocols/kit/index.ts'
+import { Conversation } from '../../conversation.ts'
+import type { Detector } from '../detect.ts'
+
+interface Rules {
+  readonly protocol: Protocol | undefined
+  readonly detector: Detector | undefined
+}
+
+/**
+ * Returns the device that the first bytes of a conversation name, or a request; undefined: they name none, or not yet. Nothing is
+ * taken or noted.
+ */
+export function deviceNamedIn(
+  bytes: Buffer | HttpRequest,
+  transport: 'tcp' | 'udp' | 'http',
+  { protocol, detector }: Rules,
+): string | undefined {
+  const now = Date.now()
+  if (!protocol) {
+    const found = detector?.look({ bytes, transport, now }).found ?? []
+    return detector?.ranked(found, new Conversation(transport, '0.0.0.0:0'))[0]?.device
+  }
+  const session: Session = { settingsOf: noSettings, transport, now, lenient: false }
+  for (const frame of framesIn(bytes, protocol, session)) {
+    const device = deviceIn(frame, protocol, session)
+    if (device !== undefined) return device
+  }
+  return undefined
+}
+
+function framesIn(
+  bytes: Buffer | HttpRequest,
+  { tcp, udp }: Protocol,
+  session: Session,
+): readonly (Buffer | HttpRequest)[] {
+  if (!Buffer.isBuffer(bytes)) return [bytes]
+  const frame = session.transport === 'tcp' ? tcp?.frame : udp?.frame
+  return frame ? cut(bytes, frame, session, MOST_FRAMES).frames : [bytes]
+}
+
+/** A decoder that throws says nothing here: its fault is logged where the frame is taken. */
+function deviceIn(frame: Buffer | HttpRequest, protocol: Protocol, session: Session): string | undefined {
+  try {
+    const { device, fixes = [] } = decodeFrame(protocol, frame, session)
+    return device ?? fixes.find((fix) => fix.device !== undefined)?.device
+  } catch {
+    return undefined
+  }
+}
+
+const MOST_FRAMES = 10

@@ -1,0 +1,181 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Protocol } from '../../../../protocols/kit/index.ts'
+import type { Conversation } from '../../conversation.ts'
+import type { Outcome } from '../../outcome.ts'
+import { AnswerComparison, type SentFrame } from '../../trial/comparison.ts'
+import { QUIET_MS } from '../detect.ts'
+import { type FrameGroup, FrameStream } from '../frame-stream.ts'
+import type { Shared } from '../listener.ts'
+import { isMisunderstood, isStored, type PortRules } from '../protocol-choice.ts'
+import { replyBytes, type Trial } from './trial.ts'
+
+/** What the copies of one listener share. */
+export type CopyContext = Pick<Shared, 'limits' | 'pressure'> & PortRules & { readonly trial: Trial }
+
+/**
+ * The copy of a connection to the old server: its frames are taken as those of any connection, but nothing waits for them, and the
+ * answers of the old server are compared with ours. What there is no room for is missed. Nothing in here throws.
+ */
+export class StreamCopy {
+  partialBytes = 0
+  readonly session: Conversation
+  readonly #context: CopyContext
+  readonly #stream: FrameStream
+  readonly #comparison: AnswerComparison
+  #isTaking = false
+  /** Whether it is known who sends, and in which protocol. */
+  #isSettled = false
+  /** Whether what the connection brings is not looked at any more. */
+  #isOver = false
+  #hasEnded = false
+  #quiet: NodeJS.Timeout | undefined
+  /** How many bytes had arrived when the tracker was quiet last. */
+  #quietLength = 0
+
+  constructor(context: CopyContext, session: Conversation) {
+    this.#context = context
+    this.session = session
+    this.#stream = new FrameStream(context, session)
+    const { trial } = context
+    this.#comparison = new AnswerComparison((compared) => trial.compared(session, this.#stream.protocol, compared))
+  }
+
+  /** The tracker has sent bytes, and the old server gets them. */
+  sent(bytes: Buffer): void {
+    const { pressure } = this.#context
+    const { received } = this.#stream
+    if (this.#isOver) return this.#missed()
+    received.append(bytes)
+    pressure.setPartial(this, received.size)
+    this.#take()
+  }
+
+  /** The old server has answered. */
+  heard(bytes: Buffer): void {
+    this.#comparison.heard(bytes, this.#isTaking || this.#stream.received.bytes.length > 0)
+  }
+
+  /** The connection is over; what has come of it is still taken. */
+  ended(): void {
+    this.#hasEnded = true
+    if (this.#isTaking) return
+    const isUndecided = !this.#isSettled && !this.#isOver && this.#stream.received.bytes.length > 0
+    if (isUndecided) this.#take(true)
+    else this.#finish()
+  }
+
+  #finish(): void {
+    const { journal, pressure } = this.#context
+    clearTimeout(this.#quiet)
+    if (!this.#isOver && this.#stream.received.bytes.length > 0) this.#missed()
+    this.#isOver = true
+    this.#comparison.ended()
+    pressure.setPartial(this, 0)
+    pressure.unfinished.drop(this.session)
+    this.#stream.end()
+    journal.gone(this.session)
+  }
+
+  /** There is no room for the incomplete frame: the rest of the connection is missed. */
+  abort(): void {
+    this.#missed()
+    this.#isOver = true
+    this.#comparison.giveUp()
+    this.#stream.received.keep(NOTHING)
+  }
+
+  #missed(): void {
+    this.#context.trial.missed(this.session, this.#stream.protocol, this.#isSettled)
+  }
+
+  #take(isQuiet = false): void {
+    if (this.#isTaking) return
+    this.#isTaking = true
+    clearTimeout(this.#quiet)
+    const work = this.#takeAll(isQuiet)
+      .catch((error: unknown) => {
+        this.#context.trial.fault(error)
+        this.abort()
+      })
+      .finally(() => {
+        this.#isTaking = false
+        this.#continue()
+      })
+    void this.#context.trial.during(work)
+  }
+
+  /** Takes frames until none is complete. What passes to the old server has its turn first, and between them. */
+  async #takeAll(isQuiet: boolean): Promise<void> {
+    const stream = this.#stream
+    if (isQuiet) {
+      this.#quietLength = stream.received.bytes.length
+      await stream.decideInQuiet()
+    }
+    while (!this.#isOver) {
+      await setImmediate()
+      const group = this.#isSettled ? stream.cut() : await stream.cutUnidentified()
+      this.#context.pressure.setPartial(this, stream.received.size)
+      if (!group) return
+      await this.#takeGroup(group)
+    }
+  }
+
+  /** Takes the frames of a group; while it is not known who sends, resolves once they are taken. */
+  async #takeGroup({ bytes, frames, noise, protocol, taken }: FrameGroup): Promise<void> {
+    const { pressure, trial } = this.#context
+    const { session } = this
+    const work = frames.map((frame) => trial.take(frame, session, protocol))
+    if (!this.#isSettled) {
+      const outcomes = await Promise.all(work)
+      const isNothing = session.device === undefined && outcomes.every(isMisunderstood)
+      if (isNothing && (await this.#stream.isOfAnother(bytes, bytes.subarray(0, taken)))) return
+      if (session.device !== undefined) {
+        this.#stream.settle(outcomes.some(isStored))
+        this.#isSettled = true
+      }
+    }
+    pressure.unfinished.look(session)
+    if (noise > 0) this.#missed()
+    for (const [index, frame] of frames.entries()) this.#compare(frame, protocol, work[index])
+  }
+
+  /** Compares the answer to a frame with ours, once that is known. */
+  #compare(frame: Buffer, protocol: Protocol, work: Promise<Outcome>): void {
+    const { trial } = this.#context
+    const { session } = this
+    let readAt = 0
+    let timeBytes: ReadonlySet<number> | undefined
+    const sent: SentFrame = {
+      frame,
+      at: performance.now(),
+      ours: undefined,
+      timeBytes: () => {
+        const answered = { frame, session, protocol, at: readAt }
+        return (timeBytes ??= trial.timeBytes(answered, sent.ours ?? NOTHING, replyBytes))
+      },
+    }
+    this.#comparison.sent(sent)
+    void work.then((outcome) => {
+      trial.took(session, protocol, outcome)
+      // Who is refused gets no answer of ours, and the end of the connection.
+      if (outcome.status === 'refused') return this.#comparison.giveUp()
+      const { read } = outcome
+      readAt = outcome.readAt ?? 0
+      sent.ours = read === undefined || read instanceof Error ? NOTHING : replyBytes(read)
+      this.#comparison.settled()
+    })
+  }
+
+  #continue(): void {
+    const { detector, limits } = this.#context
+    const { bytes } = this.#stream.received
+    if (this.#hasEnded) return this.#finish()
+    if (this.#isOver || bytes.length === 0) return
+    if (bytes.length > limits.max_frame_bytes) return this.abort()
+    // Once the sender waits, it may be clear what it speaks.
+    if (!this.#isSettled && detector && bytes.length !== this.#quietLength)
+      this.#quiet = setTimeout(() => this.#take(true), QUIET_MS)
+  }
+}
+
+const NOTHING = Buffer.alloc(0)

@@ -1,0 +1,144 @@
+import type { Socket } from 'node:net'
+import { type Origin, sessionOf } from '../../admit/acceptor.ts'
+import { deviceNamedIn } from './first-device.ts'
+import { reset } from './old-server.ts'
+import { type CopyContext, StreamCopy } from './stream-copy.ts'
+
+type Serve = (socket: Socket, origin: Origin) => void
+
+/** The connections of a listener to an old server. `serve` gets those of devices that we answer ourselves. */
+export class TrialConnections {
+  readonly #context: CopyContext
+  readonly #serve: Serve
+  readonly #open = new Set<Socket>()
+  #isClosing = false
+
+  constructor(context: CopyContext, serve: Serve) {
+    this.#context = context
+    this.#serve = serve
+  }
+
+  add(socket: Socket, origin: Origin): void {
+    socket.setNoDelay(true)
+    this.#keep(socket)
+    if (this.#context.trial.hasSwitched) this.#hold(socket, origin)
+    else this.#pass(socket, origin)
+  }
+
+  /** Ends all connections: trackers open others. */
+  close(): void {
+    this.#isClosing = true
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  /**
+   * Keeps what a tracker sends until its device is known. What does not name one at once is the old server's: it may have to answer
+   * first.
+   */
+  #hold(socket: Socket, origin: Origin): void {
+    const { trial } = this.#context
+    let held: Buffer = Buffer.alloc(0)
+    let isNamed = false
+    const release = () => {
+      clearTimeout(timer)
+      socket.off('data', receive).off('end', pass).off('error', destroy).off('close', release)
+    }
+    const pass = () => {
+      release()
+      this.#pass(socket, origin, held)
+    }
+    const receive = (bytes: Buffer) => {
+      if (!isNamed) timer = restarted(timer, pass, NAMED_MS)
+      isNamed = true
+      held = Buffer.concat([held, bytes])
+      const device = deviceNamedIn(held, 'tcp', this.#context)
+      const entry = device === undefined ? undefined : trial.switched(device)
+      if (!entry) {
+        if (device !== undefined || held.length > MOST_HELD) pass()
+        return
+      }
+      release()
+      socket.pause()
+      socket.unshift(held)
+      this.#open.delete(socket)
+      if (entry.feed) this.#feed(socket)
+      this.#serve(socket, origin)
+      socket.resume()
+    }
+    let timer = setTimeout(pass, SILENT_MS)
+    socket.on('data', receive).on('end', pass).on('error', destroy).on('close', release)
+  }
+
+  /** Passes on all that both say, as it is. `first`: what the tracker has said already. */
+  #pass(tracker: Socket, origin: Origin, first?: Buffer): void {
+    const { port, trial } = this.#context
+    const copy = new StreamCopy(this.#context, sessionOf('tcp', origin, { port, trial }))
+    const old = trial.server.connect()
+    const byOld = () => tracker.readableEnded || copy.session.endFor('old_server')
+    this.#keep(old)
+    old.on('end', byOld).on('error', byOld)
+    passOn(tracker, old, (bytes) => copy.sent(bytes))
+    passOn(old, tracker, (bytes) => copy.heard(bytes))
+    tracker.on('close', () => {
+      if (this.#isClosing) copy.session.endFor('shutdown')
+      copy.ended()
+    })
+    if (first?.length) {
+      old.write(first)
+      copy.sent(first)
+    }
+    if (tracker.readableEnded) old.end()
+  }
+
+  /** Sends what a tracker says to the old server, too, and drops its answers. If it falls behind, it gets nothing more. */
+  #feed(tracker: Socket): void {
+    const old = this.#context.trial.server.connect()
+    this.#keep(old)
+    old.on('error', () => {}).on('end', () => old.end())
+    old.resume()
+    tracker.on('data', (bytes: Buffer) => {
+      if (old.destroyed || !old.writable) return
+      if (old.writableLength > MOST_UNSENT) old.destroy()
+      else old.write(bytes)
+    })
+    tracker.on('close', () => old.end())
+  }
+
+  #keep(socket: Socket): void {
+    this.#open.add(socket)
+    socket.on('close', () => this.#open.delete(socket))
+  }
+}
+
+/** Passes on what one end says to the other: bytes, its end, or a reset. `copy` gets the bytes once they are on their way. */
+function passOn(from: Socket, to: Socket, copy: (bytes: Buffer) => void): void {
+  from.on('data', (bytes: Buffer) => {
+    if (!to.writable) return
+    if (!to.write(bytes)) {
+      from.pause()
+      to.once('drain', () => from.resume())
+    }
+    copy(bytes)
+  })
+  from.on('end', () => to.end())
+  from.on('error', () => reset(to))
+  from.on('close', () => {
+    if (!to.destroyed && !to.writableEnded) to.end()
+  })
+}
+
+function destroy(this: Socket): void {
+  this.destroy()
+}
+
+function restarted(timer: NodeJS.Timeout, done: () => void, ms: number): NodeJS.Timeout {
+  clearTimeout(timer)
+  return setTimeout(done, ms)
+}
+
+/** How long we wait until a tracker has said something, and until that names its device. */
+const SILENT_MS = 10_000
+const NAMED_MS = 2000
+const MOST_HELD = 4096
+/** What may wait for an old server that only listens. */
+const MOST_UNSENT = 256 << 10

@@ -1,0 +1,120 @@
+import { type HttpRequest, type Message, type Protocol, repliesOf } from '../../../../protocols/kit/index.ts'
+import type { TrialConfig } from '../../../config/schema.ts'
+import type { DeviceEntry } from '../../../roster/device-entry.ts'
+import type { Replica } from '../../../roster/replica.ts'
+import { guarded, logFault } from '../../../observe/faults.ts'
+import type { Conversation, TrialMode } from '../../conversation.ts'
+import type { Outcome } from '../../outcome.ts'
+import type { Compared } from '../../trial/comparison.ts'
+import type { TrialBook, TrialSender } from '../../trial/book.ts'
+import { timeBytesOf } from '../../trial/time-bytes.ts'
+import type { ProtocolEndpoint, Shared } from '../listener.ts'
+import { OldServer } from './old-server.ts'
+
+/** What trials need of their gateway. */
+export interface TrialShared {
+  readonly book: Pick<TrialBook, 'took' | 'missed' | 'compared'>
+  readonly replica: Pick<Replica, 'roster'>
+}
+
+/** A listener with an old server, which gets what trackers send and answers them. We read a copy, which nothing waits for. */
+export class Trial implements TrialMode {
+  readonly push: boolean
+  readonly server: OldServer
+  readonly #shared: Shared
+  readonly #of: TrialShared
+  readonly #working = new Set<Promise<unknown>>()
+  #bytes = 0
+
+  constructor(config: TrialConfig, listener: string, shared: Shared & { readonly trials: TrialShared }) {
+    this.push = config.push
+    this.server = new OldServer(config, listener)
+    this.#shared = shared
+    this.#of = shared.trials
+  }
+
+  get isFull(): boolean {
+    return this.#bytes > MOST_BYTES
+  }
+
+  /** Whether there may be devices that we answer: then the old server gets nothing until it is known who sends. */
+  get hasSwitched(): boolean {
+    return this.#of.replica.roster.hasSwitched
+  }
+
+  /** The entry of a device that we answer ourselves; undefined: the old server does. */
+  switched(device: string): DeviceEntry | undefined {
+    const entry = this.#of.replica.roster.find(device)
+    return entry?.trial === 'off' ? entry : undefined
+  }
+
+  /** Takes the copy of a frame. Resolves with what became of it; never rejects. */
+  take(frame: Buffer | HttpRequest, session: Conversation, protocol: Protocol): Promise<Outcome> {
+    const bytes = FRAME_BYTES + (Buffer.isBuffer(frame) ? frame.length : frame.uri.length + frame.body.length)
+    this.#bytes += bytes
+    return this.during(this.#shared.ingest.take(frame, session, protocol)).finally(() => (this.#bytes -= bytes))
+  }
+
+  /** Has the listener wait for some work before it is closed. */
+  during<Result>(work: Promise<Result>): Promise<Result> {
+    this.#working.add(work)
+    return work.finally(() => this.#working.delete(work))
+  }
+
+  /** Notes what became of the copy of a frame. */
+  took(session: Conversation, protocol: Protocol, outcome: Outcome): void {
+    this.#guarded(() => this.#of.book.took(senderOf(session, protocol), outcome))
+  }
+
+  /** Notes that bytes are no frame, or could not be looked at; `isFrame`: they may be one of the device. */
+  missed(session: Conversation, protocol: Protocol | undefined, isFrame = false): void {
+    this.#guarded(() => this.#of.book.missed(senderOf(session, protocol), isFrame))
+  }
+
+  compared(session: Conversation, protocol: Protocol | undefined, compared: Compared): void {
+    this.#guarded(() => this.#of.book.compared(senderOf(session, protocol), compared))
+  }
+
+  /** Which bytes of our answer depend on the time. */
+  timeBytes(
+    answered: Parameters<typeof timeBytesOf>[0],
+    answer: Buffer,
+    bytesOf: (message: Message) => Buffer,
+  ): ReadonlySet<number> | undefined {
+    return timeBytesOf(answered, answer, bytesOf)
+  }
+
+  fault(error: unknown): void {
+    logFault(this.#shared.logger, error, { what: 'fault in the copy of a trial' })
+  }
+
+  /** Resolves once what has come is taken. */
+  async close(): Promise<void> {
+    this.server.close()
+    while (this.#working.size > 0) await Promise.allSettled(this.#working)
+  }
+
+  /** What is wrong with our copy harms nothing that passes. */
+  #guarded(work: () => void): void {
+    guarded(work, (error) => this.fault(error))
+  }
+}
+
+/** The trial of a listener, if it has an old server. */
+export function openTrial({ name = '', trial }: ProtocolEndpoint, shared: Shared): Trial | undefined {
+  const { trials } = shared
+  return trial && trials ? new Trial(trial, name, { ...shared, trials }) : undefined
+}
+
+/** The answers of a message over TCP or UDP, as one. */
+export function replyBytes({ reply }: Message): Buffer {
+  return Buffer.concat(repliesOf(reply))
+}
+
+function senderOf({ device, presented, secret }: Conversation, protocol: Protocol | undefined): TrialSender {
+  return { device, protocol: protocol?.name ?? '', secrets: [secret, presented] }
+}
+
+/** Of the copies of all connections of a listener: frames that are being stored, with what is decoded of each. */
+const MOST_BYTES = 16 << 20
+const FRAME_BYTES = 3000

@@ -1,0 +1,85 @@
+import { keys } from './keys.ts'
+import type { Store } from './shards.ts'
+import { fieldsOf } from './slices.ts'
+
+/**
+ * What a trial counts of a device. `answers_…`: of the old server, beside ours; `not_understood`: frames of which nothing could be
+ * read, or not all positions.
+ */
+export const TRIAL_COUNTS = ['frames', 'not_understood', 'positions', 'answers_equal', 'answers_different'] as const
+export type TrialCounts = Record<(typeof TRIAL_COUNTS)[number], number>
+
+/** Frames that have come by way of a trial: all of them, those that are stored or noted, and the others. */
+export const TRIAL_ACCOUNT = ['seen', 'stored', 'missed'] as const
+export type TrialAccount = Record<(typeof TRIAL_ACCOUNT)[number], number>
+
+/** A different answer, bytes as hex. `at`: ms UTC. */
+export interface TrialDifference {
+  readonly at: number
+  readonly frame: string
+  readonly ours: string
+  readonly old: string
+}
+
+/** A device as a trial has seen it, or what is added to that. `difference`: the first one. */
+export interface TriedDevice {
+  readonly device: string
+  readonly protocol: string
+  readonly counts: Readonly<TrialCounts>
+  readonly difference?: TrialDifference
+}
+
+/** Adds what a gateway has seen, all or nothing; it is kept for a week after the last time. Rejects where Redis does not take it. */
+export async function addTrial(
+  redis: Store,
+  account: Readonly<TrialAccount>,
+  news: readonly TriedDevice[],
+): Promise<void> {
+  const writes = redis.multi()
+  for (const name of TRIAL_ACCOUNT) if (account[name] > 0) writes.hincrby(keys.trial, name, account[name])
+  for (const { counts, device, difference, protocol } of news) {
+    for (const name of TRIAL_COUNTS)
+      if (counts[name] > 0) writes.hincrby(keys.triedDevices, `${name} ${device}`, counts[name])
+    writes.hset(keys.triedDevices, `protocol ${device}`, protocol)
+    if (difference) writes.hsetnx(keys.triedDevices, `difference ${device}`, JSON.stringify(difference))
+  }
+  for (const key of [keys.trial, keys.triedDevices]) writes.expire(key, KEPT_S)
+  await writes.exec()
+}
+
+/** The account of all trials since the data began. */
+export async function readTrialAccount(redis: Store): Promise<TrialAccount> {
+  const counts = await redis.hmget(keys.trial, ...TRIAL_ACCOUNT)
+  return Object.fromEntries(TRIAL_ACCOUNT.map((name, index) => [name, Number(counts[index] ?? 0)])) as TrialAccount
+}
+
+/** The devices that have come by way of a trial, in no order, read in slices between which Redis does other things. */
+export async function readTriedDevices(redis: Store): Promise<TriedDevice[]> {
+  const fields = await fieldsOf(redis, keys.triedDevices)
+  return Array.from(fields)
+    .filter(([field]) => field.startsWith('protocol '))
+    .map(([field, protocol]) => {
+      const device = field.slice('protocol '.length)
+      const counts = TRIAL_COUNTS.map((name) => [name, Number(fields.get(`${name} ${device}`) ?? 0)])
+      const difference = fields.get(`difference ${device}`)
+      return {
+        device,
+        protocol,
+        counts: Object.fromEntries(counts) as TrialCounts,
+        difference: difference === undefined ? undefined : (JSON.parse(difference) as TrialDifference),
+      }
+    })
+}
+
+/** How many devices are noted, at most. */
+export async function countTriedDevices(redis: Store): Promise<number> {
+  return redis.hlen(keys.triedDevices).then((fields) => Math.floor(fields / 2))
+}
+
+/** Forgets a device. Returns how many fields there were. */
+export async function forgetTried(redis: Store, device: string): Promise<number> {
+  const names = [...TRIAL_COUNTS, 'protocol', 'difference']
+  return redis.hdel(keys.triedDevices, ...names.map((name) => `${name} ${device}`))
+}
+
+const KEPT_S = 7 * 86_400

@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import teltonika from '../../protocols/teltonika/index.ts'
+import type { StatusJson } from '../../src/admin/schemas/status.ts'
+import type { TrialJson } from '../../src/admin/schemas/trial.ts'
+import { createFleet, devicesYaml, type FleetVan } from '../../src/sandbox/fleet.ts'
+import { teltonika as speech } from '../../src/sandbox/speak/teltonika.ts'
+import { type Product, startProduct } from '../rig/product.ts'
+import { waybridgeProcess } from '../support/cli.ts'
+import { type OldServer, openOldServer } from '../support/old-server.ts'
+import { signal } from '../support/processes.ts'
+
+const VANS = 200
+const DELAY_MS = 20
+const soon = { timeout: 60_000, interval: 100 }
+const fleet = createFleet(VANS, [speech])
+
+let old: OldServer
+let product: Product
+
+beforeAll(async () => {
+  old = await openOldServer(teltonika, { delayMs: DELAY_MS })
+  const trial = `trial: { host: 127.0.0.1, port: ${old.port} }`
+  const listener = `  - { transport: tcp, protocol: teltonika, port: 0, host: 127.0.0.1, ${trial} }\n`
+  product = await startProduct({ 'devices.yaml': devicesYaml(fleet, '7') }, listener)
+})
+afterAll(async () => {
+  await product.end()
+  await old.stop()
+})
+
+/** A van that sends a position every `everyMs`, waits for each answer, and connects anew where it gets none. */
+class TestVan {
+  /** How long each answer took, ms. */
+  readonly waits: number[] = []
+  acknowledged = 0
+  readonly #van: FleetVan
+  readonly #port: () => number
+  #socket: Socket | undefined
+  #isEnded = false
+
+  constructor(van: FleetVan, port: () => number) {
+    this.#van = van
+    this.#port = port
+  }
+
+  async drive(everyMs: number): Promise<void> {
+    let time = Date.now() - 3_600_000
+    while (!this.#isEnded) {
+      await this.#send(time).then(
+        () => {
+          this.acknowledged++
+          time += 1000
+        },
+        () => this.#hangUp(),
+      )
+      await sleep(everyMs * (0.5 + Math.random()))
+    }
+    this.#socket?.destroy()
+  }
+
+  end(): void {
+    this.#isEnded = true
+  }
+
+  async #send(time: number): Promise<void> {
+    const fix = { time, latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90, satellites: 9, hdop: 1 }
+    const socket = (this.#socket ??= await this.#login())
+    const began = performance.now()
+    await answered(socket, speech.packet([fix], { id: this.#van.id, serial: 1 }).bytes, 4)
+    this.waits.push(performance.now() - began)
+  }
+
+  async #login(): Promise<Socket> {
+    const socket = connect({ port: this.#port(), host: '127.0.0.1', noDelay: true })
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    await answered(socket, speech.login!(this.#van.id).bytes, 1)
+    return socket
+  }
+
+  #hangUp(): void {
+    this.#socket?.destroy()
+    this.#socket = undefined
+  }
+}
+
+/** Sends a packet; resolves once so many bytes have come as its answer, rejects if the connection ends before. */
+async function answered(socket: Socket, packet: Buffer, length: number): Promise<void> {
+  let left = length
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const take = (bytes: Buffer) => (left -= bytes.length) <= 0 && resolve()
+  const fail = () => reject(new Error('the connection ended'))
+  const timer = setTimeout(fail, 10_000)
+  socket.on('data', take).on('close', fail)
+  if (socket.destroyed) fail()
+  else socket.write(packet)
+  await promise.finally(() => {
+    clearTimeout(timer)
+    socket.off('data', take).off('close', fail)
+  })
+}
+
+/** Drives all vans for a while; `meanwhile` happens then. */
+async function drive(port: () => number, ms: number, meanwhile: () => Promise<void> = async () => {}) {
+  const vans = fleet.map((van) => new TestVan(van, port))
+  const driven = Promise.all(vans.map((van) => van.drive(1000)))
+  await Promise.all([sleep(ms), meanwhile()])
+  for (const van of vans) van.end()
+  await driven
+  const waits = vans.flatMap((van) => van.waits).toSorted((a, b) => a - b)
+  const at = (share: number) => waits[Math.floor(waits.length * share)]
+  return { vans, p50: at(0.5), p99: at(0.99), most: at(1 - 1e-9) }
+}
+
+const oursPort = () => product.ports['tcp/teltonika#2']
+const trial = () => product.admin<TrialJson>('/admin/trial')
+const status = () => product.admin<StatusJson>('/admin/status')
+const putVan = (change: object) =>
+  product.admin(`/admin/devices/${fleet[0].id}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ company_id: 7, courier_id: 1, route_id: 1001, name: 'Van 1', ...change }),
+  })
+
+describe('a trial of 200 vans', () => {
+  it('lets no tracker wait longer than the old server alone does', async () => {
+    const alone = await drive(() => old.port, 15_000)
+    const beside = await drive(oursPort, 15_000)
+    console.log({ alone: [alone.p50, alone.p99, alone.most], beside: [beside.p50, beside.p99, beside.most] })
+    expect(beside.p50 - alone.p50).toBeLessThan(3)
+    expect(beside.p99 - alone.p99).toBeLessThan(50)
+    expect(beside.vans.every(({ acknowledged }) => acknowledged > 5)).toBe(true)
+    await expect
+      .poll(async () => (await trial()).verdict, soon)
+      .toBe(`${VANS} of ${VANS} devices understood, all answers equal`)
+    const { account, devices, left_out, running } = await trial()
+    expect([running, left_out, devices.length, account?.missed]).toEqual([true, 0, VANS, 0])
+    const positions = devices.reduce((sum, device) => sum + device.positions, 0)
+    expect(positions).toBe(beside.vans.reduce((sum, van) => sum + van.acknowledged, 0))
+  })
+
+  it('pushes nothing, and shows where the vans are', async () => {
+    const { custody, trial: account, vans } = await status()
+    expect(custody).toMatchObject({ received: 0, filtered: 0, delivered: 0, waiting: 0, held: 0, difference: 0 })
+    expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
+    expect(vans.never).toBe(0)
+    const chain = await product.admin<{ sentence: string; broken: string | null }>(
+      `/admin/devices/${fleet[0].id}/chain`,
+    )
+    expect(chain.sentence).toContain('on trial: the old server answers it')
+    expect(chain.sentence).not.toContain('delivered')
+    expect([null, 'connected']).toContain(chain.broken)
+  })
+
+  it('says the verdict on the command line', async () => {
+    const { code, out } = await waybridgeProcess(['trial', '--config', product.dir])
+    expect(out).toContain(`${VANS} of ${VANS} devices understood, all answers equal`)
+    expect(code).toBe(0)
+    const json = await waybridgeProcess(['trial', '--json', '--config', product.dir])
+    expect((JSON.parse(json.out) as TrialJson).devices).toHaveLength(VANS)
+  })
+
+  it('goes on when both servers are started again under load, and loses nothing at the old one', async () => {
+    const before = old.fixes
+    const { vans } = await drive(oursPort, 25_000, async () => {
+      await sleep(4000)
+      await old.stop()
+      await sleep(1000)
+      await old.start()
+      await sleep(5000)
+      for (const pid of product.pidsOf('gateway')) signal(pid, 'SIGKILL')
+    })
+    const acknowledged = vans.reduce((sum, van) => sum + van.acknowledged, 0)
+    expect(vans.filter((van) => van.acknowledged < 5)).toEqual([])
+    expect(old.fixes - before).toBeGreaterThanOrEqual(acknowledged)
+    await expect
+      .poll(async () => (await trial()).verdict, soon)
+      .toMatch(`${VANS} of ${VANS} devices understood, all answers equal`)
+    expect((await status()).findings.filter(({ code }) => code === 'trial_unreachable')).toEqual([])
+  })
+
+  it('goes on while Redis is stopped', async () => {
+    const before = await trial()
+    const redis = product.redisPid() ?? 0
+    const { p99, vans } = await drive(oursPort, 12_000, async () => {
+      await sleep(2000)
+      signal(redis, 'SIGSTOP')
+      await sleep(6000)
+      signal(redis, 'SIGCONT')
+    })
+    expect(p99).toBeLessThan(1000)
+    expect(vans.filter((van) => van.acknowledged < 5)).toEqual([])
+    await expect.poll(async () => (await trial()).account?.seen, soon).toBeGreaterThan(before.account?.seen ?? 0)
+    const { account } = await trial()
+    expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
+  })
+
+  it('switches a van, whose positions are then pushed, and back', async () => {
+    await putVan({ trial: 'off' })
+    const [van] = fleet
+    const seen = old.fixes
+    const own = new TestVan(van, oursPort)
+    const driven = own.drive(100)
+    await expect.poll(() => own.acknowledged, soon).toBeGreaterThan(5)
+    own.end()
+    await driven
+    expect(old.fixes).toBe(seen)
+    const from = Math.floor(Date.now() / 1000) - 4000
+    await expect
+      .poll(async () => (await product.positions('1001', from, from + 8000)).length, soon)
+      .toBe(own.acknowledged)
+    await putVan({ trial: 'on' })
+    const back = new TestVan(van, oursPort)
+    const drivenBack = back.drive(100)
+    await expect.poll(() => old.fixes, soon).toBeGreaterThan(seen)
+    back.end()
+    await drivenBack
+  })
+})

@@ -1,0 +1,458 @@
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { DecodeError, type Protocol } from '../../../protocols/kit/index.ts'
+import type { Device } from '../../../src/config/devices.ts'
+import { listenHttp } from '../../../src/gateway/wire/http.ts'
+import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
+import type { TrialShared } from '../../../src/gateway/wire/trial/trial.ts'
+import { listenUdp } from '../../../src/gateway/wire/udp.ts'
+import { observations } from '../../../src/observe/observations.ts'
+import { count, dial, type Gateway, gateway, open, talk, until } from '../../support/listen.ts'
+import { listening } from '../../support/listening.ts'
+import { openOldDatagrams, openOldServer } from '../../support/old-server.ts'
+import { inEnglish } from '../../support/texts.ts'
+import { datagramPeer } from '../../support/udp.ts'
+
+const VAN: Device = { id: 'van-1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
+const AT = { host: '127.0.0.1', port: 0, name: 'tcp/talk', protocol: talk as Protocol }
+
+/** A gateway with what its trials note. */
+function onTrial(shared = gateway({ admitsUnknown: true })) {
+  const seen = { stored: 0, missed: 0, equal: 0, different: [] as string[], devices: new Set<string>() }
+  const book: TrialShared['book'] = {
+    took({ device }, { status }) {
+      if (device !== undefined) seen.devices.add(device)
+      seen[status === 'stored' ? 'stored' : 'missed']++
+    },
+    missed: () => void seen.missed++,
+    compared(_, compared) {
+      if (compared.isEqual) seen.equal++
+      else seen.different.push([compared.frame, compared.ours, compared.old].map(String).join('|').replaceAll('\n', ''))
+    },
+  }
+  return Object.assign(shared, { seen, trials: { book, replica: shared.replica } })
+}
+
+type OnTrial = ReturnType<typeof onTrial>
+
+const listenTo = (shared: Gateway, port: number, { push = true, protocol = AT.protocol } = {}) =>
+  open(listenTcp({ ...AT, protocol, trial: { host: '127.0.0.1', port, push } }, shared))
+
+async function oldServer(options: Parameters<typeof openOldServer>[1] = {}) {
+  const old = await openOldServer(talk, options)
+  onTestFinished(() => old.stop().catch(() => {}))
+  return old
+}
+
+/** Switches `van-1`, or back. */
+async function switchVan(shared: OnTrial, change: Pick<Device, 'trial' | 'feed'>) {
+  await shared.configure({ ...VAN, ...change })
+}
+
+describe('a TCP listener in front of an old server', () => {
+  it('gives it what a tracker sends, and the tracker its answers', async () => {
+    const old = await oldServer({ answer: (bytes) => Buffer.concat([Buffer.from('old '), bytes]) })
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('old hi\n'))
+    peer.say('fix 1\n')
+    await until(() => expect(peer.heard).toBe('old hi\nold ok 1\n'))
+    expect(old.got[0].bytes.toString()).toBe('id van-1\nfix 1\n')
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    await until(() => expect(shared.seen.different).toEqual(['id van-1|hi|old hi']))
+    peer.say('ping\n')
+    await until(() => expect(shared.seen.different).toEqual(['id van-1|hi|old hi', 'fix 1|ok 1|old ok 1']))
+  })
+
+  it('stores nothing with push: false, and notes all', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port, { push: false })
+    const peer = await dial(port)
+    peer.say('id van-1\nfix 1\nodd\npart\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nok\nok\n'))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 4, missed: 0, equal: 4, different: [] }))
+    expect([shared.stored, shared.frames, shared.tries]).toEqual([[], [], 0])
+    expect([...shared.seen.devices]).toEqual(['van-1'])
+  })
+
+  it('reads devices that nobody has configured, and those that need a secret, without holding anything', async () => {
+    const old = await oldServer()
+    const shared = onTrial(gateway())
+    const { port } = await listenTo(shared, old.port, { push: false })
+    for (const id of ['99', 'locked', 'locked wrong']) {
+      const peer = await dial(port)
+      peer.say(`id ${id}\nfix 1\n`)
+      await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    }
+    await until(() => expect(shared.seen).toMatchObject({ stored: 6, equal: 6, different: [] }))
+    expect([shared.stored, [...shared.seen.devices]]).toEqual([[], ['99', 'locked']])
+  })
+
+  it('loses nothing that passes while Redis is away, and says what its copy has missed', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    const notStored = await count('not_stored_total')
+    shared.store = 'fails'
+    shared.replica.current = false
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 1, missed: 1, equal: 2 }))
+    shared.store = 'takes'
+    shared.replica.current = true
+    peer.say('fix 2\n')
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 1, equal: 3 }))
+    expect([shared.places, await count('not_stored_total')]).toEqual([['7/42/1001'], notStored])
+  })
+
+  it('passes on while Redis hangs, and stores no more than there is room for', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    shared.store = 'waits'
+    const frames = 12_000
+    for (let n = 0; n < frames; n++) peer.say(`fix ${n}\n`)
+    await until(() => expect(old.fixes).toBe(frames))
+    await until(() => expect(peer.heard.endsWith(`ok ${frames - 1}\n`)).toBe(true))
+    await until(() => expect(shared.seen.missed).toBeGreaterThan(1000))
+    shared.store = 'takes'
+    await until(() => expect(shared.seen.stored + shared.seen.missed).toBe(frames + 1))
+    expect(shared.stored).toHaveLength(shared.seen.stored - 1)
+  })
+
+  it('passes on what its decoder cannot read, and what makes it throw', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const broken: Protocol = {
+      ...talk,
+      decode(frame, session) {
+        if (frame.toString().startsWith('fix 1')) throw new TypeError('a fault')
+        if (frame.toString().startsWith('fix 2')) throw new DecodeError('malformed')
+        return talk.decode(frame, session)
+      },
+    }
+    const { port } = await listenTo(shared, old.port, { protocol: broken })
+    const peer = await dial(port)
+    for (const [said, heard] of [
+      ['id van-1', 'hi'],
+      ['fix 1', 'ok 1'],
+      ['fix 2', 'ok 2'],
+      ['fix 3', 'ok 3'],
+    ]) {
+      const before = peer.heard
+      peer.say(`${said}\n`)
+      await until(() => expect(peer.heard).toBe(`${before}${heard}\n`))
+    }
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 2, equal: 2 }))
+    expect(shared.seen.different).toEqual(['fix 1||ok 1', 'fix 2||ok 2'])
+  })
+
+  it('passes on a frame that is too long for us, and misses it', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('x'.repeat(100_000))
+    await until(() => expect(old.got[0]?.bytes.length).toBe(100_000))
+    expect(peer.over).toBe(false)
+    await until(() => expect(shared.seen.missed).toBeGreaterThan(0))
+  })
+
+  it('passes the end of each side on, while the other may go on', async () => {
+    const got: string[] = []
+    const old = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('data', (bytes) => got.push(bytes.toString()))
+      socket.on('end', () => void sleep(50).then(() => socket.end('late\n')))
+    })
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const { port } = await listenTo(onTrial(), oldPort)
+    const peer = await dial(port)
+    peer.socket.end('id van-1\n')
+    await until(() => expect([peer.heard, peer.over]).toEqual(['late\n', true]))
+    expect(got.join('')).toBe('id van-1\n')
+  })
+
+  it('passes resets on, in both directions', async () => {
+    const old = await oldServer()
+    const { port } = await listenTo(onTrial(), old.port)
+    const [one, other] = [await dial(port), await dial(port)]
+    let code = ''
+    one.socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? ''))
+    other.say('id van-1\n')
+    one.say('id 007\n')
+    await until(() => expect([one.heard, other.heard]).toEqual(['hi\n', 'hi\n']))
+    other.socket.resetAndDestroy()
+    await until(() => expect(old.got.filter(({ isReset }) => isReset)).toHaveLength(1))
+    old.cut()
+    await until(() => expect([one.over, code]).toEqual([true, 'ECONNRESET']))
+  })
+
+  it('resets trackers while the old server is down, which is a finding until it is back', async () => {
+    const found = () => inEnglish(observations.current()).filter((each) => each.code === 'trial_unreachable')
+    const old = await oldServer()
+    const { port } = await listenTo(onTrial(), old.port)
+    await old.stop()
+    const peer = await dial(port)
+    await until(() => expect(peer.over).toBe(true))
+    expect(found()).toMatchObject([
+      { subject: { listener: 'tcp/talk' }, evidence: [`127.0.0.1:${old.port}: ECONNREFUSED`] },
+    ])
+    await old.start()
+    const next = await dial(port)
+    next.say('id van-1\n')
+    await until(() => expect(next.heard).toBe('hi\n'))
+    await expect.poll(found, { timeout: 20_000 }).toEqual([])
+  })
+
+  it('holds a fast tracker back while the old server does not read', async () => {
+    const old = createServer((socket) => socket.pause())
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const { port } = await listenTo(onTrial(), oldPort)
+    const peer = await dial(port)
+    const chunk = Buffer.alloc(1 << 20, 'x')
+    let sent = 0
+    while (sent < 64 && peer.socket.write(chunk)) sent++
+    for (; sent < 64; sent++) peer.socket.write(chunk)
+    await sleep(300)
+    expect(peer.socket.writableLength).toBeGreaterThan(16 << 20)
+    peer.socket.destroy()
+  })
+
+  it('drops its connections when it closes, and stores what has come', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const listener = await listenTo(shared, old.port)
+    const peer = await dial(listener.port)
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await listener.close()
+    expect(shared.places).toEqual(['7/42/1001'])
+    await until(() => expect(peer.over).toBe(true))
+  })
+})
+
+describe('a device that is switched', () => {
+  it('is answered by us from its next connection, and by the old server again', async () => {
+    const old = await oldServer({ answer: (bytes) => Buffer.concat([Buffer.from('old '), bytes]) })
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const first = await dial(port)
+    first.say('id van-1\n')
+    await until(() => expect(first.heard).toBe('old hi\n'))
+    await switchVan(shared, { trial: 'off' })
+    first.say('fix 1\n')
+    await until(() => expect(first.heard).toBe('old hi\nold ok 1\n'))
+    const second = await dial(port)
+    second.say('id van-1\nfix 2\n')
+    await until(() => expect(second.heard).toBe('hi\nok 2\n'))
+    expect(old.got).toHaveLength(1)
+    const other = await dial(port)
+    other.say('id 007\n')
+    await until(() => expect(other.heard).toBe('old hi\n'))
+    await switchVan(shared, { trial: 'on' })
+    const third = await dial(port)
+    third.say('id van-1\n')
+    await until(() => expect(third.heard).toBe('old hi\n'))
+  })
+
+  it('is known by its first frame, however that is cut', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenTo(shared, old.port)
+    const words = 'id van-1\nfix 2\n'
+    for (let at = 1; at < words.length; at++) {
+      const peer = await dial(port)
+      peer.say(words.slice(0, at))
+      await sleep(5)
+      peer.say(words.slice(at))
+      await until(() => expect(peer.heard).toBe('hi\nok 2\n'))
+      peer.socket.destroy()
+    }
+    expect(old.got).toEqual([])
+  })
+
+  it('feeds the old server, whose answers are dropped', async () => {
+    const old = await oldServer({ answer: () => Buffer.from('old') })
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(old.got[0]?.bytes.toString()).toBe('id van-1\nfix 1\n'))
+    await old.stop()
+    peer.say('fix 2\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\n'))
+    expect(shared.places).toHaveLength(2)
+  })
+
+  it('leaves the others with the old server, also those that do not say at once who they are', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('ping\n')
+    await until(() => expect(peer.heard).toBe('pong\n'))
+    expect(old.got[0].bytes.toString()).toBe('ping\n')
+    const ended = await dial(port)
+    ended.socket.end('ping\n')
+    await until(() => expect(ended.heard).toBe('pong\n'))
+  })
+
+  it('changes nothing for a tracker that connects while another one is switched', async () => {
+    const old = await oldServer({ delayMs: 20 })
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peers = await Promise.all(Array.from({ length: 20 }, () => dial(port)))
+    const switching = switchVan(shared, { trial: 'off' })
+    for (const [index, peer] of peers.entries()) peer.say(`id ${index % 2 ? '007' : 'van-1'}\nfix ${index}\n`)
+    await switching
+    for (const [index, peer] of peers.entries()) await until(() => expect(peer.heard).toBe(`hi\nok ${index}\n`))
+  })
+})
+
+describe('a UDP listener in front of an old server', () => {
+  const listen = (shared: Gateway, port: number, push = true) =>
+    open(listenUdp({ ...AT, name: 'udp/talk', trial: { host: '127.0.0.1', port, push } }, shared))
+
+  async function oldPeer(answer: (datagram: string) => string | undefined) {
+    const old = await openOldDatagrams(answer)
+    onTestFinished(old.close)
+    return old
+  }
+
+  it('gives each peer a socket of its own, and the answers back', async () => {
+    const old = await oldPeer((said) => `old ${said}`)
+    const shared = onTrial()
+    const { port } = await listen(shared, old.port)
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
+    van.say('fixof van-1\n')
+    other.say('fixof 007\n')
+    await until(() => expect([van.heard, other.heard]).toEqual([['old fixof van-1\n'], ['old fixof 007\n']]))
+    await until(() => expect(shared.places.toSorted()).toEqual(['7/42/1001', '7/43/1002']))
+    van.say('fixof van-1\n')
+    await until(() => expect(shared.seen.different).toContain('fixof van-1|ok|old fixof van-1'))
+  })
+
+  it('compares its answers with ours', async () => {
+    const old = await oldPeer(() => 'ok\n')
+    const shared = onTrial()
+    const { port } = await listen(shared, old.port, false)
+    const van = await datagramPeer(port)
+    van.say('fixof van-1\n')
+    van.say('fixof van-1\n')
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, equal: 2, different: [] }))
+    expect(shared.stored).toEqual([])
+  })
+
+  it('answers a switched device itself, and feeds the old server if asked to', async () => {
+    const old = await oldPeer(() => 'old')
+    const shared = onTrial()
+    const { port } = await listen(shared, old.port)
+    const van = await datagramPeer(port)
+    await switchVan(shared, { trial: 'off', feed: true })
+    van.say('fixof van-1\n')
+    await until(() => expect([van.heard, old.got]).toEqual([['ok\n'], ['fixof van-1\n']]))
+    await switchVan(shared, { trial: 'off' })
+    van.say('fixof van-1\n')
+    await until(() => expect(van.heard).toEqual(['ok\n', 'ok\n']))
+    expect(old.got).toHaveLength(1)
+  })
+})
+
+describe('an HTTP listener in front of an old server', () => {
+  const listen = (shared: Gateway, port: number, push = true) =>
+    open(listenHttp({ ...AT, name: 'http/talk', trial: { host: '127.0.0.1', port, push } }, shared))
+
+  async function oldServerOver(handler: RequestListener) {
+    const server = createHttpServer(handler)
+    const port = await listening(server)
+    onTestFinished(() => void (server.close(), server.closeAllConnections()))
+    return { server, port }
+  }
+
+  it('passes requests and answers as they are, and compares status and body', async () => {
+    const asked: string[] = []
+    const old = await oldServerOver((req, res) => {
+      let body = ''
+      req
+        .on('data', (bytes) => (body += bytes))
+        .on('end', () => {
+          asked.push(`${req.method} ${req.url} ${req.headers['x-van']} ${body}`)
+          res.writeHead(req.url === '/fix' ? 418 : 200, 'Fine', { 'x-old': 'yes' }).end('ok\n')
+        })
+    })
+    const shared = onTrial()
+    const { port } = await listen(shared, old.port)
+    const ask = async (path: string, body?: string) => {
+      const answer = await request(`http://127.0.0.1:${port}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'x-van': '12' },
+        body,
+      })
+      return [answer.statusCode, answer.headers['x-old'], await answer.body.text()]
+    }
+    expect(await ask('/fixof%20van-1')).toEqual([200, 'yes', 'ok\n'])
+    expect(await ask('/fixof%20', 'van-1')).toEqual([200, 'yes', 'ok\n'])
+    expect(asked).toEqual(['GET /fixof%20van-1 12 ', 'POST /fixof%20 12 van-1'])
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 0, equal: 2, different: [] }))
+    expect(shared.places).toEqual(['7/42/1001', '7/42/1001'])
+    expect((await ask('/nothing'))[0]).toBe(200)
+    await until(() => expect(shared.seen.different).toHaveLength(1))
+    expect(shared.seen.different[0]).toMatch(/^GET \/nothing\|400 .*\|200 ok$/)
+  })
+
+  it('passes bodies on that are too long for us', async () => {
+    let length = 0
+    const old = await oldServerOver((req, res) => {
+      req.on('data', (bytes: Buffer) => (length += bytes.length)).on('end', () => res.end('ok\n'))
+    })
+    const shared = onTrial()
+    const { port } = await listen(shared, old.port)
+    for (const change of [{}, { trial: 'off' }] as const) {
+      await switchVan(shared, change)
+      length = 0
+      const body = Buffer.alloc(100_000, 'x')
+      const answer = await request(`http://127.0.0.1:${port}/`, { method: 'POST', body })
+      expect([answer.statusCode, await answer.body.text(), length]).toEqual([200, 'ok\n', 100_000])
+    }
+    await until(() => expect(shared.seen).toMatchObject({ stored: 0, missed: 2 }))
+  })
+
+  it('cuts the connection of a client where the old server cuts its own, or is down', async () => {
+    const old = await oldServerOver((req) => void req.socket.resetAndDestroy())
+    const { port } = await listen(onTrial(), old.port)
+    await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
+    await new Promise((resolve) => old.server.close(resolve))
+    await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
+  })
+
+  it('answers the requests of a switched device itself', async () => {
+    const asked: string[] = []
+    const old = await oldServerOver((req, res) => (asked.push(req.url ?? ''), res.end('old')))
+    const shared = onTrial()
+    const { port } = await listen(shared, old.port)
+    const ask = async (path: string) => (await request(`http://127.0.0.1:${port}${path}`)).body.text()
+    await switchVan(shared, { trial: 'off' })
+    expect([await ask('/fixof%20van-1'), await ask('/fixof%20007'), asked]).toEqual(['ok\n', 'old', ['/fixof%20007']])
+    await switchVan(shared, { trial: 'off', feed: true })
+    expect(await ask('/fixof%20van-1')).toBe('ok\n')
+    await until(() => expect(asked).toEqual(['/fixof%20007', '/fixof%20van-1']))
+    await switchVan(shared, {})
+    expect(await ask('/fixof%20van-1')).toBe('old')
+  })
+})

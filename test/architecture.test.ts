@@ -15,7 +15,7 @@ import {
 const DECODERS = 'protocols/index.ts'
 
 /** Small things that depend on nothing, or on each other. */
-const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/masking', 'src/observe', 'src/texts', 'src/version']
+const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/masking', 'src/observe', 'src/signature', 'src/texts', 'src/version']
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/durable': [],
   'src/errors': [],
   'src/masking': [],
+  'src/signature': [],
   'src/texts': [],
   'src/version': ['package.json'],
   'src/observe': ['src/texts', 'src/version'],
@@ -36,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/http': EVERYWHERE,
   'src/tracking': ['src/domain', 'src/http', ...EVERYWHERE],
   'src/sandbox/tracking': ['src/http', 'src/tracking', ...EVERYWHERE],
+  'src/copies': ['src/config', 'src/domain', 'src/store', 'src/tracking', ...EVERYWHERE],
   'src/push': ['src/domain', 'src/store', 'src/tracking', ...EVERYWHERE],
   'src/verify': ['src/config', 'src/domain', 'src/http', 'src/store', 'src/tracking', ...EVERYWHERE],
   'src/diagnose': ['src/observe', 'src/texts'],

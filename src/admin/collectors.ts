@@ -8,6 +8,7 @@ import type { Roster } from '../roster/roster.ts'
 import { grouped, jobFaults, type Store } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
 import type { Verifier } from '../verify/index.ts'
+import { CopyCollector, type CopySources } from './copies.ts'
 import { CustodyCollector, type FixAccount, takeAccount } from './custody.ts'
 import { ConditionCollector } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
@@ -26,6 +27,7 @@ import { linkRates, RateCollector } from './status.ts'
 export interface CollectorSources
   extends DeviceSources,
     Pick<FactSources, 'alertsFailing' | 'isVerified' | 'redisDir' | 'tokensRefused'>,
+    Pick<CopySources, 'copies'>,
     Pick<MonitoringSources, 'readiness'>,
     Pick<DeviceIndexSources, 'speaks'> {
   readonly live: RosterInEffect
@@ -57,6 +59,8 @@ export function startCollectors(sources: CollectorSources) {
     knownTraffic: () => knownTraffic(gatherer.processes, findings.current),
   })
   const roster = new RosterCollector(sources)
+  const { copies: configured } = sources
+  const copies = new CopyCollector({ redis, logger, copies: configured })
   const gatherer: FactGatherer = new FactGatherer({
     ...sources,
     deviceOf: (id) => sources.directory().find(id),
@@ -68,6 +72,7 @@ export function startCollectors(sources: CollectorSources) {
     roster: () => roster.read(),
     keepMs: live.config.keep.delivered,
     missing: () => sources.verifier.missing,
+    copies: () => copies.facts(),
   })
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings: Findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
@@ -78,6 +83,7 @@ export function startCollectors(sources: CollectorSources) {
       devices: () => index.catchUp(),
       'what devices do': () => devices.look(),
       rates: () => rates.look(),
+      copies: () => copies.look(),
       'last hour': () => hour.look(),
       findings: () => findings.look(),
       verify: () => sources.verifier.look(),
@@ -89,6 +95,7 @@ export function startCollectors(sources: CollectorSources) {
   findings.follow(({ finding: { subject } }) => subject.device !== undefined && index.touch(subject.device))
   return {
     account,
+    copies,
     custody,
     apiStates,
     startedAt,

@@ -1,5 +1,6 @@
 import type {
   ApiFacts,
+  CopyFacts,
   DeviceGroup,
   Facts,
   FailedReceiver,
@@ -49,6 +50,8 @@ export interface FactSources extends RedisSources {
   readonly traffic: () => readonly StoppedTraffic[]
   /** What the tracking API took, and does not have. */
   readonly missing?: () => readonly MissingPositions[]
+  /** What became of the fixes of copies. */
+  readonly copies?: () => readonly CopyFacts[]
 }
 
 /** What all processes and Redis say, gathered once a second for the diagnosis and the status. */
@@ -149,6 +152,7 @@ export class FactGatherer {
       alerts: alertsFailing?.(),
       kept: stored.kept,
       missing: this.#sources.missing?.(),
+      copies: this.#sources.copies?.(),
     }
   }
 

@@ -10,6 +10,7 @@ import { type AlertReceivers, alertOperations } from './alert-tests.ts'
 import { type ApiSources, apiOperations } from './apis.ts'
 import { arrivalOperations, arrivalSource, enrolmentOperations } from './arrivals.ts'
 import { auditOperations, auditSource, keepAudit } from './audit.ts'
+import { copyOperations, type CopySources } from './copies.ts'
 import { startCollectors } from './collectors.ts'
 import { DaySheets } from './day-sheets.ts'
 import { daysOperation } from './days.ts'
@@ -74,6 +75,8 @@ export interface AdminOptions
   readonly speaks?: FindSpoken
   /** The rosters to pull; without it, none are. */
   readonly pulls?: PullerSources['pulls']
+  /** The copies that are configured; without it, there are none. */
+  readonly copies?: CopySources['copies']
   /** The receivers of alerts; undefined until they are known. */
   readonly alerts?: () => AlertReceivers | undefined
   /** What points trackers at this server. */
@@ -116,7 +119,7 @@ export async function openAdmin(options: AdminOptions) {
     tokensRefused: tokens.refused,
     alertsFailing: () => alerts()?.failing() ?? [],
   })
-  const { account, apiStates, custody, startedAt, rates, index, devices, gatherer, hour, findings, refusals } =
+  const { account, apiStates, copies, custody, startedAt, rates, index, devices, gatherer, hour, findings, refusals } =
     collectors
   const rows = { ...options, index, findings, refusals, places: await readPlaces() }
   const closing = new AbortController()
@@ -137,6 +140,7 @@ export async function openAdmin(options: AdminOptions) {
     apis: lastKnown<readonly ApiState[]>(apiStates, () => unknownStates(apis(), startedAt)),
     findings,
     gatherer,
+    copies,
     vans: (scope) => devices.vans(scope),
     overdue: (scope) => devices.overdue(scope),
     rates: () => rates.now(),
@@ -163,6 +167,7 @@ export async function openAdmin(options: AdminOptions) {
     ...findingOperations(findings),
     ...events.operations,
     ...laneOperations(redis, account),
+    ...copyOperations(options),
     ...deviceListOperations(rows),
     importOperation(options, change),
     ...deviceOperations(rows, change),
@@ -238,8 +243,9 @@ function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer | und
   }
 }
 
-function secretsOf({ tokens, metricsToken, companies, pulls }: AdminOptions): string[] {
+function secretsOf({ tokens, metricsToken, companies, copies, pulls }: AdminOptions): string[] {
   return [
+    ...(copies?.() ?? []).flatMap(({ headers, secret = [] }) => [secret, ...Object.values(headers)].flat()),
     ...(pulls?.() ?? []).flatMap(({ token = [] }) => token),
     metricsToken() ?? [],
     ...tokens().map(({ token }) => token),

@@ -14,6 +14,7 @@ import {
   type TrialAccount,
 } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
+import type { CopyCollector } from './copies.ts'
 import type { FixAccount } from './custody.ts'
 import { type ApiState, type Upstream, worstOf } from './api-states.ts'
 import type { FactGatherer } from './facts.ts'
@@ -32,6 +33,7 @@ export interface StatusSources {
   readonly gatherer: Pick<FactGatherer, 'gateways' | 'primaries' | 'processes' | 'pushes' | 'pushesTo'>
   readonly rates: () => Rates
   readonly hour: Pick<FlowHour, 'of'>
+  readonly copies?: Pick<CopyCollector, 'json'>
   readonly companies: () => readonly Pick<Company, 'company_id' | 'name'>[]
   /** How many configured devices do what. */
   readonly vans: (scope: Scope) => StatusJson['vans']
@@ -104,7 +106,7 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
 }
 
 /** What a status says of the whole system, and not of single companies. */
-function wholeSystem({ gatherer, rates }: StatusSources, taken: FixAccount, api: Upstream) {
+function wholeSystem({ copies, findings, gatherer, rates }: StatusSources, taken: FixAccount, api: Upstream) {
   const now = Date.now()
   const perS = rates()
   return {
@@ -112,6 +114,7 @@ function wholeSystem({ gatherer, rates }: StatusSources, taken: FixAccount, api:
     figures: {
       rates: { received_per_s: perS.received, delivered_per_s: perS.delivered },
       custody: taken.custody,
+      copies: copies?.json(findings.current),
       processes: gatherer.processes.map((process) => processJson(process, now)),
       redis: gatherer.primaries.length > 0 ? gatherer.primaries.map(primaryJson) : undefined,
     },

@@ -1,10 +1,11 @@
-import { createHmac, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { request } from 'undici'
 import type { Config } from '../config/schema.ts'
 import { SEVERITY_ORDER } from '../diagnose/codes.ts'
 import { plainly } from '../diagnose/plain.ts'
 import { masked } from '../masking.ts'
+import { signature } from '../signature.ts'
 import { say, type Text } from '../texts/text.ts'
 import { type AlertMessage, dayLink, FORMATS, forOperator, linksOf, plain } from './formats.ts'
 import { type AlertTransport, NotDelivered } from './outbox.ts'
@@ -81,14 +82,6 @@ function withoutSecrets(text: string, { url, secret = '' }: Pick<Webhook, 'url' 
   const { pathname, search, searchParams } = new URL(url)
   const parts = [secret, pathname, search, ...pathname.split('/'), ...searchParams.values()]
   return parts.filter(({ length }) => length >= SHORTEST_SECRET).reduce((shown, part) => masked(shown, part), text)
-}
-
-/** `v1=` and the HMAC-SHA256 of `<timestamp>.<body>` in hexadecimal digits; the timestamp is unix seconds. */
-function signature(body: string, secret: string | undefined): Record<string, string> {
-  const timestamp = String(Math.floor(Date.now() / 1000))
-  if (secret === undefined) return { 'waybridge-timestamp': timestamp }
-  const hmac = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
-  return { 'waybridge-timestamp': timestamp, 'waybridge-signature': `v1=${hmac}` }
 }
 
 /** Throws a message of our own: that of a network error may contain the URL, which may hold a secret. */

@@ -197,6 +197,7 @@ function parkedCommands(parked: Command, asking: AskingCommand): void {
         .action(async (options) => exit(await (await import('./parked.ts')).listParkedCommand(options)))
     else
       command
+        .option('--copy <name>', 'what the receiver of this copy refused')
         .option('--all', 'of all couriers and routes')
         .action(async (options) => exit(await (await import('./parked.ts')).changeParkedCommand(act, options)))
   }

@@ -9,6 +9,8 @@ interface ParkedOptions extends AdminPortOptions {
   readonly courier?: string
   readonly route?: string
   readonly all?: boolean
+  /** What the receiver of this copy refused, in place of the tracking API. */
+  readonly copy?: string
   readonly json?: boolean
 }
 
@@ -26,9 +28,10 @@ export async function listParkedCommand(options: ParkedOptions): Promise<number>
 
 /** `waybridge parked retry` and `delete`. @returns the exit code @throws UserError */
 export async function changeParkedCommand(act: 'retry' | 'delete', options: ParkedOptions): Promise<number> {
-  const { all, courier, route } = options
+  const { all, copy, courier, route } = options
+  if (copy !== undefined) return changeParkedCopy(act, copy, options)
   if (!all && courier === undefined && route === undefined)
-    throw new UserError(`Say what to ${act}: --courier, --route or both, or --all.`)
+    throw new UserError(`Say what to ${act}: --courier, --route or both, --copy, or --all.`)
   const admin = await findAdminPort(options)
   const [method, path] =
     act === 'retry' ? (['POST', '/admin/parked/retry'] as const) : (['DELETE', '/admin/parked'] as const)
@@ -37,6 +40,22 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
   const positions = counted((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
   const then = act === 'retry' ? 'tried again; `waybridge parked list` shows what is refused again' : 'deleted'
   printLines([`${positions} ${then}.`])
+  return 0
+}
+
+async function changeParkedCopy(act: 'retry' | 'delete', copy: string, options: ParkedOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const [method, path] =
+    act === 'retry' ? (['POST', '/admin/copies/retry'] as const) : (['DELETE', '/admin/copies/parked'] as const)
+  const done = await read<{ readonly retried?: number; readonly deleted?: number }>(admin, {
+    method,
+    path,
+    query: { copy },
+  })
+  const positions = counted((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
+  printLines([
+    `${positions} ${act === 'retry' ? 'tried again; `waybridge status` shows what stays parked' : 'deleted'}.`,
+  ])
   return 0
 }
 

@@ -139,7 +139,7 @@ function figureLines(status: StatusAnswer, clock: Clock, paint: Painter): string
 type StatusRow = [label: string, figure: string | number, note?: string, style?: 'bold' | 'green' | 'yellow']
 
 function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
-  const { apis, upstream, rates, waiting, parked, held, custody } = status
+  const { apis, copies, upstream, rates, waiting, parked, held, custody } = status
   const { state, since_at, token_refused } = upstream
   return [
     ['tracking service', state, `since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow'],
@@ -152,6 +152,7 @@ function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
     ...(parked ? [troubleRow('parked', parked.fixes, `on ${counted(parked.lanes, 'lane')}`)] : []),
     ...(held ? [troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`)] : []),
     ...(custody ? [custodyRow(custody)] : []),
+    ...(copies ?? []).map(copyRow),
     ...(status.trial ? [trialRow(status.trial)] : []),
   ]
 }
@@ -160,6 +161,17 @@ function apiRow({ api, companies, since_at, state }: StatusAnswer['apis'][number
   const of = companies.length === 1 ? `company ${companies[0]}` : counted(companies.length, 'company', 'companies')
   return ['', state, `${api}, ${of}, since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow']
 }
+
+/** `copy crm   3 waiting   up, 120 delivered` */
+function copyRow({ name, state, waiting, delivered, parked, discarded, difference }: CopyAnswer): StatusRow {
+  const shares = { waiting, parked, discarded, difference }
+  const others = Object.entries(shares).flatMap(([share, fixes]) => (fixes === 0 ? [] : [`${fixes} ${share}`]))
+  const note = [`copy, ${delivered} delivered`, ...others].join(', ')
+  const isWell = state === 'up' && parked + discarded === 0 && difference === 0
+  return [name.slice(0, LABEL), state, note, isWell ? 'green' : 'yellow']
+}
+
+type CopyAnswer = NonNullable<StatusAnswer['copies']>[number]
 
 /** The rows of rates. A token with `companies` gets none. */
 function rateRows({ received_per_s, delivered_per_s }: NonNullable<StatusAnswer['rates']>): StatusRow[] {
@@ -198,6 +210,8 @@ function custodyNote(custody: NonNullable<StatusAnswer['custody']>): string {
   return `${custody.received} received${shares.length > 0 ? ': ' : ''}${shares.join(', ')}`
 }
 
+/** The longest label. */
+const LABEL = 16
 /** As on the page. */
 const SILENT_MS = 10_000
 

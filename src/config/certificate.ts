@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { observations } from '../observe/observations.ts'
 import { say } from '../texts/text.ts'
 import type { Bridge } from './bridge.ts'
+import type { Copy } from './copies.ts'
 import { inGateway } from './problem.ts'
 import type { Pull } from './pull.ts'
 import type { Config, TlsConfig } from './schema.ts'
@@ -92,19 +93,22 @@ export function pullTls({ ca }: Pick<Pull, 'ca'>): SecureContextOptions | Certif
 export function certificateMistakes({
   admin,
   companies,
+  copies,
   listeners,
   mqtt,
   roster,
   tracking,
-}: Pick<Config, 'admin' | 'companies' | 'listeners' | 'mqtt' | 'roster' | 'tracking'>) {
+}: Pick<Config, 'admin' | 'companies' | 'copies' | 'listeners' | 'mqtt' | 'roster' | 'tracking'>) {
   const served = [
     ...listeners.map(({ tls }, index) => ({ path: ['listeners', index, 'tls'], tls })),
     { path: ['mqtt', 'broker', 'tls'], tls: mqtt.broker?.tls },
     { path: ['admin', 'tls'], tls: admin.tls },
   ]
   const presented = mqtt.bridges.map(({ tls }, index) => ({ path: ['mqtt', 'bridges', index, 'tls'], tls }))
+  const copied = copies.map(({ tls }, index) => ({ path: ['copies', index, 'tls'], found: tls && readClientTls(tls) }))
   const pulled = roster.pull.map((pull, index) => ({ path: ['roster', 'pull', index], found: pullTls(pull) }))
   const all = [
+    ...copied,
     ...pulled,
     ...served.map(({ path, tls }) => ({ path, found: tls && readCertificate(tls) })),
     ...presented.map(({ path, tls }) => ({ path, found: tls && readClientTls(tls) })),
@@ -117,6 +121,13 @@ export function certificateMistakes({
   return all.flatMap(({ path, found }) =>
     found && 'message' in found ? [{ path: [...path, found.key], message: found.message }] : [],
   )
+}
+
+/** The TLS of connections to the receiver of a copy; undefined: as the system has it. @throws Error where its files cannot be used */
+export function copyTls({ tls }: Pick<Copy, 'tls'>): SecureContextOptions | undefined {
+  const read = tls ? readClientTls(tls) : undefined
+  if (read && 'message' in read) throw new Error(`tls.${read.key}: ${read.message}`)
+  return read
 }
 
 /** What a file says; its text is not quoted in mistakes, as it may be a key. */

@@ -3,6 +3,7 @@ import { isLoopback } from '../domain/networks.ts'
 import { alerts } from './alerts.ts'
 import { companyTracking, proxyUrl, tlsFiles, unequalApis } from './apis.ts'
 import { bridges } from './bridge.ts'
+import { copies } from './copies.ts'
 import {
   address,
   fields,
@@ -105,6 +106,7 @@ export function configSchema(protocols: Protocols, dir = '') {
       after: setting(timer(1), '2m', 'Time after which a delivered position must be there.'),
       repair: setting(flag, false, 'Push positions that are missing there once more.'),
     }),
+    copies: copies(dir).describe('Other receivers of the same positions.'),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
       max_wait: setting(

@@ -444,6 +444,25 @@ export const CODES = {
     message: '{} is not told of findings',
     action: 'correct the receiver or its URL in gateway.yaml (alerts), then test it: waybridge alerts test',
   },
+  copy_failing: {
+    severity: 'warning',
+    link: 'accepted',
+    message: 'the copy {} does not reach its receiver',
+    action:
+      'see the evidence: start its receiver, or correct the copy in gateway.yaml (copies); what waits is delivered once it answers',
+  },
+  copy_full: {
+    severity: 'error',
+    link: 'accepted',
+    message: 'so much waits for the copy {} that the oldest positions are discarded',
+    action: 'see why its receiver does not take them, or raise max_waiting (copies) or the memory of Redis',
+  },
+  copy_refused: {
+    severity: 'warning',
+    link: 'accepted',
+    message: 'the receiver of the copy {} refuses positions: they are parked',
+    action: 'correct the cause that its answer names, then retry them: waybridge parked retry --copy',
+  },
   plain_to_tls: {
     severity: 'warning',
     link: 'connected',
@@ -515,7 +534,7 @@ export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', '
 /** What trackers raise an alarm about. It breaks no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
 
-/** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, receivers of alerts, and what becomes of delivered positions. */
+/** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, receivers of alerts, copies, and what becomes of delivered positions. */
 export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   ...ALARM_FINDINGS,
   'config_refused',
@@ -526,6 +545,9 @@ export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   'keep_full',
   'missing_at_api',
   'trial_unreachable',
+  'copy_failing',
+  'copy_full',
+  'copy_refused',
 ])
 
 /** What each process of a machine says of the same files. */

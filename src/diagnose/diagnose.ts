@@ -93,9 +93,9 @@ export function findingOf(
   }
 }
 
-function nameOf({ device, file, host = '', listener, process }: Finding['subject']): Text {
+function nameOf({ copy, device, file, host = '', listener, process }: Finding['subject']): Text {
   if (file !== undefined) return say('{} on {}', file, host)
-  return device ?? listener ?? process ?? say('a device')
+  return device ?? listener ?? process ?? copy ?? say('a device')
 }
 
 /** What waits because of one of these needs no finding of its own. */

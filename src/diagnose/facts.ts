@@ -44,8 +44,19 @@ export interface Facts {
   /** How far back delivered fixes are kept if their memory is used up, and how far they should be: ms UTC. */
   readonly kept?: { readonly since: number; readonly wantedSince: number }
   readonly missing?: readonly MissingPositions[]
+  readonly copies?: readonly CopyFacts[]
   /** Received fixes minus those that are accounted for, as counted last while no fix moved. */
   readonly difference?: number
+}
+
+/** What became of the fixes of a copy. */
+export interface CopyFacts {
+  readonly copy: string
+  readonly parked: number
+  /** The answer by which the last fix was parked, and when, ms UTC. */
+  readonly refusal?: { readonly status: number; readonly message: string; readonly at: number }
+  /** Fixes that it got minus what became of them, as counted last while none moved. */
+  readonly difference: number
 }
 
 /** A receiver of alerts that is not told: `alerts.webhooks[0] (hooks.example)`. `sinceAt`: ms UTC; `tries`: since then. */

@@ -12,6 +12,7 @@ export function systemTroubles(facts: Facts): Found[] {
     rosterTroubles,
     alertTroubles,
     keepTroubles,
+    copyTroubles,
   ].flatMap((troubles) => troubles(facts))
 }
 
@@ -171,6 +172,30 @@ function keepTroubles({ kept, now }: Facts): Found[] {
   const { since, wantedSince } = kept
   const message = say(CODES.keep_full.message, hours(now - since))
   return [{ code: 'keep_full', message, evidence: [say('keep.delivered is {}', hours(now - wantedSince))] }]
+}
+
+/** What receivers of copies refuse, and accounts of copies that do not add up. */
+function copyTroubles({ copies = [] }: Facts): Found[] {
+  const refused = copies.flatMap(({ copy, parked, refusal }): Found[] => {
+    if (parked === 0 || !refusal) return []
+    const { status, message, at } = refusal
+    const said = message === '' ? say('it answers {}', status) : say('it answers {}: {}', status, message)
+    return [
+      {
+        code: 'copy_refused',
+        subject: { copy },
+        sinceAt: at,
+        count: parked,
+        evidence: [status === 0 ? message : said],
+      },
+    ]
+  })
+  const differences = copies.flatMap(({ copy, difference }): Found[] => {
+    if (difference === 0) return []
+    const evidence = [say('the copy {}: {} positions', copy, difference)]
+    return [{ code: 'custody_difference', subject: { copy }, count: Math.abs(difference), evidence }]
+  })
+  return [...refused, ...differences]
 }
 
 function hours(ms: number): Text {

@@ -6,7 +6,7 @@ import type { OwnClock } from './clock.ts'
 import type { Holding } from './holding.ts'
 import type { Refusal, ResolvedDevice } from './identity.ts'
 import type { FixSource, Obstacle, Share } from './outcome.ts'
-import { type FilterOptions, type HoldOptions, placeFixes, unstored } from './place.ts'
+import { type FilterOptions, type HoldOptions, type LogsOf, placeFixes, unstored } from './place.ts'
 import { Trails } from './suspicion.ts'
 
 export interface FixStorageOptions {
@@ -19,6 +19,8 @@ export interface FixStorageOptions {
   /** The tracks of devices at all gateways; without it, those at this gateway alone. */
   readonly trails?: Trails
   readonly holding: Pick<Holding, 'marking'>
+  /** What copies get of the fixes of a company; undefined: nothing. */
+  readonly logsOf?: LogsOf
 }
 
 /** Places the fixes of a device, and stores them. */
@@ -37,7 +39,7 @@ export class FixStorage {
     sender: ResolvedDevice,
     source: Source,
   ): Promise<Share<Source>> {
-    const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    const { appender, capacity, clock, filter, hold, holding, logsOf, replica } = this.#options
     const { id, entry } = sender
     const { at: now, lateAt, session, spoken } = source
     const { jumps } = clock
@@ -65,7 +67,14 @@ export class FixStorage {
     const origin = { device: id, entry, now, lateAt, isProven: session.transport !== 'udp', spoken, trail }
     // Version 0 has them judged again at once.
     const rosterVersion = spoken?.isRefuted ? 0 : version
-    const placed = placeFixes(fixes, origin, { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt })
+    const placed = placeFixes(fixes, origin, {
+      roster,
+      rosterVersion,
+      filter,
+      hold,
+      isClockInDoubt: clock.isInDoubt,
+      logsOf,
+    })
     share.placed = placed
     if (trail?.offTrack) share.move = trail.suspicion
     // The account of a trial is the trial's own.

@@ -2,7 +2,7 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import { inTurns } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
-import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
+import { belongedAt, type DeviceEntry, type Lane } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type ArrivedSender, readArrival } from '../store/arrivals.ts'
 import {
@@ -21,6 +21,7 @@ import {
   markReleasing,
   packDevice,
   packRecords,
+  type Position,
   positionOf,
   type Store,
   receivedAt,
@@ -30,11 +31,12 @@ import {
   spokenIn,
   sweepHeld,
   timestampOf,
+  withCopied,
 } from '../store/index.ts'
 import type { OwnClock } from './clock.ts'
 import { trustIn } from './identity.ts'
 import type { Journal } from './journal.ts'
-import { type FilterOptions, type HoldOptions, judge } from './place.ts'
+import { type FilterOptions, type HoldOptions, judge, type LogsOf, utcOf } from './place.ts'
 
 export interface HoldingOptions {
   readonly redis: Store
@@ -45,6 +47,8 @@ export interface HoldingOptions {
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly journal: Pick<Journal, 'heldTooLong' | 'released' | 'sentBefore'>
+  /** What copies get of the fixes of a company; undefined: nothing. */
+  readonly logsOf?: LogsOf
   readonly logger: Logger
 }
 
@@ -246,16 +250,34 @@ export class Holding {
       const fix = { ...fixOf(record), time: verdict.position.timestamp * 1000 }
       journal.released(id, fix.time)
       sent(fix)
-      return { lane: verdict.lane.key, device: id, records }
+      const copied = this.#copied(records, {
+        entry,
+        position: verdict.position,
+        lane: verdict.lane,
+        from: lists.reason,
+      })
+      return { lane: verdict.lane.key, device: id, ...copied }
     }
     if (oldestAt < now) return this.#tooOld(found, lists)
     const lookAt = Math.min(verdict.lookAt, oldestAt)
     if (verdict.held !== lists.reason) {
       sent()
-      return { held: verdict.held, device: id, records, isProven: lists.isProven, lookAt, rosterVersion }
+      const timestamp = Math.floor(utcOf(timestampOf(record) * 1000, origin) / 1000)
+      const position = { ...verdict.position, timestamp }
+      const copied = verdict.held === 'no_route' ? this.#copied(records, { entry, position }) : { records }
+      return { held: verdict.held, device: id, ...copied, isProven: lists.isProven, lookAt, rosterVersion }
     }
     next.at = Math.min(next.at, lookAt)
     return 'stays'
+  }
+
+  /** The record of a fix that leaves a list, with what copies get of it. Those with `without_route` had it when it was held. */
+  #copied(records: Buffer, { entry, position, lane, from }: ReleasedFix) {
+    const logs = entry && this.#options.logsOf?.(entry.company_id)
+    const names = logs && (!lane ? logs.unassigned : from === 'no_route' ? logs.released : logs.arriving)
+    if (!entry || !names) return { records }
+    const place = { device: entry.id, lane }
+    return withCopied(records, { positions: [position], beside: [{}], place, logs: names, hasSaid: false })
   }
 
   /** The fate of a fix that was held for too long. Of devices that are not configured anybody may send. */
@@ -263,6 +285,15 @@ export class Holding {
     if (entry) this.#options.journal.heldTooLong(entry.id, reason)
     return { gone: 'discarded:held_age' }
   }
+}
+
+interface ReleasedFix {
+  readonly entry: DeviceEntry | undefined
+  /** In UTC. */
+  readonly position: Position
+  readonly lane?: Lane
+  /** Why it was held. */
+  readonly from?: HeldLists['reason']
 }
 
 interface SweepOptions {

@@ -4,6 +4,7 @@ import { utcFromLocal } from '../domain/times.ts'
 import type { DeviceEntry, Lane } from '../roster/device-entry.ts'
 import type { Roster } from '../roster/roster.ts'
 import {
+  type CompanyLogs,
   type HoldReason,
   type Part,
   type Position,
@@ -11,6 +12,7 @@ import {
   packRecords,
   type Spoken,
   type Storable,
+  withCopied,
 } from '../store/index.ts'
 import type { DeviceTrail } from './suspicion.ts'
 
@@ -47,7 +49,11 @@ export interface PlacementRules {
   readonly hold: HoldOptions
   /** Whether our own clock is in doubt: then fixes that seem too old are held as well. */
   readonly isClockInDoubt: boolean
+  /** What copies get of the fixes of a company; undefined: nothing. */
+  readonly logsOf?: LogsOf
 }
+
+export type LogsOf = (company: string) => CompanyLogs | undefined
 
 export interface FixOrigin {
   readonly device: string
@@ -113,10 +119,11 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     }
     const { held, lane, lookAt = Infinity, position } = verdict
     const run = runs[runs.length - 1]
-    if (run && run.lane === lane?.key && run.held === held) {
+    if (run && run.lane?.key === lane?.key && run.held === held) {
       run.positions.push(position)
+      run.fixes.push(fix)
       run.lookAt = Math.min(run.lookAt, lookAt)
-    } else runs.push({ lane: lane?.key, held, lookAt, positions: [position] })
+    } else runs.push({ lane, held, lookAt, positions: [position], fixes: [fix] })
     if (held) lastUnplaced = { reason: held, fix, held: true }
     const time = lane ? position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
@@ -225,12 +232,13 @@ function asReported(fix: Fix, filter: FilterOptions): Position | undefined {
   return typeof position === 'string' ? undefined : position
 }
 
-/** Positions that follow each other and go to the same place. */
+/** Positions that follow each other and go to the same place, with their fixes. */
 interface PositionRun {
-  readonly lane?: string
+  readonly lane?: Lane
   readonly held?: HoldReason
   lookAt: number
   readonly positions: Position[]
+  readonly fixes: Fix[]
 }
 
 /** The records of runs. */
@@ -239,11 +247,33 @@ function partsOf(runs: readonly PositionRun[], origin: FixOrigin, rules: Placeme
   const { rosterVersion } = rules
   const oldestAt = storedAt + rules.hold.max_age
   const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
-  return runs.map(({ lane = '', held, lookAt, positions }) => {
-    const records = packRecords(positions, packed, storedAt)
-    if (held === undefined) return { lane, device, records, isProven }
-    return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion }
+  const logs = entry && rules.logsOf?.(entry.company_id)
+  return runs.map((run) => {
+    const { lane, held, lookAt, positions } = run
+    const own = packRecords(positions, packed, storedAt)
+    const { records, copied } = logs ? copiedOf(run, own, { logs, origin }) : { records: own, copied: undefined }
+    if (lane) return { lane: lane.key, device, records, copied, isProven }
+    const heldFor = held ?? 'no_route'
+    return { held: heldFor, device, records, copied, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion }
   })
+}
+
+/** The records of a run, with what copies get of them. */
+function copiedOf(
+  { lane, held, positions, fixes }: PositionRun,
+  records: Buffer,
+  { logs, origin }: { readonly logs: CompanyLogs; readonly origin: FixOrigin },
+) {
+  const names = lane ? logs.arriving : held === 'no_route' ? logs.unassigned : ''
+  if (names === '') return { records, copied: undefined }
+  // What is held has the time that the device reported.
+  const known = lane
+    ? positions
+    : positions.map((position, index) => {
+        return { ...position, timestamp: Math.floor(utcOf(fixes[index].time, origin) / 1000) }
+      })
+  const place = { device: origin.entry?.id ?? origin.device, lane }
+  return withCopied(records, { positions: known, beside: fixes, place, logs: names, hasSaid: logs.hasSaid })
 }
 
 function packOnce({ device, entry, spoken }: FixOrigin): Buffer {

@@ -44,6 +44,8 @@ const HOLDS_MS = {
   no_id: MINUTE_MS,
   plain_to_tls: MINUTE_MS,
   push_full: 10_000,
+  copy_failing: 5000,
+  copy_full: MINUTE_MS,
 } satisfies Record<string, number>
 export type ObservationCode = keyof typeof HOLDS_MS
 
@@ -69,6 +71,8 @@ export interface Subject {
   readonly pull?: string
   /** A receiver of alerts: `alerts.webhooks[0] (hooks.example)`. */
   readonly receiver?: string
+  /** The name of a copy. */
+  readonly copy?: string
 }
 
 /** The same thing, observed once or often, about one subject. Instants in ms UTC. */

@@ -1,5 +1,6 @@
 import { forgetRecord } from './device-record.ts'
 import { HELD_LISTS, heldList } from './held.ts'
+import { forgetCopied } from './copies.ts'
 import { forgetCorrections } from './corrections.ts'
 import { forgetKept } from './kept-fixes.ts'
 import { dropFrames, frameIds } from './kept-frames.ts'
@@ -27,6 +28,8 @@ export interface ForgottenDevice {
   readonly frames: number
   /** Deliveries that were kept. */
   readonly kept: number
+  /** Fixes that waited, or were parked, for copies. */
+  readonly copied: number
   /** Lanes that a worker pushes at this moment: fixes of the device may be left there. */
   readonly busy: number
 }
@@ -55,7 +58,8 @@ export async function forgetDevice(
   for (const id of ids) await forgetCorrections(shard, id)
   const kept = await sumOver([...ids], (id) => forgetKept(shard, id))
   const frames = await dropFrames(await frameIds(redis, [...ids]))
-  return { held, parked: parked + refused, ...lanes, marks, contacts, frames, kept }
+  const copied = await forgetCopied(shard, ids)
+  return { held, parked: parked + refused, ...lanes, marks, contacts, frames, kept, copied }
 }
 
 /** Leases only the lanes that have something of the device, and gives them back. */

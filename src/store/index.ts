@@ -21,6 +21,8 @@ export { isConnectionError, LOADING, openRedis, type Redis, type RedisServer } f
 export { durabilityProblems, missingReplicas, type RedisPrimary, redisPrimaries } from '../redis/durability.ts'
 export { grouped } from '../redis/grouped.ts'
 export { connect } from './connect.ts'
+export * from './copied.ts'
+export * from './copies.ts'
 export { type Shard, type Store } from './shards.ts'
 export type { AppenderOptions, MemoryShares } from './store.ts'
 export * from './survey.ts'

@@ -91,6 +91,19 @@ export function shardKeys(tag: string) {
      * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids
      */
     misunderstood: (part: string) => `${tag}:misunderstood:${part}`,
+    /** list `<log>`: what copies get, an entry for each call that stored fixes (see copied.ts) */
+    copiedPrefix: `${tag}:copied:`,
+    /** hashes: log → entries, and fixes, that were ever written to it */
+    copiedEntries: `${tag}:copied-entries`,
+    copiedFixes: `${tag}:copied-fixes`,
+    /** hash `<log>`: copy → entry that it gets next, number of its first fix, number of the first fix that it ever got, ms UTC */
+    cursorsPrefix: `${tag}:copy-cursors:`,
+    /** hash: `<copy> delivered`, `<copy> discarded`; `<copy> left`: fixes of logs that it gets no more; `<copy> retry`: parked fixes to try again */
+    copyCounts: `${tag}:copy-counts`,
+    /** list: what the receiver of a copy refused, a fix each */
+    copyParked: (copy: string) => `${tag}:copy-parked:${copy}`,
+    /** string that expires: the worker that sends a copy */
+    copying: (copy: string) => `${tag}:copying:${copy}`,
   }
 }
 

@@ -39,10 +39,20 @@ export type HoldReason = (typeof HOLD_REASONS)[number]
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
 export type Part = LanePart | HeldPart
 
+/** What copies get of the records of a part: see copied.ts. */
+export interface CopiedPart {
+  /** The names of the logs that they are written to, with a space between. */
+  readonly logs: string
+  readonly head: Buffer
+  /** The length of each record without what only the logs keep of it, which follows there. */
+  readonly ownLength: number
+}
+
 interface LanePart {
   readonly lane: string
   readonly device: string
   readonly records: Buffer
+  readonly copied?: CopiedPart
   /**
    * As `HeldPart.isProven`, for records that have to be held behind earlier ones. Undefined: they came over a
    * connection.
@@ -54,6 +64,7 @@ export interface HeldPart {
   readonly held: HoldReason
   readonly device: string
   readonly records: Buffer
+  readonly copied?: CopiedPart
   /**
    * Whether they came over a connection, which proves the sender's address. The address of a datagram may be forged.
    */

@@ -32,6 +32,21 @@ const SCRIPTS = {
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],
   sign: ['sign'],
+  copies: [
+    'enter_copies',
+    'survey_copies',
+    'read_copied',
+    'advance_copy',
+    'leave_copy',
+    'end_copy',
+    'trim_log',
+    'hold_copy',
+    'release_copy',
+    'replace_copied',
+    'settle_parked',
+    'retry_copy',
+    'discard_parked',
+  ],
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
@@ -44,7 +59,18 @@ const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set([
   'requeue',
 ])
 /** Scripts that need no replica: they read, or what they write may be lost. */
-const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'note_devices', 'lane_days', 'audit', 'sign'])
+const READING: ReadonlySet<string> = new Set([
+  'survey',
+  'beat',
+  'note_devices',
+  'lane_days',
+  'audit',
+  'sign',
+  'survey_copies',
+  'read_copied',
+  'hold_copy',
+  'release_copy',
+])
 
 export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
 for (const script of Object.values(SCRIPTS).flat()) metrics.slowScripts.inc({ script }, 0)

@@ -2,7 +2,7 @@ import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
 import type { ShardKeys } from './keys.ts'
 import { dueAfter } from './lease.ts'
-import { type HoldReason, type Part, slicesOf } from './record.ts'
+import { type CopiedPart, type HoldReason, type Part, slicesOf } from './record.ts'
 import type { Shard } from './shards.ts'
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
@@ -115,7 +115,9 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
     for (const run of split?.runs ?? runsWithoutMarks(part)) {
       runs.push(run)
       partOfRun.push(index)
-      size += MAX_HEAD_BYTES + MAX_CHAR_BYTES * (place.length + run.name.length) + run.records.length
+      const { logs = '', head } = part.copied ?? {}
+      const texts = MAX_CHAR_BYTES * (place.length + run.name.length + logs.length)
+      size += MAX_HEAD_BYTES + texts + (head?.length ?? 0) + run.records.length
     }
   }
   const bytes = Buffer.allocUnsafe(size)
@@ -126,12 +128,27 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
     bytes[at++] = (part.isProven === false ? kind.toLowerCase() : kind).charCodeAt(0)
     at += 1 + (bytes[at] = bytes.write('lane' in part ? part.lane : part.device, at + 1))
     at += 1 + (bytes[at] = bytes.write(name, at + 1))
+    at += writeCopied(part.copied, bytes, at)
     bytes[at] = flags
     bytes.writeUInt16BE(count, at + 1)
     bytes.set(records, at + 3)
     at += 3 + records.length
   }
   return { bytes: bytes.subarray(0, at), marks: filter?.marksOf(marked), partOfRun, leftOut }
+}
+
+/** Writes what copies get of a run at a position. Returns how many bytes it takes. */
+function writeCopied(copied: CopiedPart | undefined, bytes: Buffer, at: number): number {
+  if (!copied) {
+    bytes[at] = 0
+    return 1
+  }
+  const { logs, head, ownLength } = copied
+  const length = (bytes[at] = bytes.write(logs, at + 1))
+  bytes[at + 1 + length] = ownLength
+  bytes[at + 2 + length] = head.length
+  bytes.set(head, at + 3 + length)
+  return 3 + length + head.length
 }
 
 /** `name`: in place of that of the marks the device, or when held records are looked at. */
@@ -148,8 +165,8 @@ export function add(counters: Map<string, number>, name: string, amount: number)
 const { MAX_SAFE_INTEGER: MOST } = Number
 /** What was acknowledged once is never refused. */
 const UNLIMITED = { maxFixesPerDevice: MOST, maxUnknownDevices: MOST, heldFixes: MOST }
-/** The most bytes that precede the records of a run, without its two texts; the most bytes of a character in UTF-8. */
-const MAX_HEAD_BYTES = 6
+/** The most bytes that precede the records of a run, without its texts; the most bytes of a character in UTF-8. */
+const MAX_HEAD_BYTES = 9
 const MAX_CHAR_BYTES = 3
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 
@@ -170,4 +187,7 @@ const TOUCHED = [
   'ahead',
   'releasing',
   'clock',
+  'copiedPrefix',
+  'copiedEntries',
+  'copiedFixes',
 ] as const satisfies readonly (keyof ShardKeys)[]

@@ -45,6 +45,8 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'POST /admin/roster/undo': 404,
   'GET /admin/parked': 200,
   'POST /admin/parked/retry': 200,
+  'POST /admin/copies/retry': 403,
+  'DELETE /admin/copies/parked': 403,
   'POST /admin/apis/test': 200,
   'POST /admin/alerts/test': 200,
   'DELETE /admin/parked': 200,

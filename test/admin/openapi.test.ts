@@ -25,7 +25,9 @@ interface Document {
 /** Schemas for bodies of the tracking API in which ids are numbers. */
 const WITH_NUMERIC_IDS = new Set(['StoredContractorNumber', 'Item', 'ItemReturn'])
 
-const admin = adminFixture()
+const admin = adminFixture({
+  gateway: `admin: { port: 0, tokens: [another-token, ${TOKEN}] }\ncopies: [{ name: crm, to: "http://127.0.0.1:1" }]`,
+})
 
 async function readDocument(): Promise<Document> {
   return (await admin.ask('/openapi.json')).json as Document
@@ -237,6 +239,8 @@ const REQUESTS: readonly (readonly [
   ['GET /admin/parked'],
   ['POST /admin/parked/retry', '?courier_id=43'],
   ['DELETE /admin/parked', '?all=true'],
+  ['POST /admin/copies/retry', '?copy=crm'],
+  ['DELETE /admin/copies/parked', '?copy=crm'],
   ['POST /admin/apis/test'],
   ['POST /admin/alerts/test'],
   ['POST /admin/enrolment', '?for=1m'],

@@ -2,6 +2,7 @@ import { commandOptions } from '../support/command-options.ts'
 import { benchDecode } from './decode.ts'
 import { benchDetect } from './detect.ts'
 import { bareRedis } from './e2e/bare-redis.ts'
+import { startCopyReceivers } from './e2e/copies.ts'
 import { bytesPerIdleConnection, redisBytesPerWaitingFix } from './e2e/memory.ts'
 import { measureRoad } from './e2e/road.ts'
 
@@ -13,6 +14,7 @@ const USAGE = `npm run bench -- [options]: what the whole road takes, on this ma
   --detect        only what finding out the protocol of a connection costs
   --auto          only what a listener for all protocols costs in place of one for that of the vans
   --replicas      only what waiting for the replicas of Redis costs
+  --copies        only what five copies cost, of which one gets no answer
   --fleet         only what a fleet costs whose vans seldom send
   --gateways, --shards  only what one, two and four gateways on the same ports, or shards, cost (half an hour)
   --help          print this`
@@ -23,6 +25,7 @@ const values = commandOptions({
   detect: { type: 'boolean' },
   auto: { type: 'boolean' },
   replicas: { type: 'boolean' },
+  copies: { type: 'boolean' },
   fleet: { type: 'boolean' },
   gateways: { type: 'boolean' },
   shards: { type: 'boolean' },
@@ -36,11 +39,14 @@ const parts = {
   detect: benchDetect,
   auto: benchAuto,
   replicas: benchReplicas,
+  copies: benchCopies,
   fleet: benchFleet,
   gateways: (seconds: number) => benchSeveral('gateways', seconds),
   shards: (seconds: number) => benchSeveral('shards', seconds),
 }
-const part = (['detect', 'auto', 'replicas', 'fleet', 'gateways', 'shards'] as const).find((name) => values[name])
+const part = (['detect', 'auto', 'replicas', 'copies', 'fleet', 'gateways', 'shards'] as const).find(
+  (name) => values[name],
+)
 console.log(JSON.stringify(part ? { [part]: await parts[part](duration) } : await benchAll()))
 
 async function benchAll() {
@@ -155,6 +161,29 @@ async function benchReplicas(seconds: number) {
     say('waits for 0 · 2 replicas', `${without.fixesPerS} · ${waiting.fixesPerS} fixes/s`)
   }
   return { fixes_per_s_ratios: ratios, fixes_per_s_ratio: ratios.toSorted((a, b) => a - b)[2] }
+}
+
+/**
+ * Time to the acknowledgement and to the API's answer, and CPU time per fix, with five copies by those without any, for 10,000 vans
+ * with a fix every 10 s, in three pairs, and their medians. Four copies are taken, one is never answered.
+ */
+async function benchCopies(seconds: number) {
+  const receivers = await startCopyReceivers(4)
+  const fleet = { vans: 10_000, apiDelayMs: 100, concurrency: 256, keepSamples: true }
+  const road = { fixesPerPacket: 1, packetsPerSecond: 1000, seconds, warmUpSeconds: 15, isLive: true }
+  const ratios: Record<'ack_p99' | 'delay_p99' | 'cpu', number[]> = { ack_p99: [], delay_p99: [], cpu: [] }
+  for (let pair = 0; pair < 3; pair++) {
+    const none = await measureRoad({ ...road, rig: fleet })
+    const five = await measureRoad({ ...road, rig: { ...fleet, copies: receivers.yaml } })
+    ratios.ack_p99.push(five.ackP99Ms / none.ackP99Ms)
+    ratios.delay_p99.push(five.delayP99Ms / none.delayP99Ms)
+    ratios.cpu.push(ofProduct(five.cpuUsPerFix) / ofProduct(none.cpuUsPerFix))
+    say('no copy, answers · deliveries, p99', `${none.ackP99Ms} · ${none.delayP99Ms} ms`, none.cpuUsPerFix)
+    say('five copies, answers · deliveries', `${five.ackP99Ms} · ${five.delayP99Ms} ms`, five.cpuUsPerFix)
+  }
+  receivers.close()
+  const medians = Object.entries(ratios).map(([name, all]) => [name, all.toSorted((a, b) => a - b)[1]] as const)
+  return { ratios, ...Object.fromEntries(medians) }
 }
 
 /**

@@ -4,11 +4,12 @@ import type { FleetVan } from '../../src/sandbox/fleet.ts'
 import type { ClockSteps } from '../rig/clock.ts'
 import type { Topology } from '../rig/replicated-redis.ts'
 import { PUSH_TIMEOUT_MS, prepareSite, type Site } from '../rig/site.ts'
-import { startUpstreamApi } from '../rig/upstream.ts'
+import { type Journal, startUpstreamApi } from '../rig/upstream.ts'
 import { type ChaosVans, createChaosFleet, startVans } from '../rig/vans.ts'
 import { openWires, type WireState } from '../rig/wire.ts'
 import { untilSo } from '../support/processes.ts'
 import { atRest } from './aftermath.ts'
+import { startCopyReceivers } from './copies.ts'
 import { startEditor } from './editor.ts'
 import type { Edit } from './edits.ts'
 import { type FaultTargets, injectFault, undoAll } from './faults.ts'
@@ -16,7 +17,7 @@ import { groupFaults } from './group-faults.ts'
 import type { Fault } from './plan.ts'
 import { shownRoster } from './roster.ts'
 import { type System, startSystem } from './system.ts'
-import { judge, rosterProblems, type Verdict } from './verdict.ts'
+import { judge, rosterProblems, type Verdict, vansOf } from './verdict.ts'
 
 export interface ChaosOptions {
   readonly topology: Topology
@@ -50,19 +51,26 @@ export interface Outcome extends Verdict {
 /** One run: starts the product, its vans and its API, injects the faults, and judges what was delivered. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const fleet = createChaosFleet(options.vans)
+  const copies = await startCopyReceivers()
   const site = await prepareSite(fleet, {
     ...options,
-    sections: 'verify: { share: 1, after: 5s }',
+    sections: `verify: { share: 1, after: 5s }\n${copies.yaml}`,
     clockJumps: options.faults.some(({ kind }) => /^clock-|^skew-/.test(kind)),
   })
   const journal = join(site.dir, 'journal.jsonl')
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
   const system = await startSystem(site)
   const wireState: WireState = { mode: 'good', broken: 0 }
+  const dying = setTimeout(() => copies.kill(), options.lengthMs / 2)
   const { done, missed, aftermath, ...driven } = await drive({ site, system, api, wireState }, fleet, options)
+  clearTimeout(dying)
+  const copied = await copies.atRest(system)
   const { codes, left } = await system.end()
-  const verdict = judge({ ...(await api.end()), ...driven, custody: aftermath.custody, clocks: clocksOf(site) })
-  const problems = [...verdict.problems, ...aftermath.problems]
+  copies.close()
+  const journalled = await api.end()
+  const verdict = judge({ ...journalled, ...driven, custody: aftermath.custody, clocks: clocksOf(site) })
+  const taken = takenOf(journalled, vansOf(driven.trips, driven.edits))
+  const problems = [...verdict.problems, ...aftermath.problems, ...copied, ...copies.problems(driven.trips, taken)]
   if (codes.some((code) => code !== 0) || left > 0)
     problems.push(`it ended with ${codes.join()} and left ${left} processes behind`)
   await site.leave(problems.length > 0)
@@ -122,6 +130,16 @@ async function injectAll(targets: FaultTargets, { faults, lengthMs, signal, say 
   }
   await Promise.all([until(lengthMs), ...faults.map(inject)])
   return { done, missed }
+}
+
+/** The times of the fixes of a van that the tracking API took, on whatever lane. */
+function takenOf({ requests }: Journal, vans: ReadonlyMap<string, string>) {
+  const byVan = Map.groupBy(
+    requests.filter(({ took }) => took),
+    ({ lane }) => vans.get(lane),
+  )
+  return (device: string) =>
+    new Set((byVan.get(device) ?? []).flatMap(({ positions }) => positions.map(([time]) => time)))
 }
 
 /** Waits until all fixes that were made before the call are acknowledged, within `RECOVERED_BY_MS`. Returns when the first was since then. */

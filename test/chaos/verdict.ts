@@ -85,7 +85,7 @@ function withHold(fix: MadeFix, clocks: ClockSteps): MadeFix {
 }
 
 /** The van of each lane. */
-function vansOf(trips: readonly Trip[], edits: readonly Edit[]): ReadonlyMap<string, string> {
+export function vansOf(trips: readonly Trip[], edits: readonly Edit[]): ReadonlyMap<string, string> {
   return new Map([
     ...trips.map(({ lane, id }) => [lane, id] as const),
     ...edits.map(({ lane, device }) => [lane, device] as const),

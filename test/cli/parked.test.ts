@@ -57,6 +57,8 @@ it('parked list says so where nothing is', async () => {
 it.each([
   ['retry', ['--route', '1001'], 'POST /admin/parked/retry', { route_id: '1001' }, '3 positions are tried again'],
   ['delete', ['--all'], 'DELETE /admin/parked', { all: 'true' }, '1 position is deleted.'],
+  ['retry', ['--copy', 'crm'], 'POST /admin/copies/retry', { copy: 'crm' }, '3 positions are tried again'],
+  ['delete', ['--copy', 'crm'], 'DELETE /admin/copies/parked', { copy: 'crm' }, '1 position is deleted.'],
 ])('parked %s changes what is named', async (act, options, request, query, said) => {
   const server = await answering(() => ({ json: { retried: 3, deleted: 1 } }))
   const { code, out } = await waybridge(['parked', act, ...options, ...server.options])
@@ -67,5 +69,5 @@ it.each([
 
 it.each(['retry', 'delete'])('parked %s asks what is meant', async (act) => {
   const { code, errors } = await waybridge(['parked', act, '--url', 'http://127.0.0.1:1', '--token', 'x'])
-  expect([code, errors]).toEqual([1, `Say what to ${act}: --courier, --route or both, or --all.\n`])
+  expect([code, errors]).toEqual([1, `Say what to ${act}: --courier, --route or both, --copy, or --all.\n`])
 })

@@ -416,6 +416,24 @@ describe('by these facts', () => {
       { subject: { company_id: '7' }, message: expect.stringContaining('company 7 has no line for today') },
     ],
     [
+      'copy_refused',
+      'the receiver of a copy refuses positions',
+      { copies: [{ copy: 'crm', parked: 3, refusal: { status: 422, message: 'no', at: NOW - S }, difference: 0 }] },
+      {
+        subject: { copy: 'crm' },
+        count: 3,
+        sinceAt: NOW - S,
+        message: 'the receiver of the copy crm refuses positions: they are parked',
+        evidence: ['it answers 422: no'],
+      },
+    ],
+    [
+      'custody_difference',
+      'the account of a copy does not add up',
+      { copies: [{ copy: 'crm', parked: 0, difference: -2 }] },
+      { subject: { copy: 'crm' }, count: 2, evidence: ['the copy crm: -2 positions'] },
+    ],
+    [
       'custody_difference',
       'fixes are missing',
       { difference: 2 },

@@ -31,6 +31,7 @@ async function changing(): Promise<Changing> {
     admin: () => live.admin(),
     pulls: () => live.pulls(),
     mappings: () => live.mappings(),
+    copies: () => live.copies(),
     version: () => 1,
     files: () => undefined,
     catchUp: () => Promise.resolve(),

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { CopyJson } from '../../src/admin/schemas/status.ts'
 import type { Ports } from '../../src/process/role-process.ts'
 import { CLI, endChild, pidsIn, pidsWith, untilSo } from '../support/processes.ts'
 
@@ -133,6 +134,7 @@ export interface Status {
   readonly waiting: { readonly fixes: number }
   readonly custody: Readonly<Record<string, number>>
   readonly findings: readonly { readonly code: string; readonly evidence: readonly string[] }[]
+  readonly copies?: readonly CopyJson[]
 }
 
 /** Rejects without an answer within 10 s, or if it is no 200. */

@@ -36,6 +36,19 @@ const LastErrorJson = z.object({
 })
 const PushesJson = { last_error: ofWhole(LastErrorJson), ...each(ofWhole(Count), 'in_flight', 'slowest_ms') }
 
+const CopyJson = z.object({
+  name: z.string(),
+  /** Scheme and host of its receiver. */
+  to: z.string(),
+  format: z.string(),
+  /** `failing`: its receiver takes nothing now; `full`: the oldest of what waits is discarded. */
+  state: z.enum(['up', 'failing', 'full']),
+  ...each(Count, 'waiting', 'delivered', 'parked', 'discarded'),
+  /** Fixes that were sent on minus what became of them, while none moves: 0. */
+  difference: z.int(),
+})
+export type CopyJson = z.infer<typeof CopyJson>
+
 export const StatusJson = z.object({
   /** These three are absent until Redis has answered for the first time since the admin port was opened. */
   waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }).optional(),
@@ -75,6 +88,8 @@ export const StatusJson = z.object({
     ),
   ),
   links: z.array(LinkFiguresJson),
+  /** Other receivers of the same positions; absent where none is configured. */
+  copies: ofWhole(z.array(CopyJson)),
   custody: ofWhole(
     z.object({
       ...each(Count, 'received', 'filtered', 'delivered', 'redelivered', 'waiting', 'parked', 'held', 'discarded'),

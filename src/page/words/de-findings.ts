@@ -145,6 +145,12 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
     'Ein Tourenplan von `roster.pull` kam zweimal nacheinander nicht, oder er kam und ist als Ganzes abgelehnt, wie eine Datei es würde. Was von ihm zuletzt übernommen wurde, gilt weiter. Der Beleg nennt den Grund, ohne Geheimnisse. *Warnung*, Glied *zugeordnet*, das nicht unterbrochen ist. Er endet binnen fünf Sekunden, sobald der Plan wieder übernommen ist.',
   redelivery_offered:
     'Eine Datei oder ein abgeholter Plan hat Zeilen der Vergangenheit ersetzt, nach denen schon zugestellt wurde. Die Positionen gehen auch dorthin, wo sie jetzt hingehören, sobald jemand zustimmt: mit dem Knopf, mit `waybridge redeliver`, oder immer mit `roster.redeliver: always`. *Warnung*, Glied *angenommen*, das nicht unterbrochen ist. Er endet mit der Entscheidung, oder wenn der Plan wieder stimmt oder nichts mehr aufbewahrt ist.',
+  copy_failing:
+    'Der Empfänger einer Kopie ist nicht zu erreichen, antwortet nicht oder antwortet mit einem Fehler, der nicht an den Positionen liegt, oder er weist acht Anfragen nacheinander ab. Der Beleg ist seine letzte Antwort. Was wartet, wird versucht, bis er antwortet. *Warnung*, Glied *angenommen*, das nicht unterbrochen ist. Bemerkt vom Worker nach zwei Versuchen und fünf Sekunden. Er endet binnen fünf Sekunden, sobald der Empfänger etwas annimmt.',
+  copy_full:
+    'Für eine Kopie warten mehr Positionen als ihr `max_waiting`, oder Kopien nehmen die Hälfte des Speichers von Redis, den sonst nichts braucht: ihre ältesten werden verworfen und gezählt. *Fehler*, Glied *angenommen*, das nicht unterbrochen ist. Er endet eine Minute nach der letzten verworfenen.',
+  copy_refused:
+    'Der Empfänger einer Kopie hat einzelne Positionen abgewiesen, oder nimmt ein Gerät nicht an, während er andere annimmt; sie sind zurückgestellt. Der Beleg ist seine letzte Antwort. *Warnung*, Glied *angenommen*, das nicht unterbrochen ist. Er endet, wenn alle zugestellt oder gelöscht sind.',
   keep_full:
     'Zugestellte Positionen nehmen so viel Speicher, wie `keep.max_memory` erlaubt: die ältesten Stunden sind gelöscht, früher als `keep.delivered` sagt. *Warnung*, Glied *angenommen*, das nicht unterbrochen ist. Er endet, wenn wieder so weit zurück aufbewahrt ist.',
   roster_stale:

@@ -48,6 +48,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     setups: trackerSetups(config),
     mappings: { ofFile: () => live.mappings(), read: readPayload },
     pulls: () => live.pulls(),
+    copies: () => live.copies(),
     tracking: clients.of,
     api: apiOf(config, baseUrl),
     apis: () => knownApis(config, live.companies(), baseUrl),

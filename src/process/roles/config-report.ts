@@ -173,7 +173,7 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
   if (!read) return []
   return Object.entries(running).flatMap(([section, value]) => {
     const other: unknown = read[section as keyof Config]
-    if (section === 'companies' || JSON.stringify(value) === JSON.stringify(other)) return []
+    if (WHOLE.has(section) || JSON.stringify(value) === JSON.stringify(other)) return []
     if (typeof value !== 'object' || Array.isArray(value)) return [section]
     return Object.entries(value)
       .filter(([key]) => !FOLLOWED.has(`${section}.${key}`))
@@ -182,7 +182,9 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
   })
 }
 
-/** What takes effect without a restart, beside the companies. */
+/** Sections that take effect without a restart. */
+const WHOLE = new Set(['companies', 'copies'])
+/** Settings that do, in other sections. */
 const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token', 'roster.pull'])
 const MOST_WARNINGS = 20
 const FORCE =

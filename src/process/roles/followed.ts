@@ -100,17 +100,19 @@ export class FollowedFiles {
 export type AdminTokenSettings = Pick<Config['admin'], 'tokens' | 'metrics_token'>
 
 /**
- * What takes effect without a restart: of gateway.yaml the companies, the tokens of the admin port, and what is pulled, beside
+ * What takes effect without a restart: of gateway.yaml the companies, the copies, the tokens of the admin port, and what is pulled, beside
  * the mappings of mappings.yaml. Their secrets may stand in files of their own (`${file:/path}`), which are followed as gateway.yaml is.
  */
 export class FollowedSettings {
   #companies: Config['companies']
   #admin: AdminTokenSettings
   #pulls: Config['roster']['pull']
+  #copies: Config['copies']
   #mappings: Mappings
 
-  constructor({ companies, admin, roster }: Config, mappings: Mappings = new Map()) {
+  constructor({ companies, copies, admin, roster }: Config, mappings: Mappings = new Map()) {
     this.#companies = companies
+    this.#copies = copies
     this.#mappings = mappings
     this.#pulls = roster.pull
     this.#admin = { tokens: admin.tokens, metrics_token: admin.metrics_token }
@@ -126,6 +128,10 @@ export class FollowedSettings {
 
   get pulls(): Config['roster']['pull'] {
     return this.#pulls
+  }
+
+  get copies(): Config['copies'] {
+    return this.#copies
   }
 
   get mappings(): Mappings {
@@ -144,13 +150,15 @@ export class FollowedSettings {
    * have changed, their names aside, and whether there are other tokens.
    */
   update(
-    { companies: listed, admin: { tokens, metrics_token }, roster: { pull } }: Config,
+    { companies: listed, copies, admin: { tokens, metrics_token }, roster: { pull } }: Config,
     roster: Roster,
   ): ChangedSettings {
     const before = { companies: this.#companies, admin: this.#admin }
     this.#companies = this.#companiesWith(listed, roster)
     this.#admin = { tokens, metrics_token }
     this.#pulls = pull
+    // The same copies stay the same object: what sends them compares.
+    if (!isDeepStrictEqual(this.#copies, copies)) this.#copies = copies
     return {
       companies: changedCompanies(before.companies, this.#companies),
       hasNewTokens: !isDeepStrictEqual(this.#admin, before.admin),

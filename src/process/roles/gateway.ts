@@ -5,6 +5,7 @@ import { loadProtocol, loadProtocols } from '../../../protocols/index.ts'
 import { everySecond, within } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
 import type { Config } from '../../config/schema.ts'
+import { CopyKeeper, CopyRoutes } from '../../copies/index.ts'
 import { Capacity } from '../../gateway/acceptance.ts'
 import { Arrivals } from '../../gateway/arrivals.ts'
 import { OwnClock } from '../../gateway/clock.ts'
@@ -75,7 +76,10 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica, logger })
   const watchedFrames = new WatchedFrames(redis, replica)
   const journal = new Journal({ heard, days, arrivals, watchedFrames, logger })
-  const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logger }
+  const routes = new CopyRoutes(live)
+  const logsOf = (company: string) => routes.logsOf(company)
+  const keeper = new CopyKeeper({ redis, settings: live, stopAt: config.redis.stop_at, logger })
+  const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logsOf, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
   const trials = config.listeners.filter(({ trial }) => trial).length
@@ -118,6 +122,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const looks = everySecond(
     {
       'memory of Redis': () => capacity.look(),
+      'copies that wait': () => keeper.look(),
       clock: () => clock.look(),
       'enrolment window': () => enrolment.look(),
       'saved mappings': () => mappings.look(),

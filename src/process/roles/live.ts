@@ -38,6 +38,8 @@ export interface Live {
   pulls(): Config['roster']['pull']
   /** The mappings of mappings.yaml that are in effect now, by their names. */
   mappings(): NonNullable<MappingFile['mappings']>
+  /** The copies that are in effect now; the same object until they change. */
+  copies(): Config['copies']
   /** The files of devices and routes in effect; undefined where this process does not follow them. */
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
@@ -133,6 +135,10 @@ class FollowedConfig implements Live {
 
   mappings(): NonNullable<MappingFile['mappings']> {
     return this.#settings.mappings
+  }
+
+  copies(): Config['copies'] {
+    return this.#settings.copies
   }
 
   files(): Files | undefined {

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { startCopying } from '../../copies/index.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { signOn } from '../../store/index.ts'
@@ -7,7 +8,7 @@ import { ApiClients } from './api-clients.ts'
 import { type Live, placeIn } from './live.ts'
 import { redisReadiness } from './readiness.ts'
 
-/** The process that pushes waiting positions to the tracking APIs: to the one at `baseUrl`, or a company's own. */
+/** The process that pushes waiting positions to the tracking APIs, to the one at `baseUrl` or a company's own, and copies to other receivers. */
 export async function startWorker(live: Live, { redisServer, baseUrl, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = openStore(redisServer, 'worker', logger)
@@ -26,6 +27,20 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     zone: config.time_zone,
     logger,
   })
+  const copying = startCopying({
+    redis,
+    settings: live,
+    names: {
+      nameOf: (device) => live.directory().find(device)?.name,
+      apikeysOf: (company) => apikeysOf(live.companies()).get(company) ?? [],
+    },
+    timeoutMs: config.push.timeout,
+    firstDelayMs: config.push.first_delay,
+    maxDelayMs: config.push.max_delay,
+    most: config.batch.max_positions,
+    stopAt: config.redis.stop_at,
+    logger,
+  })
   live.follow({
     roster: (changed) => pushing.rosterChanged(changed),
     companies() {
@@ -40,7 +55,7 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
   return {
     readiness: redisReadiness(redis, config.redis),
     async close() {
-      await Promise.all([pushing.stop(), sharing.stop()])
+      await Promise.all([pushing.stop(), copying.stop(), sharing.stop()])
       await live.close()
       redis.disconnect()
     },

@@ -47,7 +47,10 @@ local function behind_released(run)
   for i, record in ipairs(records) do
     records[i] = sub(record, 1, 1) .. string.char(byte(record, 2) + IS_UTC) .. sub(record, 3)
   end
-  return { kind = run.kind == 'L' and 'N' or 'n', place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
+  return {
+    kind = run.kind == 'L' and 'N' or 'n', place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records,
+    logs = string.match(run.logs, WITHOUT_ROUTE) or '', own_length = run.own_length, head = run.head,
+  }
 end
 
 -- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where the run is refused.

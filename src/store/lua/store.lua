@@ -17,10 +17,13 @@
 --   u8   length, then name of the lane or device
 --   u8   length, then of a lane the name of the string of marks `<device>:<span>`, without marks `<device>:`; of what is held
 --        when it is looked at again, ms, and the version of the roster by which it is held
+--   u8   length, then the names of the logs for copies to which its fixes are written, with a space between; if there are any:
+--        u8 length of a record without what only the logs keep of it, which follows there; u8 length, then the head of a section
 --   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
 --   u16  number of records, then the records; the first byte of each is its length
 local schedule, custody, lane_prefix, held_prefix, marks_prefix, mark_expiries, mark_bytes,
-  held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, clock, list, index = unpack(KEYS)
+  held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, clock,
+  copied_prefix, copied_entries, copied_fixes, list, index = unpack(KEYS)
 local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks = unpack(ARGV, 1, 7)
 local most_of_unknown, most_unknown = tonumber(ARGV[8]), tonumber(ARGV[9])
 local most_of_configured, most_held = tonumber(ARGV[10]), tonumber(ARGV[11])
@@ -76,8 +79,14 @@ local function run_at(at)
   local is_lane = string.upper(kind) == 'L'
   local place, behind_place = text_at(at + 1)
   local text, behind_name = text_at(behind_place)
-  local flags, high, low = byte(group, behind_name, behind_name + 2)
-  local count, behind = high * 256 + low, behind_name + 3
+  local logs, behind_logs = text_at(behind_name)
+  local own_length, head
+  if logs ~= '' then
+    own_length = byte(group, behind_logs)
+    head, behind_logs = text_at(behind_logs + 1)
+  end
+  local flags, high, low = byte(group, behind_logs, behind_logs + 2)
+  local count, behind = high * 256 + low, behind_logs + 3
   local marks = ''
   if is_lane then
     local first_mark = next_mark
@@ -92,10 +101,11 @@ local function run_at(at)
   end
   return {
     kind = kind, is_lane = is_lane, place = place, marks_name = text, look = text, flags = flags, marks = marks,
-    records = records,
+    records = records, logs = logs, own_length = own_length, head = head,
   }, behind
 end
 
+-- include copied
 -- include hold
 
 local function count(field, amount)
@@ -127,18 +137,23 @@ local function append()
       local known = #run.records - #records
       if known > 0 then note(left_out, number, known) end
       duplicates = duplicates + known
+      copy(run, records)
+      records = own_records(run, records)
       if #records > 0 and redis.call('RPUSH', lane_prefix .. run.place, unpack(records)) == #records then
         note(begun, due, run.place)
       end
     else
+      local records = run.records
+      run.records = own_records(run, records)
       local discarded = hold(run)
-      if not discarded then note(left_out, number, -1) end
+      if discarded then copy(run, records) else note(left_out, number, -1) end
       if discarded and discarded > 0 then full[#full + 1] = number end
       overflowed = overflowed + (discarded or 0)
       refused = refused + (discarded and 0 or #run.records)
     end
     number = number + 1
   end
+  write_copied()
   if #begun > 0 then note_clock(clock) end
   -- As many at once as Lua can hand over.
   for i = 1, #begun, 2000 do

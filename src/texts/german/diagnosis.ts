@@ -416,6 +416,23 @@ const FINDINGS = {
   'raise keep.max_memory or the memory of Redis, or lower keep.delivered in gateway.yaml':
     'keep.max_memory oder den Speicher von Redis erhöhen, oder keep.delivered in gateway.yaml senken',
   '{} h': '{1} h',
+  'the copy {} does not reach its receiver': 'die Kopie {1} erreicht ihren Empfänger nicht',
+  'see the evidence: start its receiver, or correct the copy in gateway.yaml (copies); what waits is delivered once it answers':
+    'siehe Belege: den Empfänger starten, oder die Kopie in gateway.yaml (copies) berichtigen; was wartet, wird zugestellt, sobald er antwortet',
+  'so much waits for the copy {} that the oldest positions are discarded':
+    'für die Kopie {1} wartet so viel, dass die ältesten Positionen verworfen werden',
+  'see why its receiver does not take them, or raise max_waiting (copies) or the memory of Redis':
+    'nachsehen, warum der Empfänger sie nicht annimmt, oder max_waiting (copies) oder den Speicher von Redis erhöhen',
+  'the receiver of the copy {} refuses positions: they are parked':
+    'der Empfänger der Kopie {1} weist Positionen ab: sie sind zurückgestellt',
+  'correct the cause that its answer names, then retry them: waybridge parked retry --copy':
+    'beheben, was seine Antwort nennt, dann erneut versuchen: waybridge parked retry --copy',
+  '{} positions discarded': '{1} Positionen verworfen',
+  'the copy {}: {} positions': 'die Kopie {1}: {2} Positionen',
+  'it does not answer within {} s': 'er antwortet nicht binnen {1} s',
+  'the company has no apikey': 'die Firma hat keinen Apikey',
+  'something else answers in its place': 'etwas anderes antwortet an seiner Stelle',
+  'the broker refuses the login ({})': 'der Broker weist die Anmeldung ab ({1})',
   'the roster of {} cannot be pulled: its lines stay as they were':
     'der Tourenplan von {1} lässt sich nicht abholen: seine Zeilen bleiben, wie sie waren',
   'see that its server runs, and that url, token and ca are right in gateway.yaml (roster.pull); it is tried again by itself':

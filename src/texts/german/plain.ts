@@ -201,6 +201,10 @@ const SERVER = {
   'this server would lose positions if it broke down': 'dieser Server würde Positionen verlieren, wenn er ausfiele',
   'the memory of this server has no limit: a part of it may be ended':
     'der Speicher dieses Servers hat keine Grenze: ein Teil von ihm wird womöglich beendet',
+  'another system, {}, does not get the positions': 'ein anderes System, {1}, bekommt die Positionen nicht',
+  'another system, {}, has not taken positions for so long that it misses the oldest':
+    'ein anderes System, {1}, nimmt schon so lange keine Positionen an, dass ihm die ältesten fehlen',
+  'another system, {}, refuses positions': 'ein anderes System, {1}, weist Positionen ab',
   '{} is not told what is wrong': '{1} erfährt nicht, was gestört ist',
   'the tracking service does not answer courier {} on route {}, and answers others':
     'der Tracking-Dienst antwortet Fahrer {1} auf Tour {2} nicht, anderen schon',

@@ -22,6 +22,8 @@ export interface RigOptions {
   readonly protocol?: 'auto'
   /** In place of the private Redis: a primary with two replicas, for so many of which a device's answer waits. */
   readonly replicas?: 0 | 2
+  /** Section `copies` of the configuration; absent: none. */
+  readonly copies?: string
   /** Whether the gateways and the worker open an inspector; those of `start` only at SIGUSR1. */
   readonly inspect?: boolean
 }
@@ -191,6 +193,7 @@ companies: [{ company_id: 7, apikey: bench }]
 push: { concurrency: ${concurrency} }
 limits: { max_connections_per_ip: 20000 }
 log: { level: warn, format: json }
+copies: ${options.copies ?? '[]'}
 ${sections}
 `
   const devices = Array.from({ length: vans }, (_, i) => `${imeiOf(i)},7,${i + 1},${i + 1}`)

@@ -113,6 +113,28 @@ function UpstreamState({ status: { findings, upstream } }: { status: StatusJson 
   )
 }
 
+/** What other receivers of the same positions get. */
+export function CopiesPanel({ copies }: { copies: NonNullable<StatusJson['copies']> }): JSX.Element {
+  return (
+    <Panel title={words.now.copies}>
+      <dl class="facts">
+        {copies.map(({ name, to, state, waiting, delivered, parked, discarded }) => {
+          const shares = { delivered, waiting, parked, discarded }
+          const shown = COPIED.filter((share) => share === 'delivered' || shares[share] > 0)
+          return (
+            <Fact key={name} name={name} title={`${to} · ${words.now.copyState[state]}`} tone={COPY_TONES[state]}>
+              {state !== 'up' && `${words.now.copyState[state]} · `}
+              <span class="num">
+                {shown.map((share) => `${words.custody[share]} ${count(shares[share])}`).join(' · ')}
+              </span>
+            </Fact>
+          )
+        })}
+      </dl>
+    </Panel>
+  )
+}
+
 export function ProcessesPanel({ processes }: { processes: readonly ProcessJson[] }): JSX.Element {
   const now = useNow()
   return (
@@ -140,5 +162,7 @@ export function ProcessesPanel({ processes }: { processes: readonly ProcessJson[
 }
 
 const UNSEEN_MS = 10_000
+const COPIED = ['delivered', 'waiting', 'parked', 'discarded'] as const
+const COPY_TONES = { up: '', failing: 'warning', full: 'error' } as const
 /** In the order in which they are shown. */
 const CUSTODY = ['received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded', 'difference'] as const

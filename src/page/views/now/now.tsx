@@ -8,7 +8,7 @@ import { FindingList } from '../../parts/finding.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
 import { words } from '../../words/index.ts'
-import { CustodyPanel, ProcessesPanel, UpstreamPanel } from './figures.tsx'
+import { CopiesPanel, CustodyPanel, ProcessesPanel, UpstreamPanel } from './figures.tsx'
 import { FleetPanel } from './fleet-panel.tsx'
 import { LinksPanel } from './links-panel.tsx'
 import { RatesPanel } from './rates-panel.tsx'
@@ -35,6 +35,7 @@ export function Now({ place }: { place: PageAddress }): JSX.Element {
       <div class="figures-grid">
         <CustodyPanel status={status} />
         <UpstreamPanel status={status} />
+        {status.copies && <CopiesPanel copies={status.copies} />}
         {status.processes && <ProcessesPanel processes={status.processes} />}
       </div>
     </div>

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import type { Copy } from '../config/copies.ts'
+import type { Logger } from '../observe/log.ts'
+import {
+  companyOfLog,
+  type CopySurvey,
+  endRetry,
+  holdCopy,
+  parkedCopies,
+  readParked,
+  releaseCopy,
+  settleParked,
+  type Shard,
+} from '../store/index.ts'
+import type { Gate } from './gate.ts'
+import { LogDelivery } from './log-delivery.ts'
+import type { Receiver } from './receiver.ts'
+import type { TimeShare } from './time-share.ts'
+
+export interface CopyDeliveryOptions {
+  readonly copy: Copy
+  readonly shard: Shard
+  readonly receiver: Receiver
+  readonly gate: Gate
+  readonly time: TimeShare
+  readonly logger: Logger
+}
+
+/** Sends what a copy gets of one shard, while this process has the turn: of several workers one sends. */
+export class CopyDelivery {
+  readonly #options: CopyDeliveryOptions
+  readonly #token = randomUUID()
+  #logs = new Map<string, LogDelivery>()
+  #stopping = new AbortController()
+  readonly #aborting = new AbortController()
+  /** Until when the turn surely holds, by `performance.now()`. */
+  #until = -Infinity
+  #renewAt = -Infinity
+  #isLost = false
+  #retrying: Promise<void> | undefined
+
+  constructor(options: CopyDeliveryOptions) {
+    this.#options = options
+  }
+
+  /** Sends what waits in the logs of the shard. Call it often; rejects where Redis does not answer. */
+  async look({ counts, logs }: CopySurvey): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    if (this.#isLost) await this.#reset()
+    if (!(await this.#hold())) return
+    const { copy } = this.#options
+    const own = logs.filter(({ cursors }) => cursors.has(copy.name))
+    for (const [log, delivery] of this.#logs) {
+      // A log that was deleted begins anew.
+      const known = own.find((each) => each.log === log)
+      if (delivery.isIdle && (!known || known.entries < delivery.next)) this.#logs.delete(log)
+    }
+    const waiting = own.filter(({ cursors, fixes, log }) => {
+      return this.#logs.has(log) || (cursors.get(copy.name)?.fix ?? fixes) < fixes
+    })
+    await Promise.all(waiting.map(({ log }) => this.#delivery(log).look()))
+    const parked = counts.get(`${copy.name} retry`) ?? 0
+    if (parked > 0) this.#retrying ??= this.#retry(parked).finally(() => (this.#retrying = undefined))
+  }
+
+  /** Ends once the requests under way have ended, after `ms` in any case, and gives the turn away. */
+  async close(ms: number): Promise<void> {
+    this.#stopping.abort()
+    const timer = setTimeout(() => this.#aborting.abort(), ms)
+    await Promise.all([this.#retrying, ...Array.from(this.#logs.values(), (log) => log.settled())])
+    clearTimeout(timer)
+    const { copy, shard } = this.#options
+    if (this.#until > performance.now()) await releaseCopy(shard, copy.name, this.#token).catch(() => {})
+  }
+
+  /** Tries parked fixes once more, each on its own. Those that are refused again stay parked. Goes on later if it is interrupted. */
+  async #retry(most: number): Promise<void> {
+    const { copy, gate, logger, receiver, shard } = this.#options
+    const stopping = this.#stopping.signal
+    try {
+      for (const entry of await parkedCopies(shard, copy.name, most)) {
+        const { fix, log } = readParked(entry)
+        const send = () => receiver.send(companyOfLog(log), [fix], this.#aborting.signal)
+        const answer = await gate.run(() => this.#isHeld(), send, stopping)
+        if (!answer || answer.to === 'retry') return
+        if (answer.to === 'delivered') await settleParked(shard, copy.name, entry, 'delivered')
+      }
+      await endRetry(shard, copy.name)
+    } catch (error) {
+      logger.debug({ err: error, copy: copy.name }, 'parked fixes of a copy wait for Redis')
+    }
+  }
+
+  #delivery(log: string): LogDelivery {
+    const known = this.#logs.get(log)
+    if (known) return known
+    const { copy, gate, receiver, shard, time } = this.#options
+    const delivery = new LogDelivery({
+      shard,
+      place: { copy: copy.name, log },
+      receiver,
+      gate,
+      time,
+      token: this.#token,
+      stopping: this.#stopping.signal,
+      aborting: this.#aborting.signal,
+      isHeld: () => this.#isHeld(),
+    })
+    this.#logs.set(log, delivery)
+    return delivery
+  }
+
+  /** Another worker may send once the turn has ended: then everything that was read is read again. */
+  #isHeld(): boolean {
+    if (performance.now() < this.#until) return true
+    this.#isLost = true
+    return false
+  }
+
+  async #reset(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(Array.from(this.#logs.values(), (log) => log.settled()))
+    this.#logs = new Map()
+    if (this.#aborting.signal.aborted) return
+    this.#stopping = new AbortController()
+    this.#isLost = false
+  }
+
+  async #hold(): Promise<boolean> {
+    const now = performance.now()
+    if (now < this.#renewAt && now < this.#until) return true
+    const { copy, shard } = this.#options
+    const isHeld = await holdCopy(shard, copy.name, { token: this.#token, ms: TURN_MS })
+    if (!isHeld) {
+      if (this.#logs.size > 0) this.#isLost = true
+      return false
+    }
+    // Another worker may have had the turn meanwhile.
+    if (now > this.#until && this.#logs.size > 0) await this.#reset()
+    this.#until = now + TURN_MS
+    this.#renewAt = now + RENEW_MS
+    return true
+  }
+}
+
+/** How long a turn holds that is not renewed: a worker that was killed keeps others from sending for so long. */
+const TURN_MS = 10_000
+const RENEW_MS = 3000

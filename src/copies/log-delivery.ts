@@ -1,0 +1,296 @@
+import {
+  advanceCopy,
+  companyOfLog,
+  type CopiedFix,
+  type CopyPlace,
+  fixesIn,
+  type ParkedCopy,
+  readCopied,
+  type RefusalReason,
+  type Shard,
+} from '../store/index.ts'
+import { english } from '../texts/text.ts'
+import type { Gate } from './gate.ts'
+import type { Receiver, ReceiverAnswer } from './receiver.ts'
+import type { TimeShare } from './time-share.ts'
+
+export interface LogDeliveryOptions {
+  readonly shard: Shard
+  readonly place: CopyPlace
+  readonly receiver: Receiver
+  readonly gate: Gate
+  readonly time: TimeShare
+  /** Says whose turn it is to send the copy, in each step. */
+  readonly token: string
+  /** Aborted: nothing more is sent; and what is under way is given up. */
+  readonly stopping: AbortSignal
+  readonly aborting: AbortSignal
+  /** Whether the turn surely holds now. */
+  readonly isHeld: () => boolean
+}
+
+/**
+ * Sends one log of a shard to one receiver. It reads on while some fixes wait for an answer: queues that get none stop no others,
+ * until too many fixes are read. The cursor follows once all fixes of the entries before it are delivered or parked.
+ */
+export class LogDelivery {
+  readonly #options: LogDeliveryOptions
+  readonly #entries: ReadEntry[] = []
+  readonly #queues = new Map<string, Queue>()
+  /** Devices that have been taken out of their usual queue, with the queue where they are. */
+  readonly #apart = new Map<string, string>()
+  readonly #running = new Set<Promise<void>>()
+  /** The number of the entry to read next. */
+  #next = 0
+  #pending = 0
+  #split = 0
+  #reading: Promise<void> | undefined
+  #advancing: Promise<void> | undefined
+
+  constructor(options: LogDeliveryOptions) {
+    this.#options = options
+  }
+
+  /** Whether everything that was read is settled. */
+  get isIdle(): boolean {
+    return this.#running.size === 0 && this.#entries.length === 0
+  }
+
+  /** Reads what waits and sends it. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
+    await this.#advance()
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+    await this.#reading
+  }
+
+  /** The number of the entry that is read next. */
+  get next(): number {
+    return this.#next
+  }
+
+  /** Resolves once no request is under way and the cursor is moved. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running)
+    await this.#advance().catch(() => {})
+  }
+
+  async #read(): Promise<void> {
+    const { place, shard, stopping, time } = this.#options
+    while (this.#pending < MOST_PENDING && !stopping.aborted) {
+      await time.turn()
+      const read = await readCopied(shard, place, { from: this.#next, most: ENTRIES })
+      if (!read || read.entries.length === 0) return
+      time.run(() => read.entries.forEach((bytes, index) => this.#add(read.first + index, fixesIn(bytes))))
+      this.#next = read.first + read.entries.length
+      if (read.entries.length < ENTRIES) return
+    }
+  }
+
+  #add(number: number, fixes: readonly (CopiedFix | undefined)[]): void {
+    const { receiver } = this.#options
+    const known = fixes.filter((fix) => fix !== undefined)
+    const { length } = known
+    const entry = {
+      number,
+      fixes: fixes.length,
+      left: length,
+      deleted: fixes.length - length,
+      parked: [],
+      isGone: false,
+    }
+    this.#entries.push(entry)
+    this.#pending += known.length
+    for (const fix of known) {
+      const name = this.#apart.get(fix.device) ?? receiver.queueOf(fix)
+      const queue = this.#queues.get(name) ?? { name, items: [], suspects: 0, tries: 0, failedSince: 0 }
+      queue.items.push({ fix, entry })
+      if (this.#queues.has(name)) continue
+      this.#queues.set(name, queue)
+      this.#start(queue)
+    }
+    if (known.length === 0) void this.#advance().catch(() => {})
+  }
+
+  #start(queue: Queue): void {
+    const run: Promise<void> = this.#run(queue).finally(() => this.#running.delete(run))
+    this.#running.add(run)
+  }
+
+  /** Sends a queue until it is empty: one request at a time, in order. */
+  async #run(queue: Queue): Promise<void> {
+    const { aborting, gate, isHeld, place, receiver, stopping, time } = this.#options
+    // What is added in the same turn goes in one request.
+    await Promise.resolve()
+    while (!stopping.aborted) {
+      await time.turn()
+      const batch = this.#batchOf(queue)
+      if (batch.length === 0) break
+      const fixes = batch.map(({ fix }) => fix)
+      const send = () => time.run(() => receiver.send(companyOfLog(place.log), fixes, aborting))
+      const answer = await gate.run(isHeld, send, stopping)
+      if (!answer || aborting.aborted) break
+      await this.#answered(queue, batch, answer)
+    }
+    this.#queues.delete(queue.name)
+    for (const [device, name] of this.#apart) if (name === queue.name) this.#apart.delete(device)
+  }
+
+  /** The fixes of the next request. Those that were discarded meanwhile are left out. */
+  #batchOf(queue: Queue): Item[] {
+    const { most } = this.#options.receiver
+    while (queue.items[0]?.entry.isGone) queue.items.shift()
+    const size = queue.suspects > 0 ? Math.max(1, queue.suspects >> 1) : most
+    const batch = queue.items.slice(0, Math.min(size, most))
+    return batch.some(({ entry }) => entry.isGone)
+      ? batch.slice(
+          0,
+          batch.findIndex(({ entry }) => entry.isGone),
+        )
+      : batch
+  }
+
+  async #answered(queue: Queue, batch: readonly Item[], answer: ReceiverAnswer): Promise<void> {
+    const { gate, stopping } = this.#options
+    if (answer.to === 'delivered') return this.#delivered(queue, batch)
+    if (answer.to === 'refuse') return this.#refused(queue, batch, answer)
+    queue.tries++
+    if (queue.tries === 1) queue.failedSince = performance.now()
+    const { isAnswered, reason } = answer
+    // Others get through, so it is because of these fixes.
+    const isAlone = isAnswered && queue.tries >= TRIES_ALONE && gate.deliveredAt > queue.failedSince
+    if (isAlone && this.#devicesIn(queue).size === 1)
+      return this.#refused(queue, batch, { status: 0, message: `tried ${queue.tries} times: ${english(reason)}` })
+    if (isAnswered && queue.tries % TRIES_TOGETHER === 0) this.#splitUp(queue)
+    await gate.pause(queue.tries, stopping)
+  }
+
+  #delivered(queue: Queue, batch: readonly Item[]): void {
+    queue.tries = 0
+    queue.suspects = Math.max(0, queue.suspects - batch.length)
+    this.#settle(queue, batch)
+  }
+
+  /** Halves a refused batch until the refused fix is found, which is parked. */
+  #refused(queue: Queue, batch: readonly Item[], { status, message, isWhole }: Refusal): void {
+    if (batch.length > 1 && !isWhole) return void (queue.suspects = batch.length)
+    queue.suspects = 0
+    queue.tries = 0
+    const { log } = this.#options.place
+    for (const { entry, fix } of batch) entry.parked.push({ at: Date.now(), status, message, log, fix })
+    this.#settle(queue, batch)
+  }
+
+  #settle(queue: Queue, batch: readonly Item[]): void {
+    queue.items.splice(0, batch.length)
+    const counted = batch.filter(({ entry }) => !entry.isGone)
+    for (const { entry } of counted) entry.left--
+    this.#progress(counted.length)
+  }
+
+  /** Has the second half of the devices of a queue wait in a queue of their own: one that fails stops fewer others. */
+  #splitUp(queue: Queue): void {
+    const devices = [...this.#devicesIn(queue)]
+    if (devices.length < 2) return
+    const name = `apart ${this.#split++}`
+    const moved = new Set(devices.slice(devices.length >> 1))
+    for (const device of moved) this.#apart.set(device, name)
+    const items = queue.items.filter(({ fix }) => moved.has(fix.device))
+    queue.items = queue.items.filter(({ fix }) => !moved.has(fix.device))
+    queue.suspects = 0
+    const other = { name, items, suspects: 0, tries: 0, failedSince: 0 }
+    this.#queues.set(name, other)
+    this.#start(other)
+  }
+
+  #devicesIn({ items }: Queue): Set<string> {
+    return new Set(items.map(({ fix }) => fix.device))
+  }
+
+  #progress(count: number): void {
+    this.#pending -= count
+    void this.#advance().catch(() => {})
+    const hasRoom = this.#pending < MOST_PENDING / 2 && this.#pending + count >= MOST_PENDING / 2
+    if (hasRoom) void this.look().catch(() => {})
+  }
+
+  /** Moves the cursor behind the entries that are settled, one call at a time. Rejects where Redis does not answer. */
+  #advance(): Promise<void> {
+    this.#advancing ??= this.#moveCursor().finally(() => (this.#advancing = undefined))
+    return this.#advancing
+  }
+
+  async #moveCursor(): Promise<void> {
+    const { place, shard, token } = this.#options
+    // Requests that end in the same turn are counted together.
+    await Promise.resolve()
+    for (;;) {
+      const open = this.#entries.findIndex(({ left }) => left > 0)
+      const settled = this.#entries.slice(0, Math.min(open < 0 ? this.#entries.length : open, MOST_SETTLED))
+      if (settled.length === 0) return
+      const [first] = settled
+      const to = first.number + settled.length
+      const passed = sum(settled, ({ fixes }) => fixes)
+      const discarded = sum(settled, ({ deleted }) => deleted)
+      const parked = settled.flatMap((entry) => entry.parked)
+      const delivered = passed - discarded - parked.length
+      const counts = { passed, delivered, discarded, parked }
+      const cursor = await advanceCopy(shard, place, { token, from: first.number, to, ...counts })
+      if (cursor === to) this.#entries.splice(0, settled.length)
+      else this.#discardedUntil(cursor ?? Infinity)
+      // The turn is another worker's, or somebody has moved the cursor back.
+      if (cursor !== undefined && cursor <= first.number) return
+    }
+  }
+
+  /** Others have discarded what waits before an entry: it is not sent any more. */
+  #discardedUntil(number: number): void {
+    while (this.#entries.length > 0 && this.#entries[0].number < number) {
+      const [entry] = this.#entries.splice(0, 1)
+      entry.isGone = true
+      this.#pending -= entry.left
+    }
+    this.#next = Math.max(this.#next, number === Infinity ? 0 : number)
+  }
+}
+
+interface ReadEntry {
+  readonly number: number
+  readonly fixes: number
+  readonly deleted: number
+  /** Fixes that are neither delivered nor parked. */
+  left: number
+  readonly parked: ParkedCopy[]
+  /** Its fixes were discarded after they were read. */
+  isGone: boolean
+}
+
+type Refusal = RefusalReason & { readonly isWhole?: boolean }
+
+interface Item {
+  readonly fix: CopiedFix
+  readonly entry: ReadEntry
+}
+
+interface Queue {
+  readonly name: string
+  items: Item[]
+  /** The first fixes, up to this number, contain at least one that is refused. */
+  suspects: number
+  /** Requests that failed in a row, since when (`performance.now()`). */
+  tries: number
+  failedSince: number
+}
+
+function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
+  return all.reduce((total, each) => total + of(each), 0)
+}
+
+/** Entries read in one call. */
+const ENTRIES = 32
+/** Fixes that are read and neither delivered nor parked, after which no more are read. */
+const MOST_PENDING = 4000
+/** Entries that the cursor passes in one call. */
+const MOST_SETTLED = 500
+/** Failures after which a queue of several devices is split, and after which one of a single device counts as refused if others get through. */
+const TRIES_TOGETHER = 3
+const TRIES_ALONE = 6

@@ -1,0 +1,54 @@
+import type { Copy } from '../config/copies.ts'
+import type { Company } from '../config/schema.ts'
+import { type CompanyLogs, type CopyPlace, logOf } from '../store/index.ts'
+
+/** What says which copies there are: each returns the same object until it changes. */
+export interface CopySettings {
+  copies(): readonly Copy[]
+  companies(): readonly Pick<Company, 'company_id'>[]
+}
+
+/** The logs that each copy gets. */
+export function placesOf(settings: CopySettings): CopyPlace[] {
+  const all = settings.companies().map(({ company_id }) => company_id)
+  return settings.copies().flatMap(({ name, companies, without_route }) => {
+    return (companies ?? all).map((company) => ({ copy: name, log: logOf(company, without_route) }))
+  })
+}
+
+/** Says to which logs the fixes of a company are written. It follows the settings. */
+export class CopyRoutes {
+  readonly #settings: CopySettings
+  #copies: readonly Copy[] = []
+  #known = new Map<string, CompanyLogs | undefined>()
+
+  constructor(settings: CopySettings) {
+    this.#settings = settings
+  }
+
+  /** Undefined: no copy gets the fixes of the company. */
+  logsOf(company: string): CompanyLogs | undefined {
+    const copies = this.#settings.copies()
+    if (copies.length === 0) return undefined
+    if (copies !== this.#copies) {
+      this.#copies = copies
+      this.#known = new Map()
+    }
+    if (!this.#known.has(company)) this.#known.set(company, logsFor(company, copies))
+    return this.#known.get(company)
+  }
+}
+
+function logsFor(company: string, copies: readonly Copy[]): CompanyLogs | undefined {
+  const own = copies.filter(({ companies }) => companies === null || companies.includes(company))
+  if (own.length === 0) return undefined
+  const [routed, all] = [false, true].map((isWithoutRoute) => {
+    return own.some((copy) => copy.without_route === isWithoutRoute) ? [logOf(company, isWithoutRoute)] : []
+  })
+  return {
+    arriving: [...routed, ...all].join(' '),
+    unassigned: all.join(' '),
+    released: routed.join(' '),
+    hasSaid: own.some(({ format }) => format === 'json'),
+  }
+}

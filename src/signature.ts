@@ -1,0 +1,12 @@
+import { createHmac } from 'node:crypto'
+
+/**
+ * The headers that sign what is posted to a receiver: `waybridge-signature` is `v1=` and the HMAC-SHA256 of `<timestamp>.<body>` in
+ * hexadecimal digits; `waybridge-timestamp` is unix seconds. Without a secret the timestamp alone.
+ */
+export function signature(body: string, secret: string | undefined): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  if (secret === undefined) return { 'waybridge-timestamp': timestamp }
+  const hmac = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
+  return { 'waybridge-timestamp': timestamp, 'waybridge-signature': `v1=${hmac}` }
+}

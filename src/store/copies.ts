@@ -1,0 +1,315 @@
+import { type CopiedFix, countCopied, fixesIn, packCopied, withoutDevices } from './copied.ts'
+import type { RefusalReason } from './survey.ts'
+import type { Script, Shard, Store } from './shards.ts'
+
+/** A log as Redis has it. Entries and fixes are numbered from 0 on, for ever. */
+export interface CopyLog {
+  readonly log: string
+  /** The numbers that come next. */
+  readonly entries: number
+  readonly fixes: number
+  /** How many entries are stored. */
+  readonly stored: number
+  /** By copy. */
+  readonly cursors: ReadonlyMap<string, CopyCursor>
+}
+
+export interface CopyCursor {
+  /** The number of the entry that the copy gets next, and of the first fix in it. */
+  readonly entry: number
+  readonly fix: number
+  /** The number of the first fix that it ever got. */
+  readonly start: number
+}
+
+/** The logs of a shard, and what became of the fixes of each copy. */
+export interface CopySurvey {
+  readonly logs: readonly CopyLog[]
+  /** `<copy> delivered`, `<copy> discarded`, `<copy> left`. */
+  readonly counts: ReadonlyMap<string, number>
+}
+
+/** One copy in one log. */
+export interface CopyPlace {
+  readonly copy: string
+  readonly log: string
+}
+
+/** Has copies get logs from now on, where they do not yet, and notes that they are configured. */
+export async function enterCopies(redis: Store, places: readonly CopyPlace[]): Promise<void> {
+  const args = [SEEN_AGAIN_MS, ...places.flatMap(({ copy, log }) => [copy, log])]
+  if (places.length > 0) await redis.inShards((shard) => run(shard, 'enter_copies', args))
+}
+
+export async function surveyCopies(shard: Shard, logs: readonly string[] = []): Promise<CopySurvey> {
+  const [found, counts] = (await run(shard, 'survey_copies', logs)) as [
+    [Buffer, Buffer, Buffer, number, Buffer[]][],
+    Buffer[],
+  ]
+  return {
+    logs: found.map(([log, entries, fixes, stored, cursors]) => ({
+      log: log.toString(),
+      entries: Number(entries),
+      fixes: Number(fixes),
+      stored,
+      cursors: new Map(pairs(cursors).map(([copy, value]) => [copy, readCursor(value)])),
+    })),
+    counts: new Map(pairs(counts).map(([name, value]) => [name, Number(value)])),
+  }
+}
+
+function readCursor(value: string): CopyCursor {
+  const [entry, fix, start] = value.split(' ').map(Number)
+  return { entry, fix, start }
+}
+
+function pairs(flat: readonly Buffer[]): [string, string][] {
+  const found: [string, string][] = []
+  for (let i = 0; i < flat.length; i += 2) found.push([flat[i].toString(), flat[i + 1].toString()])
+  return found
+}
+
+/** Reads what a copy gets next, from an entry on, `most` entries; undefined: it does not get the log. */
+export async function readCopied(
+  shard: Shard,
+  { copy, log }: CopyPlace,
+  { from, most }: { readonly from: number; readonly most: number },
+): Promise<{ readonly first: number; readonly entries: readonly Buffer[] } | undefined> {
+  const answer = (await run(shard, 'read_copied', [copy, log, from, most])) as [Buffer, Buffer[]] | null
+  return answer ? { first: Number(answer[0]), entries: answer[1] } : undefined
+}
+
+/** What becomes of fixes that a cursor passes. */
+export interface CopyProgress {
+  /** The entry at which the cursor is, and the one to which it moves. */
+  readonly from: number
+  readonly to: number
+  readonly passed: number
+  readonly delivered: number
+  readonly discarded: number
+  readonly parked?: readonly ParkedCopy[]
+  /** Of the worker that sends the copy; '': nobody's turn is needed. */
+  readonly token: string
+}
+
+/** A fix that the receiver of a copy refused. */
+export interface ParkedCopy extends RefusalReason {
+  readonly at: number
+  readonly log: string
+  readonly fix: CopiedFix
+}
+
+/** Moves the cursor of a copy. Returns where the cursor is by then; undefined: the copy does not get the log. */
+export async function advanceCopy(
+  shard: Shard,
+  { copy, log }: CopyPlace,
+  progress: CopyProgress,
+): Promise<number | undefined> {
+  const { token, from, to, passed, delivered, discarded, parked = [] } = progress
+  const counted = [from, to, passed, delivered, discarded]
+  const args = [copy, log, token, MOST_PARKED, ...counted, ...parked.map(packParked)]
+  const answer = (await run(shard, 'advance_copy', args, copy)) as number | null
+  return answer === null ? undefined : answer === 1 ? to : -1 - answer
+}
+
+/** Discards what waits of a copy before an entry. Returns how many fixes it was. */
+export async function discardCopied(shard: Shard, place: CopyPlace, until: number): Promise<number> {
+  let discarded = 0
+  for (;;) {
+    const read = await readCopied(shard, place, { from: 0, most: SLICE })
+    const entries = read?.entries.slice(0, until - read.first) ?? []
+    if (!read || read.first >= until || entries.length === 0) return discarded
+    const fixes = entries.reduce((sum, entry) => sum + countCopied(entry), 0)
+    const to = read.first + entries.length
+    const counts = { passed: fixes, delivered: 0, discarded: fixes }
+    if ((await advanceCopy(shard, place, { token: '', from: read.first, to, ...counts })) === to) discarded += fixes
+  }
+}
+
+/** Ends that a copy gets a log, unless a process had it configured lately. Returns how many fixes are discarded by that; undefined: none is, it stays. */
+export async function leaveCopy(shard: Shard, { copy, log }: CopyPlace): Promise<number | undefined> {
+  return ((await run(shard, 'leave_copy', [copy, log, SILENT_MS])) as number | null) ?? undefined
+}
+
+/** Deletes the counts and the parked fixes of a copy that gets no log. Returns how many were parked. */
+export async function endCopy(shard: Shard, copy: string): Promise<number> {
+  return (await run(shard, 'end_copy', [copy], copy)) as number
+}
+
+/** Deletes a log that no copy gets. */
+export async function trimLog(shard: Shard, log: string): Promise<void> {
+  await run(shard, 'trim_log', [log])
+}
+
+/** Takes, or renews, the turn to send a copy, for `ms`. */
+export async function holdCopy(shard: Shard, copy: string, { token, ms }: { token: string; ms: number }) {
+  return (await run(shard, 'hold_copy', [token, ms], copy)) === 1
+}
+
+export async function releaseCopy(shard: Shard, copy: string, token: string): Promise<void> {
+  await run(shard, 'release_copy', [token], copy)
+}
+
+/** Deletes what waits, and what is parked, of devices for copies. Returns how many fixes waited, in all logs, and were parked. */
+export async function forgetCopied(shard: Shard, ids: ReadonlySet<string>): Promise<number> {
+  const { logs, counts } = await surveyCopies(shard)
+  const isOf = (device: string) => ids.has(device)
+  let forgotten = 0
+  for (const { log, entries, stored } of logs)
+    for (let from = entries - stored; from < entries; from += SLICE) {
+      const first = from - (await firstEntry(shard, log))
+      const slice = await shard.lrangeBuffer(shard.keyNames.copiedPrefix + log, Math.max(0, first), first + SLICE - 1)
+      for (const [index, entry] of slice.entries()) {
+        const left = withoutDevices(entry, isOf)
+        if (!left) continue
+        const number = from + index - Math.min(0, first)
+        const isReplaced = (await run(shard, 'replace_copied', [log, number, entry, left])) === 1
+        if (isReplaced) forgotten += knownIn(entry) - knownIn(left)
+      }
+    }
+  for (const copy of copiesIn(counts, logs))
+    for (const entry of await shard.lrangeBuffer(shard.keyNames.copyParked(copy), 0, -1))
+      if (isOf(readParked(entry).fix.device)) forgotten += await settleParked(shard, copy, entry, 'discarded')
+  return forgotten
+}
+
+async function firstEntry(shard: Shard, log: string): Promise<number> {
+  const { copiedEntries, copiedPrefix } = shard.keyNames
+  const [end, stored] = await Promise.all([shard.hget(copiedEntries, log), shard.llen(copiedPrefix + log)])
+  return Number(end) - stored
+}
+
+function knownIn(entry: Buffer): number {
+  return fixesIn(entry).filter((fix) => fix !== undefined).length
+}
+
+/** The copies that a shard knows. */
+export function copiesIn(counts: CopySurvey['counts'], logs: readonly CopyLog[]): Set<string> {
+  const counted = Array.from(counts.keys(), (name) => name.slice(0, name.lastIndexOf(' ')))
+  return new Set([...counted, ...logs.flatMap(({ cursors }) => [...cursors.keys()])])
+}
+
+/** Takes a parked fix out of its list. Returns how many were taken out: 1, or 0 if it is gone. */
+export async function settleParked(
+  shard: Shard,
+  copy: string,
+  entry: Buffer,
+  fate: 'delivered' | 'discarded',
+): Promise<number> {
+  return (await run(shard, 'settle_parked', [copy, entry, fate], copy)) as number
+}
+
+/** Has what is parked of a copy tried again, in all shards. Returns how many fixes. */
+export function retryCopy(redis: Store, copy: string): Promise<number> {
+  return inAllShards(redis, 'retry_copy', copy)
+}
+
+/** Deletes what is parked of a copy, in all shards. Returns how many fixes. */
+export function discardParkedCopies(redis: Store, copy: string): Promise<number> {
+  return inAllShards(redis, 'discard_parked', copy)
+}
+
+async function inAllShards(redis: Store, script: Script, copy: string): Promise<number> {
+  const counts = (await redis.inShards((shard) => run(shard, script, [copy], copy))) as number[]
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** The first parked fixes of a copy, as they are stored. */
+export function parkedCopies(shard: Shard, copy: string, most: number): Promise<Buffer[]> {
+  return shard.lrangeBuffer(shard.keyNames.copyParked(copy), 0, most - 1)
+}
+
+/** Notes that what is parked of a copy was tried again. */
+export async function endRetry(shard: Shard, copy: string): Promise<void> {
+  await shard.hdel(shard.keyNames.copyCounts, `${copy} retry`)
+}
+
+function packParked({ at, status, message, log, fix }: ParkedCopy): Buffer {
+  const head = Buffer.from(JSON.stringify({ at, status, message, log }))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(head.length)
+  return Buffer.concat([length, head, packCopied(fix)])
+}
+
+export function readParked(entry: Buffer): ParkedCopy {
+  const end = 4 + entry.readUInt32BE()
+  const head = JSON.parse(entry.toString('utf8', 4, end)) as Omit<ParkedCopy, 'fix'>
+  const [fix] = fixesIn(entry.subarray(end))
+  if (!fix) throw new Error('a parked fix of a copy cannot be read')
+  return { ...head, fix }
+}
+
+/** What of a copy is where, in all shards. */
+export interface CopyAccount {
+  readonly copy: string
+  readonly waiting: number
+  readonly delivered: number
+  readonly parked: number
+  readonly discarded: number
+  /** Fixes that its cursors have passed, minus what became of them: 0. */
+  readonly difference: number
+  /** Why the last fix was parked. */
+  readonly refusal?: RefusalReason & { readonly at: number }
+}
+
+/** The account of each of these copies. */
+export async function copyAccounts(redis: Store, copies: readonly string[]): Promise<CopyAccount[]> {
+  if (copies.length === 0) return []
+  const ofShards = await redis.inShards(async (shard) => {
+    const { logs, counts } = await surveyCopies(shard)
+    return Promise.all(copies.map((copy) => accountIn(shard, copy, { logs, counts })))
+  })
+  return copies.map((copy, index) => ofShards.map((each) => each[index]).reduce(addAccounts, emptyAccount(copy)))
+}
+
+async function accountIn(shard: Shard, copy: string, { logs, counts }: CopySurvey): Promise<CopyAccount> {
+  const { copyParked } = shard.keyNames
+  const [parked, last] = await Promise.all([shard.llen(copyParked(copy)), shard.lindexBuffer(copyParked(copy), -1)])
+  const own = logs.flatMap(({ fixes, cursors }) => {
+    const cursor = cursors.get(copy)
+    return cursor ? [{ waiting: fixes - cursor.fix, taken: cursor.fix - cursor.start }] : []
+  })
+  const count = (name: string) => counts.get(`${copy} ${name}`) ?? 0
+  const [delivered, discarded] = [count('delivered'), count('discarded')]
+  const taken = own.reduce((sum, each) => sum + each.taken, count('left'))
+  const { at = 0, status = 0, message = '' } = last ? readParked(last) : {}
+  return {
+    copy,
+    waiting: own.reduce((sum, each) => sum + each.waiting, 0),
+    delivered,
+    parked,
+    discarded,
+    difference: taken - delivered - parked - discarded,
+    refusal: last ? { at, status, message } : undefined,
+  }
+}
+
+function emptyAccount(copy: string): CopyAccount {
+  return { copy, waiting: 0, delivered: 0, parked: 0, discarded: 0, difference: 0 }
+}
+
+function addAccounts(sum: CopyAccount, other: CopyAccount): CopyAccount {
+  return {
+    copy: sum.copy,
+    waiting: sum.waiting + other.waiting,
+    delivered: sum.delivered + other.delivered,
+    parked: sum.parked + other.parked,
+    discarded: sum.discarded + other.discarded,
+    difference: sum.difference + other.difference,
+    refusal: (sum.refusal?.at ?? 0) > (other.refusal?.at ?? 0) ? sum.refusal : (other.refusal ?? sum.refusal),
+  }
+}
+
+function run(shard: Shard, script: Script, args: readonly (string | number | Buffer)[], copy = ''): Promise<unknown> {
+  const keys = shard.keyNames
+  const touched = [keys.copiedPrefix, keys.copiedEntries, keys.copiedFixes, keys.cursorsPrefix, keys.copyCounts]
+  return shard.run(script, [...touched, keys.copyParked(copy), keys.copying(copy)], args)
+}
+
+/** How often a process notes that a copy is configured, and for how long it may be silent of it. */
+const SEEN_AGAIN_MS = 3000
+const SILENT_MS = 10_000
+/** Fixes that stay parked of a copy in a shard; beyond that the oldest are discarded. */
+const MOST_PARKED = 10_000
+/** Entries at once. */
+const SLICE = 32

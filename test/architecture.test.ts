@@ -15,7 +15,16 @@ import {
 const DECODERS = 'protocols/index.ts'
 
 /** Small things that depend on nothing, or on each other. */
-const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/masking', 'src/observe', 'src/signature', 'src/texts', 'src/version']
+const EVERYWHERE = [
+  'src/async',
+  'src/durable',
+  'src/errors',
+  'src/masking',
+  'src/observe',
+  'src/signature',
+  'src/texts',
+  'src/version',
+]
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {

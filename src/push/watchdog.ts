@@ -41,10 +41,18 @@ export function reportFullConcurrency(apis: Pick<PushApis, 'all'>): NodeJS.Timeo
       if (seconds < FULL_S) continue
       const { concurrency } = limit
       const most = Math.floor((concurrency * 1000) / Math.max(1, usualMs))
-      const told = say('{} requests at once, {} ms each: at most {} a second', concurrency, Math.round(usualMs), most)
-      if (id === '') observations.note('push_full', { evidence: told })
+      const evidence = say(
+        '{} requests at once, {} ms each: at most {} a second',
+        concurrency,
+        Math.round(usualMs),
+        most,
+      )
+      if (id === '') observations.note('push_full', { evidence })
       else
-        observations.note('push_full', { subject: { api: apiName(id) }, evidence: joined([apiName(id), told], ': ') })
+        observations.note('push_full', {
+          subject: { api: apiName(id) },
+          evidence: joined([apiName(id), evidence], ': '),
+        })
     }
   })
 }

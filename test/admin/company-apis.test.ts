@@ -46,7 +46,7 @@ interface Status {
 const statusOf = async (ask: typeof all) => (await ask('/admin/status')).json as Status
 
 it('relays to the own API of a company, with its token', async () => {
-  const path = (company: number) => `/api/v1/companies/${company}/routes/1/positions?from=100&to=200`
+  const path = (company: number) => `/api/v1/companies/${company}/numbers`
   await all(path(7))
   await all(path(8))
   expect(usual.seen.map(({ url }) => url)).toEqual([path(7)])

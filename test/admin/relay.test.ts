@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parametersOf } from '../../src/tracking/openapi.ts'
 import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
+import { VERSION } from '../../src/version.ts'
 import { OPERATE, READ, recordingServer, relayFixture } from '../support/relay.ts'
 
 const TOKEN = 'canary-oauth/7'
@@ -310,8 +311,12 @@ describe('headers of a request', () => {
       'content-length',
       'content-type',
       'host',
+      'traceparent',
+      'user-agent',
+      'x-request-id',
     ])
     expect(seen[0].headers).toMatchObject({
+      'user-agent': `waybridge/${VERSION}`,
       authorization: `OAuth ${TOKEN}`,
       'content-length': '14',
       connection: 'keep-alive',

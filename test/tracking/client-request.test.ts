@@ -73,12 +73,22 @@ describe('a request', () => {
       'content-length': '19',
       host: expect.any(String),
       connection: 'keep-alive',
+      'user-agent': expect.any(String),
+      'x-request-id': expect.any(String),
+      traceparent: expect.any(String),
     })
   })
 
   it('sends no length and no type without a body', async () => {
     const { seen } = await requested({})
-    expect(Object.keys(seen.headers).toSorted()).toEqual(['authorization', 'connection', 'host'])
+    expect(Object.keys(seen.headers).toSorted()).toEqual([
+      'authorization',
+      'connection',
+      'host',
+      'traceparent',
+      'user-agent',
+      'x-request-id',
+    ])
   })
 
   it('gives an answer unchanged: status, headers, bytes', async () => {

@@ -85,7 +85,7 @@ export async function testApis({ own, ...usual }: TestedApis, companies: readonl
   }))
   const groups = [...Map.groupBy(each, ({ api }) => api.key).values()]
   const results = await Promise.all(
-    groups.map((same) => {
+    groups.map(async (same) => {
       const [{ api }] = same
       const asked = same.map(({ company }) => company)
       return api.mistake === undefined

@@ -49,16 +49,19 @@ export function connectorOf({
 }: Omit<TunnelOptions, 'proxy'> & { readonly proxy?: string | null; readonly tls?: SecureContextOptions }) {
   const secure = buildConnector({ ...tls, allowH2: false, timeout: timeoutMs })
   if (!proxy) return secure
-  return ((options, callback) => {
+  const connectThrough: Connector = async (options, callback) => {
     const { hostname, port, protocol } = options
-    const target = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
-    openTunnel(target, { proxy, timeoutMs }).then(
-      (socket) =>
-        protocol === 'https:' ? secure({ ...options, httpSocket: socket }, callback) : callback(null, socket),
-      (error: Error) => callback(error, null),
-    )
-  }) satisfies ReturnType<typeof buildConnector>
+    const isSecure = protocol === 'https:'
+    const target = { host: hostname, port: Number(port) || (isSecure ? 443 : 80) }
+    const socket = await openTunnel(target, { proxy, timeoutMs }).catch((error: Error) => error)
+    if (socket instanceof Error) callback(socket, null)
+    else if (isSecure) secure({ ...options, httpSocket: socket }, callback)
+    else callback(null, socket)
+  }
+  return connectThrough
 }
+
+type Connector = (...given: Parameters<ReturnType<typeof buildConnector>>) => unknown
 
 /** A connection to a host: direct, or through a proxy. @throws an error of the system, ProxyError, TimeoutError */
 export async function openSocket(

@@ -36,7 +36,12 @@ const admin = adminFixture({
 })
 const [all, seven, eight] = [TOKEN, TOKEN_7, 'token-of-8'].map((token) => askAs(admin, token))
 
-beforeEach(() => void [usual, own, later].forEach(({ seen }) => (seen.length = 0)))
+beforeEach(() => {
+  for (const { seen } of [usual, own, later]) seen.length = 0
+})
+
+const path = (company: number) => `/api/v1/companies/${company}/numbers`
+const portOf = ({ url }: { url: string }) => new URL(url).port
 
 interface Status {
   readonly upstream: { readonly state: string }
@@ -46,7 +51,6 @@ interface Status {
 const statusOf = async (ask: typeof all) => (await ask('/admin/status')).json as Status
 
 it('relays to the own API of a company, with its token', async () => {
-  const path = (company: number) => `/api/v1/companies/${company}/numbers`
   await all(path(7))
   await all(path(8))
   expect(usual.seen.map(({ url }) => url)).toEqual([path(7)])
@@ -76,7 +80,6 @@ it('the test of the APIs asks each company’s own', async () => {
     company_id,
     steps.find(({ step }) => step === 'connection')?.seen,
   ])
-  const portOf = ({ url }: { url: string }) => new URL(url).port
   expect(connected).toEqual([
     ['7', expect.stringContaining(`port ${portOf(usual)} `)],
     ['8', expect.stringContaining(`port ${portOf(own)} `)],

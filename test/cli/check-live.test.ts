@@ -59,10 +59,6 @@ describe('check --live: each step of an API that is well', () => {
     const proxy = await startConnectProxy()
     const more = `, { company_id: 8, apikey: ${KEYS.apikey}, tracking: { base_url: "${own.url}" } }`
     const { lines } = await checkLive(url, { more, proxy: proxy.url })
-    const through = (api: string) =>
-      expect.stringMatching(
-        `^  ✓ connection  connected to 127.0.0.1 port ${new URL(api).port} through the proxy in \\d+ ms$`,
-      )
     expect(lines.slice(0, 3)).toEqual([
       'company 7, Express',
       through(url),
@@ -346,6 +342,12 @@ describe('check --live', () => {
     )
   })
 })
+
+/** That an API is connected to. */
+const through = (api: string) =>
+  expect.stringMatching(
+    `^  ✓ connection  connected to 127.0.0.1 port ${new URL(api).port} through the proxy in \\d+ ms$`,
+  )
 
 type Asked = Pick<IncomingMessage, 'method' | 'url'>
 

@@ -5,8 +5,9 @@ import { english } from '../../src/texts/text.ts'
 
 const BASE = 'tracking: { base_url: https://api.example, proxy: "http://proxy.example:3128" }\n'
 
+const company = (id: number, own: string) => `  - { company_id: ${id}, apikey: k, tracking: ${own} }\n`
+
 function read(tracking: string, { more = '', push = '' } = {}) {
-  const company = (id: number, own: string) => `  - { company_id: ${id}, apikey: k, tracking: ${own} }\n`
   return readGateway(`${BASE}${push}companies:\n${company(7, tracking)}${more && company(8, more)}`, null)
 }
 

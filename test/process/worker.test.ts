@@ -201,12 +201,13 @@ it('a route that changes while a parked lane is tried takes its fixes along once
   expect(api.seen.map(({ lane }) => lane)).toEqual(['8000/1', '8000/2'])
 })
 
+/** Gives company 7 an API of its own. */
+async function withApi(url: string, more = ''): Promise<void> {
+  await site.write({ more7: `, tracking: { base_url: "${url}"${more} }` })
+  await expect.poll(() => live.companies()[0].tracking?.base_url, soon).toBe(url)
+}
+
 describe('a company that gets an API of its own by a reload', () => {
-  /** Resolves once that is in effect. */
-  async function withApi(url: string, more = ''): Promise<void> {
-    await site.write({ more7: `, tracking: { base_url: "${url}"${more} }` })
-    await expect.poll(() => live.companies()[0].tracking?.base_url, soon).toBe(url)
-  }
   let own: Awaited<ReturnType<typeof startApi>>
   beforeEach(async () => void (own = await startApi()))
   afterEach(() => own.close())

@@ -90,6 +90,8 @@ async function store(company: string, lanes: number, { route = 1, timestamp = NO
   await appender.close()
 }
 
+const parked = async () =>
+  (await describeLanes(redis, ['2/1000/1', '2/1001/1', '2/1002/1'])).map((lane) => lane.parked?.status)
 const NOW = Math.floor(Date.now() / 1000)
 const stateOf = async ({ url }: TestApi) => (await redis.hget(keyOf(keys.upstream, url), 'state')) ?? 'up'
 const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
@@ -255,8 +257,6 @@ describe('a company whose API changes', () => {
     const [usual, old] = [await open(), await open(status(404, 'no such courier'))]
     const worker = pushing(usual, { 2: ownApi(old) })
     await store('2', 3)
-    const parked = async () =>
-      (await describeLanes(redis, ['2/1000/1', '2/1001/1', '2/1002/1'])).map((lane) => lane.parked?.status)
     await expect.poll(parked, soon).toEqual([404, 404, 404])
     worker.setApis(new Map())
     await expect.poll(delivered, soon).toBe(3)

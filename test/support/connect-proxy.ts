@@ -17,8 +17,11 @@ export async function startConnectProxy({ status, credentials }: ProxyOptions = 
     const wanted = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`
     const refused = wanted && request.headers['proxy-authorization'] !== wanted ? 407 : status
     socket.on('error', () => {})
-    if (refused !== undefined) return void socket.end(`HTTP/1.1 ${refused} No\r\ncontent-length: 0\r\n\r\n`)
-    const target = request.url ?? ''
+    if (refused === undefined) tunnel(request.url ?? '', socket, head)
+    else socket.end(`HTTP/1.1 ${refused} No\r\ncontent-length: 0\r\n\r\n`)
+  })
+
+  function tunnel(target: string, socket: Socket, head: Buffer): void {
     asked.push(target)
     const { hostname, port } = new URL(`http://${target}`)
     const upstream = net.connect(Number(port) || 80, hostname, () => {
@@ -28,6 +31,7 @@ export async function startConnectProxy({ status, credentials }: ProxyOptions = 
     })
     upstream.on('error', () => socket.destroy())
     socket.on('close', () => upstream.destroy())
-  })
+  }
+
   return { url: await listen(server), asked }
 }

@@ -18,7 +18,7 @@ interface TraccarOptions extends Omit<ImportOptions, 'url' | 'token' | 'column' 
 }
 
 /** What Traccar's REST API says of a fleet, as far as it is used. */
-interface Fleet {
+interface TraccarFleet {
   readonly devices: readonly TraccarDevice[]
   readonly groups: readonly TraccarGroup[]
   /** The drivers of each device, by its number there; undefined: not asked for. */
@@ -68,13 +68,13 @@ export async function importTraccarCommand(file: string | undefined, options: Tr
 }
 
 /** A Traccar server, and the token for it. */
-interface Server extends Pick<URL, 'origin' | 'hostname'> {
+interface TraccarServer extends Pick<URL, 'origin' | 'hostname'> {
   /** Without a slash at its end. */
   readonly base: string
   readonly token: string
 }
 
-function serverAt(url: string, token: string | undefined): Server {
+function serverAt(url: string, token: string | undefined): TraccarServer {
   const parsed = URL.parse(url)
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.search || parsed.hash)
     throw new UserError('--url: expected the address of the Traccar server, such as https://traccar.example:8082.')
@@ -85,7 +85,7 @@ function serverAt(url: string, token: string | undefined): Server {
   return { origin, hostname, base: origin + pathname.replace(/\/+$/, ''), token: token.trim() }
 }
 
-async function readServer(server: Server, withDrivers: boolean): Promise<Fleet> {
+async function readServer(server: TraccarServer, withDrivers: boolean): Promise<TraccarFleet> {
   // An administrator sees all devices only by asking for them; others are refused that.
   const all = await ask(server, '/api/devices?all=true', REFUSED)
   const devices = devicesIn(all ?? (await ask(server, '/api/devices')), server.origin)
@@ -99,7 +99,7 @@ async function readServer(server: Server, withDrivers: boolean): Promise<Fleet> 
   }
 }
 
-async function driversOf(server: Server, devices: readonly TraccarDevice[]) {
+async function driversOf(server: TraccarServer, devices: readonly TraccarDevice[]) {
   const drivers = new Map<number, TraccarDriver[]>()
   for (const { id } of devices) {
     const answer = await ask(server, `/api/drivers?deviceId=${id}`)
@@ -109,7 +109,11 @@ async function driversOf(server: Server, devices: readonly TraccarDevice[]) {
 }
 
 /** The JSON of an answer; undefined for a status of `mayBe`. @throws UserError */
-async function ask({ base, origin, token }: Server, path: string, mayBe: readonly number[] = []): Promise<unknown> {
+async function ask(
+  { base, origin, token }: TraccarServer,
+  path: string,
+  mayBe: readonly number[] = [],
+): Promise<unknown> {
   for (let tries = 1; ; tries++) {
     const answer = await request(base + path, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
@@ -136,7 +140,7 @@ async function ask({ base, origin, token }: Server, path: string, mayBe: readonl
 }
 
 /** The fleet in a file: the answer of `GET /api/devices`, or an object with `devices`, `groups` and `positions`. @throws UserError */
-function fleetIn(bytes: Buffer, file: string): Fleet {
+function fleetIn(bytes: Buffer, file: string): TraccarFleet {
   let json: unknown
   try {
     json = JSON.parse(bytes.toString().replace(/^\ufeff/, ''))
@@ -179,7 +183,7 @@ function protocolsIn(positions: unknown): string[] {
 
 /** The rows of the list, and what is to be known of what is left aside. */
 function entriesOf(
-  { devices, groups, drivers }: Fleet,
+  { devices, groups, drivers }: TraccarFleet,
   { group, couriers }: Pick<TraccarOptions, 'group' | 'couriers'>,
 ) {
   const within = group === undefined ? undefined : groupsBelow(group, groups)

@@ -26,7 +26,7 @@ import type { Reading } from './outcome.ts'
 export class Mappings {
   readonly #redis: Redis
   readonly #changed: () => void
-  readonly #named = new Map<string, Named>()
+  readonly #named = new Map<string, NamedMapping>()
   #ofFile: ReadonlyMap<string, MappingDescription>
   #saved: ReadonlyMap<string, MappingDescription> = new Map()
   #savedText = ''
@@ -84,7 +84,7 @@ export class Mappings {
     const all = [...new Map([...this.#saved, ...this.#ofFile])]
     this.#inEffect = all.toSorted(byName).map(([name, description]) => {
       let named = this.#named.get(name)
-      if (!named) this.#named.set(name, (named = new Named(name)))
+      if (!named) this.#named.set(name, (named = new NamedMapping(name)))
       named.is(mappingProtocol(name, description))
       return named.protocol
     })
@@ -110,7 +110,7 @@ function positionsIn(mapping: Protocol, frame: Buffer | HttpRequest, session: Se
 const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1)
 
 /** A mapping by its name, whatever it says now: listeners and bridges hold its protocol. */
-class Named {
+class NamedMapping {
   readonly protocol: Protocol
   #current: Protocol | undefined
 
@@ -131,7 +131,7 @@ class Named {
 }
 
 /** JSON that nobody understood, and how it came. */
-interface Payload extends Pick<Session, 'transport' | 'device'> {
+interface KeptPayload extends Pick<Session, 'transport' | 'device'> {
   /** ms UTC. */
   readonly at: number
   readonly text: string
@@ -142,7 +142,7 @@ interface Payload extends Pick<Session, 'transport' | 'device'> {
 /** Reads kept JSON by a mapping, as a gateway reads what arrives. `error`: why there is no position. */
 export function readPayload(
   mapping: MappingDescription,
-  { at, device, text, transport, uri = '/' }: Payload,
+  { at, device, text, transport, uri = '/' }: KeptPayload,
 ): { readonly device?: string; readonly fixes: readonly Fix[]; readonly error?: string } {
   const body = Buffer.from(text)
   const frame = transport === 'http' ? { method: 'POST', uri, headers: {}, body } : body

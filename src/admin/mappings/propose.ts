@@ -21,7 +21,7 @@ export function proposeMapping(samples: readonly unknown[], isTopic = false): Pr
   const each = lat.steps.slice(0, lat.steps.lastIndexOf(EVERY) + 1)
   const inEntry = leaves.filter(({ steps }) => startsWith(steps, each) && !steps.slice(each.length).includes(EVERY))
   const ofMessage = each.length > 0 ? leaves.filter(({ steps }) => !steps.includes(EVERY)) : []
-  const scope: Scope = { lat, found: [...inEntry, ...ofMessage].filter((leaf) => leaf !== lat && leaf !== lon), each }
+  const scope: Around = { lat, found: [...inEntry, ...ofMessage].filter((leaf) => leaf !== lat && leaf !== lon), each }
   const time = best(scope, TIME)
   const speed = best(scope, SPEED)
   const unit = speed && unitOf(speed)
@@ -41,43 +41,43 @@ export function proposeMapping(samples: readonly unknown[], isTopic = false): Pr
   return { mapping: Object.fromEntries(known), doubts: [...doubts, ...(unit?.isGuess ? ['speed.unit'] : [])] }
 }
 
-type Step = string | number
+type PathStep = string | number
 
 /** A value that stands at one path in all samples. */
-interface Leaf {
-  readonly steps: readonly Step[]
+interface JsonLeaf {
+  readonly steps: readonly PathStep[]
   /** Its own name, or that of the list that it is in: `gpsLat` as `gps_lat`; and behind the name of the object that it is in. */
   readonly name: string
   readonly fullName: string
   readonly values: unknown[]
 }
 
-interface Scope {
-  readonly lat: Leaf
-  readonly found: readonly Leaf[]
-  readonly each: readonly Step[]
+interface Around {
+  readonly lat: JsonLeaf
+  readonly found: readonly JsonLeaf[]
+  readonly each: readonly PathStep[]
 }
 
-interface Place {
-  readonly lat: Leaf
-  readonly lon: Leaf
+interface PlaceFound {
+  readonly lat: JsonLeaf
+  readonly lon: JsonLeaf
   readonly doubts: readonly string[]
-  latPath(each: readonly Step[]): string
-  lonPath(each: readonly Step[]): string
+  latPath(each: readonly PathStep[]): string
+  lonPath(each: readonly PathStep[]): string
 }
 
 /** What a value is called, the likeliest name first, and what it looks like. */
-interface Kind {
+interface ValueKind {
   readonly names: readonly RegExp[]
   readonly fits: (value: unknown) => boolean
   /** How much less likely one is than its name says. */
-  readonly penalty?: (leaf: Leaf) => number
+  readonly penalty?: (leaf: JsonLeaf) => number
 }
 
 /** The scalars of the samples by their paths, each element of a list of objects under the same. */
-function leavesOf(samples: readonly unknown[]): Leaf[] {
-  const leaves = new Map<string, Leaf>()
-  const left = samples.slice(0, MOST_SAMPLES).map((value) => ({ steps: [] as Step[], name: '', parent: '', value }))
+function leavesOf(samples: readonly unknown[]): JsonLeaf[] {
+  const leaves = new Map<string, JsonLeaf>()
+  const left = samples.slice(0, MOST_SAMPLES).map((value) => ({ steps: [] as PathStep[], name: '', parent: '', value }))
   for (let next = left.pop(); next && leaves.size < MOST_LEAVES; next = left.pop()) {
     const { steps, name, parent, value } = next
     if (steps.length > DEEPEST || value === null) continue
@@ -100,7 +100,7 @@ function leavesOf(samples: readonly unknown[]): Leaf[] {
 }
 
 /** The latitude and longitude that stand beside each other: two numbers, a list of two, or a text such as "54.6,25.2". */
-function placeIn(leaves: readonly Leaf[]): Place | undefined {
+function placeIn(leaves: readonly JsonLeaf[]): PlaceFound | undefined {
   const byName = leaves.flatMap((lat) => {
     const rank = rankOf(lat, LATITUDE)
     if (rank < 0 || !ofDegrees(lat, 90)) return []
@@ -121,7 +121,7 @@ function placeIn(leaves: readonly Leaf[]): Place | undefined {
   })
   const inTexts = leaves.flatMap((leaf) => {
     if (!(PAIR.test(leaf.name) || LAT_LON.test(leaf.name)) || !leaf.values.every(isPairText)) return []
-    const path = (index: number) => (each: readonly Step[]) =>
+    const path = (index: number) => (each: readonly PathStep[]) =>
       pathOf({ ...leaf, steps: [...leaf.steps, index] }, each) ?? ''
     return [{ rank: 11, place: { lat: leaf, lon: leaf, doubts: ['lat'], latPath: path(0), lonPath: path(1) } }]
   })
@@ -134,13 +134,17 @@ function placeIn(leaves: readonly Leaf[]): Place | undefined {
   return likeliest?.place
 }
 
-function pairOf(lat: Leaf, lon: Leaf, doubts: readonly string[]): Place {
-  const path = (leaf: Leaf) => (each: readonly Step[]) => pathOf(leaf, each) ?? ''
+function pairOf(lat: JsonLeaf, lon: JsonLeaf, doubts: readonly string[]): PlaceFound {
+  const path = (leaf: JsonLeaf) => (each: readonly PathStep[]) => pathOf(leaf, each) ?? ''
   return { lat, lon, doubts, latPath: path(lat), lonPath: path(lon) }
 }
 
 /** The leaf that is most likely of a kind: by its name, then by how near it stands to the place. */
-function best({ found, lat }: Scope, kind: Kind, taken: ReadonlySet<Leaf | undefined> = new Set()): Leaf | undefined {
+function best(
+  { found, lat }: Around,
+  kind: ValueKind,
+  taken: ReadonlySet<JsonLeaf | undefined> = new Set(),
+): JsonLeaf | undefined {
   // `where_lat` is beside `where_when`.
   const prefix = prefixOf(lat.name)
   const [first] = found
@@ -163,7 +167,7 @@ function best({ found, lat }: Scope, kind: Kind, taken: ReadonlySet<Leaf | undef
   return first?.leaf
 }
 
-function rankOf({ name, fullName, values }: Leaf, { names, fits }: Kind): number {
+function rankOf({ name, fullName, values }: JsonLeaf, { names, fits }: ValueKind): number {
   return values.every(fits) ? names.findIndex((each) => each.test(name) || each.test(fullName)) : -1
 }
 
@@ -172,28 +176,28 @@ function prefixOf(name: string): string {
   return /^(.*_)?(?:lat|lon|lng|long)(?:itude)?/.exec(name)?.[1] ?? ''
 }
 
-function sharedSteps(one: readonly Step[], other: readonly Step[]): number {
+function sharedSteps(one: readonly PathStep[], other: readonly PathStep[]): number {
   let count = 0
   while (count < one.length && one[count] === other[count]) count++
   return count
 }
 
-function isBeside(one: Leaf, other: Leaf): boolean {
+function isBeside(one: JsonLeaf, other: JsonLeaf): boolean {
   return one.steps.length === other.steps.length && startsWith(other.steps, one.steps.slice(0, -1))
 }
 
-function startsWith(steps: readonly Step[], beginning: readonly Step[]): boolean {
+function startsWith(steps: readonly PathStep[], beginning: readonly PathStep[]): boolean {
   return beginning.every((step, at) => steps[at] === step)
 }
 
 /** The path of a leaf: from the entry on if it is in one. */
-function pathOf(leaf: Pick<Leaf, 'steps'> | undefined, each: readonly Step[]): string | undefined {
+function pathOf(leaf: Pick<JsonLeaf, 'steps'> | undefined, each: readonly PathStep[]): string | undefined {
   if (!leaf) return undefined
   const isInEntry = each.length > 0 && startsWith(leaf.steps, each)
   return isInEntry ? textOf(leaf.steps.slice(each.length), false) : textOf(leaf.steps, true)
 }
 
-function textOf(steps: readonly Step[], isWhole: boolean): string {
+function textOf(steps: readonly PathStep[], isWhole: boolean): string {
   const parts = steps.map((step) => {
     if (step === EVERY) return '[*]'
     if (typeof step === 'number') return `[${step}]`
@@ -208,14 +212,14 @@ function timeFormat(values: readonly unknown[]): string {
 }
 
 /** The unit of a speed by its name, or by what no vehicle does in metres a second. */
-function unitOf({ name, steps, values }: Leaf): { readonly unit: string; readonly isGuess: boolean } {
+function unitOf({ name, steps, values }: JsonLeaf): { readonly unit: string; readonly isGuess: boolean } {
   const path = steps.map((step) => spread(String(step))).join('_')
   const named = UNITS.find(([pattern]) => pattern.test(name) || pattern.test(path))
   if (named) return { unit: named[1], isGuess: false }
   return { unit: values.some((value) => Number(value) > FASTEST_MS) ? 'kmh' : 'ms', isGuess: true }
 }
 
-function saidIn(scope: Scope): MappingText | undefined {
+function saidIn(scope: Around): MappingText | undefined {
   const found = SAID.flatMap(([key, kind]) => {
     const leaf = best(scope, kind)
     if (!leaf) return []
@@ -244,7 +248,7 @@ const within = (min: number, max: number) => (value: unknown) =>
 
 const isDegrees = (max: number) => (value: unknown) => within(-max, max)(value)
 
-function ofDegrees({ values }: Leaf, max: number): boolean {
+function ofDegrees({ values }: JsonLeaf, max: number): boolean {
   return values.every(isDegrees(max)) && values.some((value) => Number(value) !== 0)
 }
 
@@ -262,8 +266,8 @@ const isTime = (value: unknown) =>
 
 const isFlag = (value: unknown) => typeof value === 'boolean' || value === 0 || value === 1
 
-const LATITUDE: Kind = { names: [/^lat(itude)?$/, /latitude/, /(^|_)lat(_|$)/], fits: isDegrees(90) }
-const LONGITUDE: Kind = {
+const LATITUDE: ValueKind = { names: [/^lat(itude)?$/, /latitude/, /(^|_)lat(_|$)/], fits: isDegrees(90) }
+const LONGITUDE: ValueKind = {
   names: [/^(lon|lng|long)(gitude)?$|^longitude$/, /longitude/, /(^|_)(lon|lng|long)(_|$)/],
   fits: isDegrees(180),
 }
@@ -271,7 +275,7 @@ const PAIR = /coord|^loc(ation)?$|^pos(ition)?$|^gps$|geo|^ll$/
 const LAT_LON = /lat_?(lng|lon)/
 /** Of a base station, a gateway, or another place than that of the device. */
 const OF_OTHERS = /tower|cell|gateway|home|start|begin|end_|dest|target|min_|max_|server|host/
-const TIME: Kind = {
+const TIME: ValueKind = {
   penalty: ({ fullName }) => (/server|receiv|system|upload|arriv|updat|creat/.test(fullName) ? 0.5 : 0),
   names: [
     /^(fix|gps|device|location)_?(time|ts|at)(stamp)?$|^tst$|^timestamp$|^recorded_at$/,
@@ -280,7 +284,7 @@ const TIME: Kind = {
   ],
   fits: isTime,
 }
-const DEVICE: Kind = {
+const DEVICE: ValueKind = {
   penalty: ({ values }) => {
     if (values.every((value) => isImei(String(value)))) return -2
     return values.every((value) => Number(value) < LEAST_ID) ? 1 : 0
@@ -294,7 +298,7 @@ const DEVICE: Kind = {
   ],
   fits: isId,
 }
-const SPEED: Kind = { names: [/^(speed|spd|velocity|vel|sog|sp)$/, /speed|velocity/], fits: within(0, 400) }
+const SPEED: ValueKind = { names: [/^(speed|spd|velocity|vel|sog|sp)$/, /speed|velocity/], fits: within(0, 400) }
 const MEASURED = [
   [
     'heading',
@@ -314,7 +318,7 @@ const MEASURED = [
   ['hdop', { names: [/hdop/], fits: within(0, 99) }],
   ['satellites', { names: [/^(sats?|satellites|nsat|num_?sats?)$/, /satellite/], fits: within(0, 60) }],
   ['valid', { names: [/^(valid|gps_?valid|fix_?valid|is_?valid)$/], fits: isFlag }],
-] as const satisfies readonly (readonly [string, Kind])[]
+] as const satisfies readonly (readonly [string, ValueKind])[]
 const SAID = [
   ['ignition', { names: [/^(ignition|ign|acc|engine_?on|ignition_?(on|status))$/, /ignition/], fits: isFlag }],
   ['moving', { names: [/^(moving|motion|is_?moving|movement)$/], fits: isFlag }],
@@ -331,7 +335,7 @@ const SAID = [
     'external_voltage',
     { names: [/(ext(ernal)?|power|supply|vehicle|main).*volt|^v_?(in|ext)$/], fits: within(2, 60_000) },
   ],
-] as const satisfies readonly (readonly [string, Kind])[]
+] as const satisfies readonly (readonly [string, ValueKind])[]
 const UNITS = [
   [/km_?h|kph|kmph/, 'kmh'],
   [/knot|(^|_)kn(_|$)|^sog$/, 'knots'],

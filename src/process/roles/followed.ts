@@ -108,9 +108,9 @@ export class FollowedSettings {
   #admin: AdminTokenSettings
   #pulls: Config['roster']['pull']
   #copies: Config['copies']
-  #mappings: Mappings
+  #mappings: FileMappings
 
-  constructor({ companies, copies, admin, roster }: Config, mappings: Mappings = new Map()) {
+  constructor({ companies, copies, admin, roster }: Config, mappings: FileMappings = new Map()) {
     this.#companies = companies
     this.#copies = copies
     this.#mappings = mappings
@@ -134,12 +134,12 @@ export class FollowedSettings {
     return this.#copies
   }
 
-  get mappings(): Mappings {
+  get mappings(): FileMappings {
     return this.#mappings
   }
 
   /** Takes over the mappings of mappings.yaml. Returns whether they are others. */
-  updateMappings(mappings: Mappings): boolean {
+  updateMappings(mappings: FileMappings): boolean {
     if (isDeepStrictEqual(mappings, this.#mappings)) return false
     this.#mappings = mappings
     return true
@@ -177,7 +177,7 @@ export class FollowedSettings {
 }
 
 /** By their names. */
-type Mappings = NonNullable<MappingFile['mappings']>
+type FileMappings = NonNullable<MappingFile['mappings']>
 
 interface ChangedSettings {
   readonly companies: ReadonlySet<string>

@@ -15,13 +15,13 @@ interface MappingDialogProps {
   readonly close: (isSaved: boolean) => void
 }
 
-type Typed = Readonly<Record<(typeof FIELDS)[number], string>>
+type TypedMapping = Readonly<Record<(typeof FIELDS)[number], string>>
 
 /** Says where JSON has its position, tries that on the messages that are kept, and saves it. The proposal is what it begins with. */
 export function MappingDialog({ kind, names, close }: MappingDialogProps): JSX.Element {
   const { mapping: proposed = {}, doubts = [] } = kind.proposal ?? {}
   const [name, setName] = useState(() => freeName(names))
-  const [typed, setTyped] = useState<Typed>(() => typedOf(proposed))
+  const [typed, setTyped] = useState<TypedMapping>(() => typedOf(proposed))
   const [tried, setTried] = useState<TriedJson>()
   const [error, setError] = useState<unknown>()
   const mapping = mappingOf(typed, proposed)
@@ -121,12 +121,16 @@ function Tried({ tried }: { readonly tried: TriedJson }): JSX.Element {
   )
 }
 
-function typedOf(mapping: Readonly<Record<string, unknown>>): Typed {
+function typedOf(mapping: Readonly<Record<string, unknown>>): TypedMapping {
   const { speed } = mapping
   const { path = speed, unit = '' } = typeof speed === 'object' && speed !== null ? (speed as SpeedText) : {}
   const textOf = (key: string) => (typeof mapping[key] === 'string' ? mapping[key] : '')
   const texts = FIELDS.map((key) => [key, textOf(key)])
-  return { ...(Object.fromEntries(texts) as Typed), speed: typeof path === 'string' ? path : '', speedUnit: unit }
+  return {
+    ...(Object.fromEntries(texts) as TypedMapping),
+    speed: typeof path === 'string' ? path : '',
+    speedUnit: unit,
+  }
 }
 
 interface SpeedText {
@@ -135,7 +139,7 @@ interface SpeedText {
 }
 
 /** The mapping that is typed, with what the proposal reads besides. */
-function mappingOf(typed: Typed, proposed: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function mappingOf(typed: TypedMapping, proposed: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const others = Object.entries(proposed).filter(([key]) => !FIELDS.some((field) => field === key))
   const { speed, speedUnit, ...paths } = typed
   const filled = Object.entries(paths)

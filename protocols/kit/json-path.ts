@@ -47,23 +47,22 @@ export function jsonPathText({ from, steps }: JsonPath): string {
   return from === 'message' ? `$${joined}` : joined.replace(/^\./, '')
 }
 
-/** Whether a path leads to several values. */
-export function isManyValued({ steps }: JsonPath): boolean {
-  return steps.includes(EVERY)
-}
-
 /** Compiles a path that leads to one value. An index into text finds its part between commas: `latlng[1]` of "54.6,25.2". */
 export function compileJsonPath({ from, steps }: JsonPath): FindValue {
-  const [first, second] = steps
-  const isNames = steps.every((step) => typeof step === 'string')
-  // Most paths are short: without a loop they take half of the time.
-  const find =
-    isNames && steps.length === 1 ? one(first) : isNames && steps.length === 2 ? two(first, second) : all(steps)
+  const find = finderOf(steps)
   return from === 'entry' ? (entry) => find(entry) : (_entry, message) => find(message)
 }
 
 /** Compiles a path to a list of values: those that its `[*]` stand for, or the elements of the list at its end. */
 export function compileJsonList({ steps }: JsonPath): (message: unknown) => readonly unknown[] | undefined {
+  const above = steps.at(-1) === EVERY ? steps.slice(0, -1) : steps
+  if (!above.includes(EVERY)) {
+    const find = finderOf(above)
+    return (message) => {
+      const list = find(message)
+      return Array.isArray(list) ? list : undefined
+    }
+  }
   return (message) => {
     let found: unknown[] = [message]
     let isList = false
@@ -81,6 +80,14 @@ export function compileJsonList({ steps }: JsonPath): (message: unknown) => read
 }
 
 type Find = (value: unknown) => unknown
+
+/** Most paths are short names: without a loop they take half of the time. */
+function finderOf(steps: readonly JsonStep[]): Find {
+  const [first, second] = steps
+  const isNames = steps.every((step) => typeof step === 'string')
+  if (!isNames || steps.length < 1 || steps.length > 2) return all(steps)
+  return steps.length === 1 ? one(first) : two(first, second)
+}
 
 function one(name: JsonStep): Find {
   return (value) => (value as JsonObject | null | undefined)?.[name]

@@ -5,7 +5,7 @@ import { holdsPlace } from './place-search.ts'
 import type { Fix, HttpRequest, Message, Protocol, Session } from './protocol.ts'
 import { ALARMS, type Alarm, type Said, said as withoutUnknown } from './said.ts'
 import { digitsOf, number, objectOf, optionalNumber, parseJson } from './text.ts'
-import { dop, heading, kmh, knots, known, mph, rfc3339, unixTime } from './units.ts'
+import { dop, heading, kmh, knots, known, mph, rfc3339 } from './units.ts'
 import { bodyText, jsonBody } from './web.ts'
 
 /** What turns a value in a unit into metres a second, and into volts. */
@@ -122,11 +122,14 @@ function messageReader(mapping: MappingDescription): (message: unknown, source: 
     if (!list) throw new DecodeError('malformed', `${jsonPathText(path)} is missing`)
     const { good, unreadable } = eachReadable(
       list,
-      (entry) => ({
-        device: deviceOf(entry, message, source),
-        fix: readFix(entry, message, source.session),
-        said: saidOf?.(entry, message),
-      }),
+      (entry) => {
+        const device = deviceOf(entry, message, source)
+        const fix = readFix(entry, message, source.session)
+        const said = saidOf?.(entry, message)
+        if (!fix || !said) return { device, fix, said }
+        fix.said = said
+        return { device, fix }
+      },
       ({ fix }, entry) => !fix && holdsPlace(entry),
     )
     return { ...entriesMessage(good, 'no place'), secret: source.ofAddress.token, unreadable }
@@ -139,7 +142,7 @@ function deviceReader(path?: JsonPath): (entry: unknown, message: unknown, sourc
   return (entry, message, { text, session, ofAddress }) => {
     const id = find ? find(entry, message) : ofAddress.id
     if (typeof id === 'string' && id !== '') return id
-    if (typeof id === 'number') return Number.isSafeInteger(id) ? String(id) : digitsOf(text, String(name), id)
+    if (typeof id === 'number') return Number.isSafeInteger(id) ? String(id) : digitsOf(text, name, id)
     if (session.transport !== 'http') return undefined
     throw new DecodeError('malformed', path ? `${jsonPathText(path)} is missing` : 'the address has no id')
   }
@@ -193,7 +196,8 @@ function positive(unit: (value: number) => number): Measure {
 /** A finite number, or the text of one; undefined if there is none. @throws DecodeError `malformed` */
 function coordinate(value: unknown, path: JsonPath): number | undefined {
   if (value === undefined || value === null || value === '' || value === 'null') return undefined
-  if (typeof value === 'number' || typeof value === 'string') return number(String(value))
+  if (typeof value === 'number') return value
+  if (typeof value === 'string') return number(value)
   throw new DecodeError('malformed', `${jsonPathText(path)} is a ${typeof value}, not a number`)
 }
 
@@ -209,10 +213,7 @@ function instant(value: unknown, toMs: (value: number) => number): number | unde
   if (isNothing(value)) return undefined
   if (typeof value !== 'number' && typeof value !== 'string')
     throw new DecodeError('malformed', 'a time is neither a number nor text')
-  // Also of a text that is no number: unixTime refuses what is not finite.
-  const given = number(String(value))
-  unixTime(given)
-  return toMs(given)
+  return toMs(typeof value === 'number' ? value : number(value))
 }
 
 function isNothing(value: unknown): boolean {
@@ -236,9 +237,9 @@ function saidReader(
   }
 }
 
-function readerOf<Key extends keyof Said>(key: Key, find: FindValue, read: (value: unknown) => unknown) {
-  return (found: Said, entry: unknown, message: unknown): void => {
-    found[key] = read(find(entry, message)) as Said[Key]
+function readerOf(key: keyof Said, find: FindValue, read: (value: unknown) => unknown) {
+  return (found: Partial<Record<keyof Said, unknown>>, entry: unknown, message: unknown): void => {
+    found[key] = read(find(entry, message))
   }
 }
 

@@ -58,7 +58,7 @@ export async function importTraccarCommand(file: string | undefined, options: Tr
   const fleet = server
     ? await readServer(server, couriers === true)
     : fleetIn(await bytesOf(file as string), file as string)
-  const name = server?.origin ?? (file as string)
+  const name = server?.origin ?? file ?? ''
   const { entries, notes } = entriesOf(fleet, { group, couriers })
   if (!rest.json) printLines(notes.map((note) => `${name}: ${note}`))
   if (entries.length === 0) throw new UserError(`${name}: there is no device to take over.`)

@@ -73,7 +73,10 @@ export class Mappings {
   read({ frame, session, protocol }: Reading): { readonly protocol: Protocol; readonly message: Message } | undefined {
     if (this.#inEffect.length === 0 || !MAPPED.has(session.transport)) return undefined
     if (sizeOf(frame) > MOST_TRIED_BYTES || !isJson(frame)) return undefined
+    const began = performance.now()
     for (const mapping of this.#inEffect) {
+      // Only JSON that is made for it takes so long.
+      if (performance.now() - began > MOST_MS) return undefined
       const message = mapping === protocol ? undefined : positionsIn(mapping, frame, session)
       if (message) return { protocol: mapping, message }
     }
@@ -163,5 +166,7 @@ function sizeOf(frame: Buffer | HttpRequest): number {
 
 /** How JSON comes that a mapping may read. */
 const MAPPED: ReadonlySet<Transport> = new Set(['http', 'mqtt'])
+/** The time for one frame, of all mappings but the last that is tried. */
+const MOST_MS = 10
 /** Longer JSON is read by the protocol of its port alone. */
 const MOST_TRIED_BYTES = 8192

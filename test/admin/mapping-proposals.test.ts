@@ -21,6 +21,11 @@ const places = (fixes: readonly { latitude?: unknown; longitude?: unknown; time?
 const NAMELESS = /^(?:Wialon|Blynk)/
 const TELLING = PRODUCTS.filter(({ product }) => !NAMELESS.test(product))
 
+const doubts = (speed: object) => {
+  const { mapping, doubts: found } = proposeMapping([{ imei: '1', lat: 52.5, lon: 13.4, ...speed }]) ?? {}
+  return [(mapping?.speed as { unit?: string } | undefined)?.unit, found]
+}
+
 describe('a proposed mapping', () => {
   it.each(TELLING)('finds place and time of $product', ({ message, topic, uri, fixes }) => {
     expect(places(reading(message, { topic, uri })?.fixes)).toEqual(places(fixes))
@@ -31,17 +36,13 @@ describe('a proposed mapping', () => {
     const found = asked.filter(({ message, device, fixes }) => {
       const read = reading(message)
       const ids = (read?.fixes ?? []).map((fix) => fix.device ?? read?.device)
-      return ids.join() === fixes.map((fix) => fix.device ?? device).join()
+      return JSON.stringify(ids) === JSON.stringify(fixes.map((fix) => fix.device ?? device))
     })
     const missed = asked.filter((each) => !found.includes(each)).map(({ product }) => product)
     expect(missed).toEqual([])
   })
 
   it('says that the unit of a speed is a guess, unless its name tells it', () => {
-    const doubts = (speed: object) => {
-      const { mapping, doubts: found } = proposeMapping([{ imei: '1', lat: 52.5, lon: 13.4, ...speed }]) ?? {}
-      return [(mapping?.speed as { unit?: string } | undefined)?.unit, found]
-    }
     expect(doubts({ speed: 30 })).toEqual(['ms', ['speed.unit']])
     expect(doubts({ speed: 90 })).toEqual(['kmh', ['speed.unit']])
     expect(doubts({ speed_kmh: 30 })).toEqual(['kmh', []])

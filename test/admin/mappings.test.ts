@@ -1,11 +1,16 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import type { MappingPutJson, UnreadJson } from '../../src/admin/schemas/mappings.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
+import { metrics } from '../../src/observe/metrics.ts'
 import { custodyCounters } from '../../src/store/index.ts'
 import { adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
+import { folder } from '../support/config-folder.ts'
+import { client } from '../support/mqtt.ts'
 
 const admin = adminFixture({
   gateway: `
@@ -157,5 +162,75 @@ describe('PUT /admin/mappings', () => {
     expect((await Promise.all(saved)).every(({ status }) => status === 200)).toBe(true)
     expect((await put('one-more', MAPPING)).status).toBe(409)
     expect((await put('m7', { ...MAPPING, heading: 'h' })).status).toBe(200)
+  })
+})
+
+const write = (dir: string, text: string) => writeFile(join(dir, 'mappings.yaml'), text)
+const listed = async () =>
+  ((await admin.ask('/admin/mappings')).json as { results: { name: string; source: string }[] }).results.map(
+    ({ name, source }) => `${name} ${source}`,
+  )
+const codes = async () => {
+  const { findings } = (await admin.ask('/admin/status')).json as {
+    findings: { code: string; subject: { file?: string } }[]
+  }
+  return findings.filter(({ code }) => code === 'config_refused').map(({ subject }) => subject.file)
+}
+const isReloaded = async () => (await metrics.configReloadSuccessful.get()).values[0].value
+
+describe('mappings.yaml', () => {
+  it('takes effect while it runs; one with a mistake does not, and is a finding', async () => {
+    onTestFinished(() => rm(join(admin.dir, 'mappings.yaml'), { force: true }))
+    await write(admin.dir, 'fleet: { device: a, lat: b, lon: c }\n')
+    await expect.poll(listed, soon).toEqual(['fleet mappings.yaml'])
+    expect((await put('fleet', MAPPING)).status).toBe(409)
+    expect((await admin.ask('/admin/mappings/fleet', { method: 'DELETE' })).status).toBe(409)
+    await write(admin.dir, 'fleet: { device: a, lat: b }\n')
+    await expect.poll(codes, soon).toEqual(['mappings.yaml'])
+    expect(await listed()).toEqual(['fleet mappings.yaml'])
+    await write(admin.dir, 'fleet: { device: a, lat: b, lon: c }\nother: { lat: b, lon: c }\n')
+    await expect.poll(listed, soon).toEqual(['fleet mappings.yaml', 'other mappings.yaml'])
+    await expect.poll(codes, soon).toEqual([])
+  })
+
+  it('is what a listener and a topic of the broker name, also after a change, a mistake and its removal', async () => {
+    const dir = await folder({
+      'gateway.yaml': `
+redis: { url: "${admin.server.url}" }
+data_dir: ${admin.dir}/other
+companies: [{ company_id: 7, apikey: k }]
+log: { level: fatal }
+listeners: [{ transport: http, protocol: "map:fleet", port: 0, host: 127.0.0.1 }]
+mqtt: { broker: { host: 127.0.0.1, port: 0 } }
+`,
+      'mappings.yaml': 'fleet: { device: a, lat: b, lon: c }\n',
+    })
+    const live = await followConfig({ dir, protocols: protocolPorts, role: 'gateway', followsFiles: false })
+    const role = await startGateway(live, { redisServer: admin.server.url, ports: {} })
+    onTestFinished(() => role.close())
+    let place = 0
+    const sends = async (key: string) => {
+      const body = JSON.stringify({ [key]: ID, b: 52.5 + place++ / 1e4, c: 13.4 })
+      return (await fetch(`http://127.0.0.1:${role.ports?.['http/map:fleet']}/x`, { method: 'POST', body })).status
+    }
+    await expect.poll(() => sends('a'), soon).toBe(200)
+    expect(await sends('z')).toBe(400)
+
+    const publisher = await client(role.ports?.mqtt ?? 0, { username: ID })
+    const received = async () => (await custodyCounters(admin.redis)).get('received') ?? 0
+    const before = await received()
+    await publisher.publishAsync(`devices/${ID}/map:fleet`, JSON.stringify({ b: 52.6, c: 13.5 }), { qos: 1 })
+    expect(await received()).toBe(before + 1)
+
+    await write(dir, 'fleet: { device: z, lat: b, lon: c }\n')
+    await expect.poll(() => sends('z'), soon).toBe(200)
+    expect(await sends('a')).toBe(400)
+    for (const text of ['fleet: { device: a }\n', 'another: { device: a, lat: b, lon: c }\n', '']) {
+      await write(dir, text)
+      await expect.poll(isReloaded, soon).toBe(0)
+      expect([live.mappings().size, await sends('z')]).toEqual([1, 200])
+      await write(dir, 'fleet: { device: z, lat: b, lon: c }\n')
+      await expect.poll(isReloaded, soon).toBe(1)
+    }
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeFrame, mappingProtocol, noSettings, type Session } from '../../protocols/kit/index.ts'
+import { DecodeError, decodeFrame, mappingProtocol, noSettings, type Session } from '../../protocols/kit/index.ts'
 import { type MappingDescription, mappingText, readMapping, readMappings } from '../../src/config/mappings.ts'
 import { COMPANY, checked, folder, loadedFolder } from '../support/config-folder.ts'
 import { AT, type MappedProduct, PRODUCTS } from '../support/mapping-products.ts'
@@ -24,6 +24,19 @@ function decoded({ mapping, message, topic, uri = '/' }: Pick<MappedProduct, 'ma
   return decodeFrame(mappingProtocol('one', mappingIn(mapping)), frame, session(topic === undefined ? 'http' : 'mqtt'))
 }
 
+/** The paths of all values in JSON. */
+function pathsIn(json: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof json !== 'object' || json === null) return [path]
+  return [path, ...Object.entries(json).flatMap(([key, value]) => pathsIn(value, [...path, key]))]
+}
+
+function replacedAt(json: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value
+  const copy = (Array.isArray(json) ? [...(json as unknown[])] : { ...(json as object) }) as Record<string, unknown>
+  copy[key] = replacedAt(copy[key], rest, value)
+  return copy
+}
+
 /** Without what is undefined. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown
 
@@ -34,6 +47,25 @@ describe('a mapping', () => {
     expect(plain(message.fixes)).toEqual(fixes)
     expect(message.unreadable).toBeUndefined()
   })
+
+  it.each(PRODUCTS)(
+    'makes of odd values in $product a refusal, or finite numbers',
+    ({ mapping, message, topic, uri }) => {
+      for (const odd of [null, {}, [], [[]], 'x', '', '1e999', -1, 1e300, true, 'NaN', '٣'])
+        for (const path of pathsIn(message)) {
+          let fixes
+          try {
+            ;({ fixes } = decoded({ mapping, message: replacedAt(message, path, odd), topic, uri }))
+          } catch (error) {
+            expect(error).toBeInstanceOf(DecodeError)
+            continue
+          }
+          for (const fix of fixes ?? [])
+            for (const value of Object.values(fix))
+              if (typeof value === 'number') expect([path, odd, Number.isFinite(value)]).toEqual([path, odd, true])
+        }
+    },
+  )
 
   it('is written as it was read', () => {
     for (const { mapping } of PRODUCTS) {
@@ -123,6 +155,9 @@ describe('a mapping', () => {
   })
 })
 
+const listener = (protocol: string, transport = 'http') =>
+  `${COMPANY}listeners: [{ transport: ${transport}, port: 5400, protocol: "${protocol}" }]\n`
+
 describe('mappings.yaml', () => {
   it('takes brackets in a mapping in braces, quoted or not', () => {
     const text = 'a: { each: $.points[*], lat: at[0].lat, lon: "at[0].lon" }\nb:\n  each: $[*]\n  lat: x\n  lon: y\n'
@@ -156,9 +191,6 @@ describe('mappings.yaml', () => {
     const { mistakes } = await checked({ 'gateway.yaml': COMPANY, 'mappings.yaml': `${text}\n` })
     expect(mistakes).toEqual([expect.stringMatching(mistake)])
   })
-
-  const listener = (protocol: string, transport = 'http') =>
-    `${COMPANY}listeners: [{ transport: ${transport}, port: 5400, protocol: "${protocol}" }]\n`
 
   it('has what listeners, bridges and devices may name', async () => {
     const files = {

@@ -104,11 +104,13 @@ it('what the retranslators of Wialon send is delivered, over IPS and Combine', a
   await expect.poll(() => delivered(COMBINE), soon).toEqual([[54.4, 25.4]])
 })
 
+/** The JSON of a provider that nobody knows. */
+const body = (later: number) => ({
+  vehicle: { imei: WEBHOOK.id },
+  events: [{ when: (NOW + later) * 1000, gps: { latitude: 54.5, longitude: 25.5 + later / 100 } }],
+})
+
 it('what a provider posts that nobody knows is mapped, and then delivered, also what is sent again', async () => {
-  const body = (later: number) => ({
-    vehicle: { imei: WEBHOOK.id },
-    events: [{ when: (NOW + later) * 1000, gps: { latitude: 54.5, longitude: 25.5 + later / 100 } }],
-  })
   expect(await post('osmand', body(0))).toBe(400)
   const unread = async () =>
     (await product.admin<{ results: { kind: string; proposal?: { mapping: object } }[] }>('/admin/mappings/unread'))

@@ -7,6 +7,8 @@ const DEVICES = `"${ID}": { name: Van 13, company_id: 7, courier_id: 42, route_i
 const soon = { timeout: 60_000 }
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
+const dialog = (page: Page) => page.getByRole('dialog')
+
 describe.skipIf(!findChromium())('JSON that nobody understands', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES })
 
@@ -15,7 +17,6 @@ describe.skipIf(!findChromium())('JSON that nobody understands', () => {
     const body = JSON.stringify({ tracker: ID, state: { at: time, latitude: 52.5, longitude: 13.4, speedKmh: 36 } })
     return (await fetch(`http://127.0.0.1:${fixture.product.ports['http/osmand']}/`, { method: 'POST', body })).status
   }
-  const dialog = (page: Page) => page.getByRole('dialog')
 
   it('is shown with a proposal, tried, saved and read from then on; the mapping is deleted again', async () => {
     expect(await send(0)).toBe(400)

@@ -87,7 +87,7 @@ function leavesOf(samples: readonly unknown[]): JsonLeaf[] {
         left.push({ steps: [...steps, isOfScalars ? index : EVERY], name, parent, value: each })
     } else if (typeof value === 'object') {
       // The last one is taken first.
-      for (const [key, each] of Object.entries(value as object).toReversed())
+      for (const [key, each] of Object.entries(value).toReversed())
         if (!/["\\]/.test(key)) left.push({ steps: [...steps, key], name: spread(key), parent: name, value: each })
     } else {
       const key = JSON.stringify(steps)

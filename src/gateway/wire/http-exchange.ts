@@ -246,8 +246,8 @@ export function replyOf({ reply: replies, response }: { reply?: Message['reply']
 }
 
 function reply(status: number, body: Buffer = Buffer.alloc(0)) {
-  const isJson = body[0] === 0x5b || body[0] === 0x7b
-  const headers: Record<string, string> = isJson ? { 'content-type': 'application/json' } : {}
+  const isOfJson = body[0] === 0x5b || body[0] === 0x7b
+  const headers: Record<string, string> = isOfJson ? { 'content-type': 'application/json' } : {}
   return { status, headers, body }
 }
 

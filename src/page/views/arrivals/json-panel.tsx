@@ -104,11 +104,15 @@ function pathText(value: unknown): string {
 function Known({ mapping, again }: { readonly mapping: MappingJson; readonly again: () => void }): JSX.Element {
   const { by = '', name, source } = mapping
   const [error, setError] = useState<unknown>()
-  const remove = () =>
-    void api.deleteMapping(name).then(() => {
-      toast(words.json.removed(name))
-      again()
-    }, setError)
+  const remove = async () => {
+    try {
+      await api.deleteMapping(name)
+    } catch (failure) {
+      return setError(failure)
+    }
+    toast(words.json.removed(name))
+    again()
+  }
   return (
     <li class="arrival">
       <span class="arrival-icon">
@@ -123,7 +127,7 @@ function Known({ mapping, again }: { readonly mapping: MappingJson; readonly aga
         {error !== undefined && <FailureNote error={error} />}
       </div>
       {source === 'saved' && (
-        <ChangeButton type="button" class="button" onClick={remove} aria-label={words.json.remove(name)}>
+        <ChangeButton type="button" class="button" onClick={() => void remove()} aria-label={words.json.remove(name)}>
           <Icon name="close" size={14} />
         </ChangeButton>
       )}

@@ -123,7 +123,7 @@ function Tried({ tried }: { readonly tried: TriedJson }): JSX.Element {
 
 function typedOf(mapping: Readonly<Record<string, unknown>>): TypedMapping {
   const { speed } = mapping
-  const { path = speed, unit = '' } = typeof speed === 'object' && speed !== null ? (speed as SpeedText) : {}
+  const { path = speed, unit = '' }: SpeedText = typeof speed === 'object' && speed !== null ? speed : {}
   const textOf = (key: string) => (typeof mapping[key] === 'string' ? mapping[key] : '')
   const texts = FIELDS.map((key) => [key, textOf(key)])
   return {
@@ -134,7 +134,7 @@ function typedOf(mapping: Readonly<Record<string, unknown>>): TypedMapping {
 }
 
 interface SpeedText {
-  readonly path?: string
+  readonly path?: unknown
   readonly unit?: string
 }
 

@@ -1,7 +1,7 @@
 import { type JsonObject } from './text.ts'
 
 /** A step of a path: the name of a member, the index of an element, or '*': every element. */
-export type JsonStep = string | number
+type JsonStep = string | number
 
 /** Where a value stands in JSON: `$.gps.lat` from the message on, `points[0].lat` from the entry on. */
 export interface JsonPath {

@@ -13,7 +13,7 @@ import { kindOfPayload, type UnreadPayload, unreadPayloads } from './payloads.ts
 import { proposeMapping } from './propose.ts'
 
 /** What a mapping reads of a payload. */
-export interface PayloadReading {
+interface PayloadReading {
   readonly device?: string
   readonly fixes: readonly PayloadFix[]
   /** Why there is none. */

@@ -1,7 +1,7 @@
 import { isImei } from '../../domain/ids.ts'
 
 /** A mapping as mappings.yaml has it. */
-export type MappingText = Readonly<Record<string, unknown>>
+type MappingText = Readonly<Record<string, unknown>>
 
 /** A mapping that may fit. `doubts`: its keys whose value the JSON does not tell: the unit of a speed, the order of two numbers. */
 export interface Proposal {

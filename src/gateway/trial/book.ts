@@ -16,6 +16,12 @@ import { Masking } from '../frame-description.ts'
 import { doubtOf, type Outcome } from '../outcome.ts'
 import type { Compared } from './comparison.ts'
 
+/** What trials need of their gateway. */
+export interface TrialShared {
+  readonly book: Pick<TrialBook, 'took' | 'missed' | 'compared'>
+  readonly replica: Pick<Replica, 'roster'>
+}
+
 /** Who sent something by way of a trial, as far as that is known. */
 export interface TrialSender {
   readonly device?: string

@@ -8,7 +8,7 @@ import {
 import type { Conversation } from '../conversation.ts'
 
 /** A frame that was answered, and the session in which it was read. */
-interface Answered {
+interface AnsweredFrame {
   readonly frame: Buffer | HttpRequest
   readonly session: Conversation
   readonly protocol: Protocol
@@ -21,7 +21,7 @@ interface Answered {
  * at other times. Undefined if the same frame does not give the same answer a second time.
  */
 export function timeBytesOf(
-  answered: Answered,
+  answered: AnsweredFrame,
   answer: Buffer,
   bytesOf: (message: Message) => Buffer,
 ): ReadonlySet<number> | undefined {

@@ -13,7 +13,7 @@ import type { Slots } from '../admit/slots.ts'
 import type { Journal } from '../journal.ts'
 import type { Ingest } from '../take.ts'
 import type { Detector } from './detect.ts'
-import type { TrialShared } from './trial/trial.ts'
+import type { TrialShared } from '../trial/book.ts'
 
 /** What all listeners of a gateway share. */
 export interface Shared {

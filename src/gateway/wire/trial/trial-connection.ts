@@ -4,16 +4,16 @@ import { deviceNamedIn } from './first-device.ts'
 import { reset } from './old-server.ts'
 import { type CopyContext, StreamCopy } from './stream-copy.ts'
 
-type Serve = (socket: Socket, origin: Origin) => void
+type ServeOwn = (socket: Socket, origin: Origin) => void
 
 /** The connections of a listener to an old server. `serve` gets those of devices that we answer ourselves. */
 export class TrialConnections {
   readonly #context: CopyContext
-  readonly #serve: Serve
+  readonly #serve: ServeOwn
   readonly #open = new Set<Socket>()
   #isClosing = false
 
-  constructor(context: CopyContext, serve: Serve) {
+  constructor(context: CopyContext, serve: ServeOwn) {
     this.#context = context
     this.#serve = serve
   }

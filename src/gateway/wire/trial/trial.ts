@@ -1,21 +1,14 @@
 import { type HttpRequest, type Message, type Protocol, repliesOf } from '../../../../protocols/kit/index.ts'
 import type { TrialConfig } from '../../../config/schema.ts'
 import type { DeviceEntry } from '../../../roster/device-entry.ts'
-import type { Replica } from '../../../roster/replica.ts'
 import { guarded, logFault } from '../../../observe/faults.ts'
 import type { Conversation, TrialMode } from '../../conversation.ts'
 import type { Outcome } from '../../outcome.ts'
 import type { Compared } from '../../trial/comparison.ts'
-import type { TrialBook, TrialSender } from '../../trial/book.ts'
+import type { TrialSender, TrialShared } from '../../trial/book.ts'
 import { timeBytesOf } from '../../trial/time-bytes.ts'
 import type { ProtocolEndpoint, Shared } from '../listener.ts'
 import { OldServer } from './old-server.ts'
-
-/** What trials need of their gateway. */
-export interface TrialShared {
-  readonly book: Pick<TrialBook, 'took' | 'missed' | 'compared'>
-  readonly replica: Pick<Replica, 'roster'>
-}
 
 /** A listener with an old server, which gets what trackers send and answers them. We read a copy, which nothing waits for. */
 export class Trial implements TrialMode {

@@ -37,6 +37,8 @@ class TestVan {
   /** How long each answer took, ms. */
   readonly waits: number[] = []
   acknowledged = 0
+  /** How often it has got no answer. */
+  hangUps = 0
   readonly #van: FleetVan
   readonly #port: () => number
   #socket: Socket | undefined
@@ -48,7 +50,7 @@ class TestVan {
   }
 
   async drive(everyMs: number): Promise<void> {
-    let time = Date.now() - 3_600_000
+    let time = Date.now() - 60_000
     while (!this.#isEnded) {
       await this.#send(time).then(
         () => {
@@ -83,6 +85,7 @@ class TestVan {
   }
 
   #hangUp(): void {
+    this.hangUps++
     this.#socket?.destroy()
     this.#socket = undefined
   }
@@ -104,11 +107,11 @@ async function answered(socket: Socket, packet: Buffer, length: number): Promise
   })
 }
 
-/** Drives all vans for a while; `meanwhile` happens then. */
-async function drive(port: (van: number) => number, ms: number, meanwhile: () => Promise<void> = async () => {}) {
+/** Drives all vans until `done` resolves. */
+async function drive(port: (van: number) => number, done: (vans: readonly TestVan[]) => Promise<unknown>) {
   const vans = fleet.map((van, index) => new TestVan(van, () => port(index)))
   const driven = Promise.all(vans.map((van) => van.drive(1000)))
-  await Promise.all([sleep(ms), meanwhile()])
+  await done(vans)
   for (const van of vans) van.end()
   await driven
   return vans
@@ -124,6 +127,13 @@ function acknowledgedOf(vans: readonly TestVan[]): number {
   return vans.reduce((sum, van) => sum + van.acknowledged, 0)
 }
 
+/** Resolves once each van has got so many answers from now on. */
+async function untilAnswered(vans: readonly TestVan[], times = 6): Promise<void> {
+  const wanted = vans.map(({ acknowledged }) => acknowledged + times)
+  const waiting = () => vans.filter(({ acknowledged }, index) => acknowledged < wanted[index]).length
+  await expect.poll(waiting, soon).toBe(0)
+}
+
 const oursPort = () => product.ports['tcp/teltonika#2']
 const trial = () => product.admin<TrialJson>('/admin/trial')
 const status = () => product.admin<StatusJson>('/admin/status')
@@ -136,25 +146,27 @@ const putVan = (change: object) =>
 
 describe('a trial of 200 vans', () => {
   it('understands all of them, and gives each of them the answers of the old server', async () => {
-    const vans = await drive(oursPort, 15_000)
-    expect(vans.filter(({ acknowledged }) => acknowledged < 5)).toEqual([])
+    await drive(oursPort, (all) => untilAnswered(all))
     await expect.poll(async () => (await trial()).verdict, soon).toBe(ALL_WELL)
     const { account, devices, left_out, running } = await trial()
     expect([running, left_out, devices.length, account?.missed]).toEqual([true, 0, VANS, 0])
     const positions = devices.reduce((sum, device) => sum + device.positions, 0)
-    expect(positions).toBe(acknowledgedOf(vans))
+    expect(positions).toBe(old.fixes)
   })
 
   it('lets them wait no longer than those that speak to the old server itself', async () => {
     const isBeside = (_: unknown, index: number) => index % 2 === 0
-    const vans = await drive((van) => (isBeside(undefined, van) ? oursPort() : old.port), 20_000)
+    const vans = await drive(
+      (van) => (isBeside(undefined, van) ? oursPort() : old.port),
+      () => sleep(20_000),
+    )
     const beside = vans.filter(isBeside)
     const alone = vans.filter((van, index) => !isBeside(van, index))
     const [added, addedMost] = [0.5, 0.99].map((share) => waited(beside, share) - waited(alone, share))
     console.log({ p50: [waited(alone, 0.5), added], p99: [waited(alone, 0.99), addedMost] })
-    // On a machine without other work it is less than a millisecond.
-    expect(added).toBeLessThan(5 + waited(alone, 0.5) / 4)
-    expect(addedMost).toBeLessThan(50 + waited(alone, 0.99) / 4)
+    // What a loaded machine adds says nothing of us: gateway/wire/trial.test.ts measures that.
+    expect(vans.filter(({ hangUps }) => hangUps > 0)).toEqual([])
+    expect(waited(beside, 0.99)).toBeLessThan(waited(alone, 0.99) + 2000)
   })
 
   it('pushes nothing, and shows where the vans are', async () => {
@@ -180,15 +192,15 @@ describe('a trial of 200 vans', () => {
 
   it('goes on when both servers are started again under load, and loses nothing at the old one', async () => {
     const before = old.fixes
-    const vans = await drive(oursPort, 25_000, async () => {
-      await sleep(4000)
+    const vans = await drive(oursPort, async (all) => {
+      await untilAnswered(all, 1)
       await old.stop()
       await sleep(1000)
       await old.start()
-      await sleep(5000)
+      await untilAnswered(all)
       for (const pid of product.pidsOf('gateway')) signal(pid, 'SIGKILL')
+      await untilAnswered(all)
     })
-    expect(vans.filter((van) => van.acknowledged < 5)).toEqual([])
     expect(old.fixes - before).toBeGreaterThanOrEqual(acknowledgedOf(vans))
     await expect.poll(async () => (await trial()).verdict, soon).toBe(ALL_WELL)
     expect((await status()).findings.filter(({ code }) => code === 'trial_unreachable')).toEqual([])
@@ -197,13 +209,13 @@ describe('a trial of 200 vans', () => {
   it('goes on while Redis is stopped', async () => {
     const before = await trial()
     const redis = product.redisPid() ?? 0
-    const vans = await drive(oursPort, 12_000, async () => {
-      await sleep(2000)
+    await drive(oursPort, async (all) => {
+      await untilAnswered(all, 1)
       signal(redis, 'SIGSTOP')
-      await sleep(6000)
+      await untilAnswered(all)
       signal(redis, 'SIGCONT')
+      await untilAnswered(all, 1)
     })
-    expect(vans.filter((van) => van.acknowledged < 5)).toEqual([])
     await expect.poll(async () => (await trial()).account?.seen, soon).toBeGreaterThan(before.account?.seen ?? 0)
     const { account } = await trial()
     expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
@@ -220,7 +232,7 @@ describe('a trial of 200 vans', () => {
     await driven
     expect(old.fixes).toBe(seen)
     const now = Math.floor(Date.now() / 1000)
-    const stored = async () => (await product.positions('1001', now - 3700, now)).length
+    const stored = async () => (await product.positions('1001', now - 600, now)).length
     await expect.poll(stored, soon).toBe(own.acknowledged)
     await putVan({ trial: 'on' })
     const back = new TestVan(van, oursPort)

@@ -3,6 +3,7 @@ import teltonika from '../../protocols/teltonika/index.ts'
 import { teltonika as speech } from '../../src/sandbox/speak/teltonika.ts'
 import { dial } from '../rig/product.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { until } from '../support/listen.ts'
 import { openOldServer } from '../support/old-server.ts'
 
 const VAN = '356307042441013'
@@ -21,10 +22,10 @@ describe.skipIf(!findChromium())('the trial in a real browser', async () => {
   beforeAll(async () => {
     const line = await dial(fixture.product.ports['tcp/teltonika#2'])
     line.socket.write(speech.login!(VAN).bytes)
-    await expect.poll(() => line.answered().length).toBe(1)
+    await until(() => expect(line.answered().length).toBe(1))
     const fix = { time: Date.now() - 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
     line.socket.write(speech.packet([fix], { id: VAN, serial: 1 }).bytes)
-    await expect.poll(() => line.answered().length).toBe(5)
+    await until(() => expect(line.answered().length).toBe(5))
     line.socket.destroy()
   })
 

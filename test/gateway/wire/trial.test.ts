@@ -10,7 +10,7 @@ import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import type { TrialShared } from '../../../src/gateway/trial/book.ts'
 import { listenUdp } from '../../../src/gateway/wire/udp.ts'
 import { observations } from '../../../src/observe/observations.ts'
-import { count, dial, type Gateway, gateway, open, talk, until } from '../../support/listen.ts'
+import { count, dial, type Gateway, gateway, open, talk, until, untilHeard } from '../../support/listen.ts'
 import { listening } from '../../support/listening.ts'
 import { openOldDatagrams, openOldServer } from '../../support/old-server.ts'
 import { inEnglish } from '../../support/texts.ts'
@@ -92,6 +92,30 @@ describe('a TCP listener in front of an old server', () => {
     }
     await until(() => expect(shared.seen).toMatchObject({ stored: 6, equal: 6, different: [] }))
     expect([shared.stored, [...shared.seen.devices]]).toEqual([[], ['99', 'locked']])
+  })
+
+  it('adds less than a millisecond to each answer', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const [beside, alone] = [await dial(port), await dial(old.port)]
+    const waits = new Map([beside, alone].map((peer) => [peer, [] as number[]]))
+    for (const peer of waits.keys()) {
+      peer.socket.setMaxListeners(0)
+      peer.say('id van-1\n')
+    }
+    for (let n = 0; n < 300; n++)
+      for (const [peer, took] of waits) {
+        await untilHeard(peer, () => peer.heard.endsWith('\n'))
+        const before = peer.heard.length
+        const began = performance.now()
+        peer.say(`fix ${n}\n`)
+        await untilHeard(peer, () => peer.heard.length > before)
+        took.push(performance.now() - began)
+      }
+    const [median, medianAlone] = [beside, alone].map((peer) => waits.get(peer)!.toSorted((a, b) => a - b)[150])
+    expect(median - medianAlone).toBeLessThan(1)
+    await until(() => expect(shared.seen).toMatchObject({ stored: 301, missed: 0, equal: 301, different: [] }))
   })
 
   it('loses nothing that passes while Redis is away, and says what its copy has missed', async () => {

@@ -23,6 +23,8 @@ export class StreamCopy {
   readonly #stream: FrameStream
   readonly #comparison: AnswerComparison
   #isTaking = false
+  /** Whether frames are cut that the comparison does not know yet. */
+  #isCut = false
   /** Whether it is known who sends, and in which protocol. */
   #isSettled = false
   /** Whether what the connection brings is not looked at any more. */
@@ -52,7 +54,7 @@ export class StreamCopy {
 
   /** The old server has answered. */
   heard(bytes: Buffer): void {
-    this.#comparison.heard(bytes, this.#isTaking || this.#stream.received.bytes.length > 0)
+    this.#comparison.heard(bytes, this.#isCut || this.#stream.received.bytes.length > 0)
   }
 
   /** The connection is over; what has come of it is still taken. */
@@ -116,7 +118,9 @@ export class StreamCopy {
       const group = this.#isSettled ? stream.cut() : await stream.cutUnidentified()
       this.#context.pressure.setPartial(this, stream.received.size)
       if (!group) return
+      this.#isCut = true
       await this.#takeGroup(group)
+      this.#isCut = false
     }
   }
 

@@ -79,8 +79,8 @@ function headerLength(bytes: Buffer): number {
 }
 
 function packageLength(bytes: Buffer): number {
-  if (bytes.length < 4) return 0
-  if (bytes[1] === PING && bytes[3] === PACKAGE_END) return 4
+  if (bytes.length < 3) return 0
+  if (bytes[1] === PING && (bytes[3] ?? PACKAGE_END) === PACKAGE_END) return bytes.length < 4 ? 0 : 4
   let at = 2
   while (at < bytes.length && bytes[at] !== PACKAGE_END) {
     if (bytes.length < at + 3) return 0
@@ -138,7 +138,7 @@ function packetsOf(r: ByteReader, session: Session): Message {
   )
   const fixes = good.filter((fix) => fix !== undefined)
   if (fixes.length > 0) return { fixes, unreadable }
-  return { none: parts.every(({ kind }) => kind === TEXT || TAGS.has(kind)) ? 'no place' : undefined }
+  return { none: parts.every(({ kind }) => kind === TEXT || TAGS.has(kind)) ? 'no place' : undefined, unreadable }
 }
 
 /** The fix of a packet of tags; undefined without a place. */

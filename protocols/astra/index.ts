@@ -60,19 +60,26 @@ function decode(packet: Buffer, session: Session): Message {
   })
 }
 
-/** A report ends where the next number stands. @throws DecodeError where no report of a known length does */
+/** Reports of one length, if their numbers follow; else one ends where the next number stands. @throws DecodeError where none of a known length does */
 function reportsOfK(r: ByteReader): Fix[] {
   const fixes: Fix[] = []
   const content = r.slice()
+  const common = [SHORT, LONG].find((length) => isNumbered(content, length))
   for (let at = 0; at < content.length; ) {
     const next = (content[at] + 1) & 0xff
     const isEnd = (length: number) => at + length === content.length || content[at + length] === next
-    const length = isEnd(SHORT) ? SHORT : isEnd(LONG) ? LONG : 0
+    const length = common ?? (isEnd(SHORT) ? SHORT : isEnd(LONG) ? LONG : 0)
     if (length === 0) throw new DecodeError('malformed', `a report of ${content.length - at} bytes`)
     fixes.push(reportOfK(new ByteReader(content.subarray(at, at + length)), length))
     at += length
   }
   return fixes
+}
+
+function isNumbered(content: Buffer, length: number): boolean {
+  for (let at = 0; at < content.length; at += length)
+    if (content[at] !== ((content[0] + at / length) & 0xff)) return false
+  return content.length % length === 0
 }
 
 function reportOfK(r: ByteReader, length: number): Fix {

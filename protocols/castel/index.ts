@@ -28,6 +28,7 @@ import {
   bytesDmy,
   crc16X25,
   DecodeError,
+  eachReadable,
   enveloped,
   type Fix,
   heading,
@@ -204,16 +205,16 @@ function alarms(r: ByteReader): readonly Alarm[] {
 
 /** A count and as many positions; where that is not what follows, the position that is found. `none`: what it is without one. */
 function positions(r: ByteReader, none: string): Message {
-  const fixes: Fix[] = []
   const rest = r.ahead()
-  const bytes = r.ahead().slice()
-  let at = 1
-  for (let count = r.u8(); count > 0; count--, at += POSITION) {
-    if (!beginsPosition(bytes, at)) return found(rest)
-    const fix = fixOf(r)
-    if (fix) fixes.push(fix)
-  }
-  return fixes.length > 0 ? { fixes } : { none }
+  const bytes = rest.ahead().slice()
+  const count = r.u8()
+  const places = Array.from({ length: count }, (_, i) => 1 + i * POSITION)
+  // A date that cannot be costs the other positions nothing.
+  if (count * POSITION > r.left || places.filter((at) => beginsPosition(bytes, at)).length * 2 < count)
+    return found(rest)
+  const { good, unreadable } = eachReadable(places, () => fixOf(r.part(POSITION)))
+  const fixes = good.filter((fix) => fix !== undefined)
+  return fixes.length > 0 ? { fixes, unreadable } : { none, unreadable }
 }
 
 /** Whether a date of the calendar begins at an index, or that of a clock that was never set, and a position fits in. */

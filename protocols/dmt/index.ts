@@ -102,7 +102,7 @@ function records(r: ByteReader): Message {
   }
   const { good, unreadable } = eachReadable(entries, recordFix)
   const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place' }
+  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place', unreadable }
 }
 
 function recordFix(r: ByteReader): Fix | undefined {
@@ -149,9 +149,10 @@ function position(r: ByteReader): Fix {
 }
 
 function compactRecords(r: ByteReader): Message {
-  const fixes: Fix[] = []
-  while (r.left >= COMPACT_LENGTH) fixes.push(compactFix(new ByteReader(r.slice(COMPACT_LENGTH))))
-  return { fixes }
+  const entries: ByteReader[] = []
+  while (r.left >= COMPACT_LENGTH) entries.push(r.part(COMPACT_LENGTH))
+  const { good, unreadable } = eachReadable(entries, compactFix)
+  return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
 }
 
 function compactFix(r: ByteReader): Fix {

@@ -56,11 +56,11 @@ function decode(frame: Buffer, session: Session): Message {
   if (values && event !== undefined) return eventMessage(event, values)
   const device = feed === FEED && session.device !== undefined ? undefined : feed
   const records = recordsIn(data)
-  const { good } = eachReadable(records, (record) => fixOf(record, session.now))
+  const { good, unreadable } = eachReadable(records, (record) => fixOf(record, session.now))
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0
-    ? { device, fixes }
-    : { device, none: 'no place', said: good.length > 0 ? saidOf(records[0]) : undefined }
+    ? { device, fixes, unreadable }
+    : { device, none: 'no place', said: good.length > 0 ? saidOf(records[0]) : undefined, unreadable }
 }
 
 function checked(text: string, session: Session): string {

@@ -22,6 +22,7 @@ import {
   ByteReader,
   DecodeError,
   dop,
+  eachReadable,
   enveloped,
   type Fix,
   heading,
@@ -46,6 +47,8 @@ const HAS_COUNT = 0x10
 const HAS_POSITIONS = 0x100
 const KNOWN = 0x11e
 const HAS_FIX = 0x02
+/** Bytes of a position without what follows one that is a fix. */
+const POSITION = 23
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
@@ -67,11 +70,9 @@ function report(r: ByteReader): Message {
   const charge = isSet(0x08) ? r.u8() : undefined
   const ignition = (r.skip(1).u8() & 1) !== 0
   const count = isSet(HAS_COUNT) ? r.u8() : 1
-  const fixes: Fix[] = []
-  for (let i = 0; i < count; i++) {
-    const fix = position(r)
-    if (fix) fixes.push(fix)
-  }
+  const entries = Array.from({ length: count }, () => r.part(r.peek() & HAS_FIX ? POSITION + 4 : POSITION))
+  const { good, unreadable } = eachReadable(entries, position)
+  const fixes = good.filter((fix) => fix !== undefined)
   const alarms = alarmsOf(event === 0x07 && 'accident', event === 0x0e && detail === 1 && 'power_cut')
   const besides = said({
     ...supplyAndMotion(r, isSet(HAS_COUNT)),
@@ -81,9 +82,9 @@ function report(r: ByteReader): Message {
     alarms,
   })
   const last = fixes.at(-1)
-  if (!last) return { none: 'no fix', said: besides }
+  if (!last) return { none: 'no fix', said: besides, unreadable }
   last.said = besides
-  return { fixes }
+  return { fixes, unreadable }
 }
 
 function supplyAndMotion(r: ByteReader, hasCell: boolean): Said {
@@ -110,7 +111,6 @@ function position(r: ByteReader): Fix | undefined {
   const latitude = r.i32() / 1e6
   const longitude = r.i32() / 1e6
   const [year, month, day, hour, minute, second] = [r.u16(), r.u8(), r.u8(), r.u8(), r.u8(), r.u8()]
-  if ((flags & HAS_FIX) !== 0) r.skip(4)
   if (year === 0) return undefined
   const time = utc(year, month, day, hour, minute, second)
   return { time, latitude, longitude, valid: (flags & HAS_FIX) !== 0, altitude, speed, heading: course, hdop }

@@ -128,8 +128,12 @@ const NO_PLACE = /^[\d.]*,V,,[NS]?,,[EW]?,/
 
 function records(text: string): Message {
   const texts = text.split(RECORD_SEPARATOR).filter((each) => each !== '')
-  const { good, unreadable } = eachReadable(texts, (each) => fixOf(each.slice(1)))
-  return { fixes: good.filter((fix) => fix !== undefined), unreadable }
+  const { good, unreadable } = eachReadable(
+    texts,
+    (each) => fixOf(each.slice(1)),
+    (fix) => fix === undefined,
+  )
+  return texts.length > 0 ? { fixes: good.filter((fix) => fix !== undefined), unreadable } : { none: 'no place' }
 }
 
 const RMC =

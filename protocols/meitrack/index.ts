@@ -86,7 +86,7 @@ const RECORDS = /^\$\$([^])\d+,([^,]*),(CC[CE]),/
 
 function messageOf({ good, unreadable }: Records): Message {
   const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length === 0 && good.length > 0 ? { none: 'no place', unreadable } : { fixes, unreadable }
+  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place', unreadable }
 }
 
 function confirmation(words: string, flag: string): Buffer {

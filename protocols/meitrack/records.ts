@@ -63,8 +63,8 @@ const SCALES = [
 export function compactRecords(body: Buffer): readonly Buffer[] {
   const r = new ByteReader(body).skip(2)
   const length = r.u16le()
-  if (length === 0) throw new DecodeError('malformed', 'records of 0 bytes')
-  r.skip(4)
+  if (r.skip(4).left === 0) return []
+  if (r.left < length || length === 0) throw new DecodeError('malformed', `records of ${length} bytes`)
   return Array.from({ length: Math.floor(r.left / length) }, () => r.slice(length))
 }
 

@@ -79,12 +79,14 @@ function spokenIn(body: Buffer, session: Session): Message {
 }
 
 function old(count: number, r: ByteReader, answer: (count: number, number: number) => ByteWriter): Message {
-  const records = oldRecords(r.slice(), count)
-  const fixes = records.map((record) => oldFix(record))
-  const known = fixes.filter((fix) => fix !== undefined)
-  const unreadable = fixes.flatMap((fix, index) => (fix ? [] : [index]))
-  const reply = answer(count, records[0].readUInt32LE(1)).toBuffer()
-  return { fixes: known, ...(known.length > 0 && unreadable.length > 0 ? { unreadable } : {}), reply }
+  const reply = answer(count, r.left < 5 ? 0 : r.ahead(1).u32le()).toBuffer()
+  if (count === 0) return { none: 'no place', reply }
+  return enveloped({ reply }, () => {
+    const fixes = oldRecords(r.slice(), count).map((record) => oldFix(record))
+    const known = fixes.filter((fix) => fix !== undefined)
+    const unreadable = fixes.flatMap((fix, index) => (fix ? [] : [index]))
+    return { fixes: known, ...(known.length > 0 && unreadable.length > 0 ? { unreadable } : {}) }
+  })
 }
 
 function flex(frame: Buffer, session: Session): Message {

@@ -68,7 +68,7 @@ function records(r: ByteReader): Message {
   if (length === undefined || r.left % length !== 0) return { fixes: [] }
   const fixes: Fix[] = []
   while (r.left > 0) fixes.push(record(new ByteReader(r.slice(length))))
-  return { fixes }
+  return fixes.length > 0 ? { fixes } : { none: 'no place' }
 }
 
 function imei(text: string): string {

@@ -49,7 +49,7 @@ function decode(frame: Buffer, session: Session): Message {
     const count = r.skip(1).u8()
     const fixes: Fix[] = []
     for (let i = 0; i < count; i++) fixes.push(record(r))
-    return { fixes }
+    return fixes.length > 0 ? { fixes } : { none: 'no place' }
   })
 }
 

@@ -105,7 +105,7 @@ function archive(r: ByteReader): Message {
   while (r.left >= 2) records.push(r.slice(r.u16le()))
   const { good, unreadable } = eachReadable(records, recordFix)
   const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place' }
+  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place', unreadable }
 }
 
 /** The fix of a record; undefined without a place. */

@@ -178,7 +178,7 @@ function readJson(body: Buffer, session: Session): Message {
   if (location === undefined || location === null) return { device, none: 'no place' }
   const locations = Array.isArray(location) ? location : [location]
   const { good, unreadable } = eachReadable(locations, (each) => fixOf(objectOf(each, 'location'), session))
-  return { device, fixes: good, unreadable }
+  return good.length > 0 ? { device, fixes: good, unreadable } : { device, none: 'no place' }
 }
 
 const placeOfJson = placedFix({

@@ -16,6 +16,8 @@
 import {
   ByteReader,
   DecodeError,
+  eachReadable,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -44,19 +46,20 @@ function decode(frame: Buffer, session: Session): Message {
   if (r.u8() !== START) throw new DecodeError('unsupported', 'the frame does not begin with FB')
   const content = new ByteReader(r.skip(1).slice(number(r)))
   let device: string | undefined
-  const fixes: Fix[] = []
+  const positions: ByteReader[] = []
   let power: readonly number[] = []
   while (content.left > 0) {
     const id = number(content)
     const value = new ByteReader(content.slice(number(content)))
     if (IMEIS.has(id)) device = value.bcd(8).slice(0, 15)
-    else if (id === POSITION) fixes.push(position(value, session.now))
+    else if (id === POSITION) positions.push(value)
     else if (id === POWER) power = splitBits(value.u24(), 12, 12)
   }
   const beside = said({ external_voltage: power[0] / 100, battery_voltage: power[1] / 100 })
-  return fixes.length > 0
-    ? { device, fixes: fixes.map((fix) => ({ ...fix, said: beside })) }
-    : { device, none: 'no place', said: beside }
+  return enveloped({ device }, () => {
+    const { good, unreadable } = eachReadable(positions, (value) => ({ ...position(value, session.now), said: beside }))
+    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place', said: beside }
+  })
 }
 
 function number(r: ByteReader): number {

@@ -4,7 +4,7 @@
  *   /bingps?imei=I&…   body: records FF F2 LL DD YM hh mm ss aa aa aa aa oo oo oo oo xx nn … BBBB …  answer BINGPS: OK
  *   /push.do           form: phoneNumber=I&message=text; $GPRMC,…; …                             answer PUSH.DO: OK
  *
- *   L  length of the record        Y  years since 2010, M  month: a nibble each      n  satellites
+ *   L  length of the record        Y  years since 2010, modulo 16, M  month: a nibble each      n  satellites
  *   D  day                         a, o  degrees, minutes, and hundredths of minutes twice, a byte each
  *   B  battery, 0.01 V, little-endian
  *
@@ -39,33 +39,38 @@ const START = 0xfff2
 const BEFORE_BATTERY = 6
 
 function request(report: HttpRequest, session: Session): Message {
-  if (report.uri.startsWith('/bingps')) return records(report)
+  if (report.uri.startsWith('/bingps')) return records(report, session)
   if (report.uri.startsWith('/push.do')) return pushed(report, session)
   throw new DecodeError('unsupported', 'the path of the request is neither /bingps nor /push.do')
 }
 
-function records({ uri, body }: HttpRequest): Message {
+function records({ uri, body }: HttpRequest, { now }: Session): Message {
   const device = parametersOf({ uri, body: Buffer.alloc(0) }).get('imei') || undefined
   if (device === undefined) throw new DecodeError('malformed', 'imei is missing')
   return enveloped({ device, response: { body: 'BINGPS: OK' } }, () => {
     const entries: Buffer[] = []
     for (let at = 0; at + 3 <= body.length && body.readUInt16BE(at) === START && body[at + 2] >= 3; at += body[at + 2])
       entries.push(body.subarray(at + 3, at + body[at + 2]))
-    const { good, unreadable } = eachReadable(entries, recordOf)
+    const { good, unreadable } = eachReadable(entries, (record) => recordOf(record, now))
     return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
   })
 }
 
-function recordOf(record: Buffer): Fix {
+function recordOf(record: Buffer, now: number): Fix {
   const r = new ByteReader(record)
   const day = r.u8()
   const yearMonth = r.u8()
-  const time = utc(2010 + (yearMonth >> 4), yearMonth & 0x0f, day, r.u8(), r.u8(), r.u8())
+  const time = utc(yearNear(2010 + (yearMonth >> 4), now), yearMonth & 0x0f, day, r.u8(), r.u8(), r.u8())
   const latitude = angleOf(r)
   const longitude = angleOf(r)
   const satellites = r.skip(1).u8()
   const battery_voltage = r.left < BEFORE_BATTERY + 2 ? undefined : r.skip(BEFORE_BATTERY).u16le() / 100
   return { time, latitude, longitude, valid: satellites > 0, satellites, said: said({ battery_voltage }) }
+}
+
+/** The year nearest to now that the same nibble stands for: it says 16 years. */
+function yearNear(year: number, now: number): number {
+  return year + Math.round((new Date(now).getUTCFullYear() - year) / 16) * 16
 }
 
 function angleOf(r: ByteReader): number {

@@ -19,6 +19,7 @@ import {
   ByteWriter,
   crc16Xmodem,
   EndSearch,
+  eachReadable,
   enveloped,
   type Fix,
   heading,
@@ -89,12 +90,15 @@ function wrapped(answer: Buffer): Buffer {
 function report(r: ByteReader): Message {
   const ignition = (r.skip(4).u8() & IGNITION) !== 0
   let battery_percent: number | undefined
+  const positions: ByteReader[] = []
   for (const { tag, value } of tlv(r.skip(1), { tag: 1, length: 1 })) {
     // The battery stands in front of the position.
     if (tag === BATTERY) battery_percent = value.u8() * 5
-    if (tag === POSITION) return { fixes: [position(value, said({ ignition, battery_percent }))] }
+    if (tag === POSITION) positions.push(value)
   }
-  return { none: 'no place', said: said({ ignition, battery_percent }) }
+  const besides = said({ ignition, battery_percent })
+  const { good, unreadable } = eachReadable(positions, (value) => position(value, besides))
+  return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place', said: besides }
 }
 
 function position(r: ByteReader, besides: Said | undefined): Fix {

@@ -54,7 +54,7 @@ function decode(frame: Buffer, session: Session): Message {
   while (r.left > RECORD_HEAD) records.push(r.part(Math.max(RECORD_HEAD, r.ahead(RECORD_HEAD - 2).u16())))
   return enveloped({ device }, () => {
     const { good, unreadable } = eachReadable(records, position)
-    return { fixes: good, unreadable }
+    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
   })
 }
 

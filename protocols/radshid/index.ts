@@ -57,10 +57,10 @@ function records(r: ByteReader): Message {
   for (let count = r.u8(); count > 0; count--) {
     const groups = r.at(r.position + GROUPS).peek()
     const width = LENGTHS.get(groups)
-    if (width === undefined) return { fixes: [] }
+    if (width === undefined) return { fixes, unreadable: fixes.length > 0 ? [fixes.length] : undefined }
     fixes.push(record(new ByteReader(r.slice(width))))
   }
-  return { fixes }
+  return fixes.length > 0 ? { fixes } : { none: 'no place' }
 }
 
 function record(r: ByteReader): Fix {

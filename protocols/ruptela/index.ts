@@ -59,7 +59,7 @@ const IDENTIFICATION = 0x0f
 const HEARTBEAT = 0x10
 const ANSWERED_WITH = 100
 /** Bytes of a record without elements. */
-const LEAST = 28
+const LEAST = 27
 const NO_PLACE = -0x8000_0000
 const UNKNOWN_8 = 0xff
 const UNKNOWN_16 = 0xffff

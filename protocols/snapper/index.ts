@@ -19,6 +19,7 @@ import {
   DecodeError,
   degreesMinutes,
   dialects,
+  eachReadable,
   enveloped,
   type Fix,
   fixedLength,
@@ -76,14 +77,19 @@ function answer(number: number, kind: number, content: Buffer): Buffer {
 }
 
 function report(r: ByteReader): Message {
-  let fix: Fix | undefined
+  const positions: ByteReader[] = []
   let volts: number | undefined
   for (const { tag, value } of tlv(r.skip(2), { tag: 2, length: 2, endian: 'little' })) {
-    if (tag === POSITION) fix = fixOf(objectOf(parseJson(value.ascii(value.left)), 'the position'))
+    if (tag === POSITION) positions.push(value)
     if (tag === INPUTS && value.left > 2) volts = value.skip(2).u8() / 10
   }
   const told = said({ external_voltage: volts })
-  return fix ? { fixes: [{ ...fix, said: told }] } : { none: 'no fix', said: told }
+  const { good, unreadable } = eachReadable(positions, (value) => {
+    const fix = fixOf(objectOf(parseJson(value.ascii(value.left)), 'the position'))
+    return fix && { ...fix, said: told }
+  })
+  const fixes = good.filter((fix) => fix !== undefined)
+  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no fix', said: told, unreadable }
 }
 
 function fixOf(position: JsonObject): Fix | undefined {

@@ -52,7 +52,7 @@ function decode(frame: Buffer, session: Session): Message {
   const records = (rest.slice(Number(length) + 14).match(/.{34}/g) ?? []).slice(0, count)
   return enveloped({ device }, () => {
     const { good, unreadable } = eachReadable(records, position)
-    return { fixes: good, unreadable }
+    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
   })
 }
 

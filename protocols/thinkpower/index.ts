@@ -63,16 +63,17 @@ function loginId(r: ByteReader): string {
 }
 
 /** Without the records behind one of a type whose length is not known. */
-function recordsOf(r: ByteReader): Pick<Message, 'fixes' | 'none'> {
+function recordsOf(r: ByteReader): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
   const fixes: Fix[] = []
-  for (let count = r.u8(); count > 0; count--) {
+  const count = r.u8()
+  for (let index = 0; index < count; index++) {
     const time = r.u32() * 1000
     const type = r.u8()
     if (type === POSITION) {
       fixes.push({ time, latitude: r.i32() / 1e7, longitude: r.i32() / 1e7, valid: true })
       r.skip(4)
     } else if (type === EVENT) r.skip(1)
-    else return { fixes }
+    else return { fixes, unreadable: fixes.length > 0 ? [index] : undefined }
   }
   return fixes.length > 0 ? { fixes } : { none: 'no place' }
 }

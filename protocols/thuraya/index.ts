@@ -64,7 +64,7 @@ function decode(frame: Buffer, session: Session): Message {
       r.skip(RECORD).asciiUntil(0)
     }
     const { good, unreadable } = eachReadable(records, recordOf)
-    return { fixes: good, unreadable }
+    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
   })
 }
 

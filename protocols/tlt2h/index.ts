@@ -42,6 +42,8 @@ export default {
 } satisfies Protocol
 
 const HEAD = /^#(\d{10,17})#/
+/** A head that says that no lines follow. */
+const NO_LINES = /#0+\s*$/
 
 function decode(bytes: Buffer, session: Session): Message {
   const lines = bytes.toString('latin1').trim().split('\n')
@@ -53,7 +55,7 @@ function decode(bytes: Buffer, session: Session): Message {
 function content(lines: readonly string[], session: Session): Message {
   const head = lines[0].split('#')
   const readings = lines.filter((line) => line.includes('$'))
-  if (readings.length === 0) return { said: saidOf(head, '') }
+  if (readings.length === 0) return { none: NO_LINES.test(lines[0]) ? 'no fix' : undefined, said: saidOf(head, '') }
   const { good, unreadable } = eachReadable(readings, (line) => {
     const told = saidOf(head, line)
     const fix = fixOf(line.slice(line.indexOf('$')), session)
@@ -61,7 +63,7 @@ function content(lines: readonly string[], session: Session): Message {
   })
   const fixes = good.flatMap(({ fix }) => (fix ? [fix] : []))
   if (fixes.length > 0) return { fixes, unreadable }
-  return { none: readings.some((line) => line.includes('$WIFI,')) ? 'wifi' : 'no fix', said: good[0].said }
+  return { none: readings.some((line) => line.includes('$WIFI,')) ? 'wifi' : 'no fix', said: good[0].said, unreadable }
 }
 
 /** What the head, and the line in front of a sentence, say: see the drawing. */

@@ -15,6 +15,7 @@ import {
   ByteReader,
   crc16Arc,
   DecodeError,
+  eachReadable,
   enveloped,
   type Fix,
   kmh,
@@ -47,16 +48,19 @@ function decode(frame: Buffer, session: Session): Message {
   const number = r.skip(2).u8() >> 3
   const device = String(r.u32())
   return enveloped({ device, reply: Buffer.from(`^${number}`) }, () => {
-    const fixes: Fix[] = []
-    while (r.left >= LEAST) fixes.push(recordOf(r))
-    return { fixes }
+    const records: ByteReader[] = []
+    while (r.left >= LEAST) {
+      const length = r.u8()
+      if (length < LEAST) throw new DecodeError('malformed', `a record of ${length} bytes`)
+      records.push(r.part(length - 1))
+    }
+    const { good, unreadable } = eachReadable(records, recordOf)
+    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
   })
 }
 
-function recordOf(r: ByteReader): Fix {
-  const length = r.u8()
-  if (length < LEAST) throw new DecodeError('malformed', `a record of ${length} bytes`)
-  const record = new ByteReader(r.slice(length - 1))
+/** A record behind its length. */
+function recordOf(record: ByteReader): Fix {
   const time = record.u32() * 1000
   const satellites = record.u8() >> 2
   const latitude = 90 - (record.u24() * 180) / 2 ** 24

@@ -48,11 +48,11 @@ function decode(bytes: Buffer): Message {
     .replace(/#{1,2}$/, '')
   const login = LOGIN.exec(text)
   if (login) return { device: login[1], none: 'login' }
-  const [head, device, gps, event] = FRAME.exec(text) ?? []
+  const [head, device, gps, event] = FRAME.exec(`${text}#`) ?? []
   if (head === undefined) throw new DecodeError('unsupported')
   const parts = text.slice(head.length).split('#')
   const records = parts.flatMap((part, i) => (PLACE.test(part) ? [parts.slice(i, i + 3)] : []))
-  if (records.length === 0) return { device, fixes: [] }
+  if (records.length === 0) return head.endsWith('#0#') ? { device, none: 'no fix' } : { device, fixes: [] }
   return enveloped({ device }, () => fixesOf(records, { valid: gps !== '0', event }))
 }
 
@@ -63,7 +63,7 @@ function fixesOf(records: readonly (readonly string[])[], { valid, event }: Head
     return fix && { ...fix, said: besides }
   })
   const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no date' }
+  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no date', unreadable }
 }
 
 /** What a frame says of all its positions. */

@@ -54,7 +54,8 @@ function request(report: HttpRequest): Message {
   if (none !== undefined) return { device, none }
   const records = kind === 'BTH' ? rest.slice(3) : rest.slice(0, LENGTH)
   const entries = records.match(/.{60,78}/gs) ?? []
-  if (entries.length === 0) return { device, fixes: [] }
+  if (entries.length === 0)
+    return kind === 'BTH' && rest === '000' ? { device, none: 'no place' } : { device, fixes: [] }
   return enveloped({ device }, () => {
     const { good, unreadable } = eachReadable(entries, fixOf)
     return { fixes: good, unreadable }

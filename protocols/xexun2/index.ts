@@ -92,7 +92,11 @@ function answer(head: Buffer): Buffer {
 
 function recordsOf(r: ByteReader): Message {
   const records = lengthsFirst(r) ?? lengthsBetween(r)
-  const { good, unreadable } = eachReadable(records, (record) => recordOf(new ByteReader(record)))
+  const { good, unreadable } = eachReadable(
+    records,
+    (record) => recordOf(new ByteReader(record)),
+    ({ isRead }) => !isRead,
+  )
   const fixes = good.flatMap(({ fix }) => (fix ? [fix] : []))
   if (fixes.length > 0) return { fixes, unreadable }
   const besides = good.at(-1)?.said

@@ -31,7 +31,7 @@ export default {
         {
           frame: message(0, ''),
           device: '352123670',
-          fixes: [],
+          none: 'no place',
           reply: Buffer.from('0700000082010800000001', 'hex'),
         },
         {

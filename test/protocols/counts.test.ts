@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { loadProtocols } from '../../protocols/index.ts'
+import {
+  DecodeError,
+  type HttpRequest,
+  isEndless,
+  type Message,
+  type Protocol,
+  repliesOf,
+} from '../../protocols/kit/index.ts'
+import { doubtOf } from '../../src/gateway/outcome.ts'
+import { BINARY } from '../support/counted/binary.ts'
+import { bufferOf, type CountedLayout, type Place, placesOf } from '../support/counted/layout.ts'
+import { TEXT } from '../support/counted/text.ts'
+import { heard, sessionOf } from '../support/own-frames.ts'
+
+/**
+ * Layouts with a number of records, written by encoders of our own: with 0, 1, 2 and many of them each fix comes out, in its place,
+ * with its own time; the answer is right; and a record that cannot be read costs the others nothing.
+ */
+const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
+
+describe.each([...BINARY, ...TEXT].map((each) => [titleOf(each), each] as const))('%s', (_, layout) => {
+  const { most, never0, broken } = layout
+  const counts = [...(never0 === undefined ? [0] : []), 1, 2, most]
+
+  it.each(counts)('reads %i records', (count) => {
+    const places = placesOf(count)
+    const { message, isRefused, replies, frame } = read(layout, places.map(layout.record))
+    expect(isRefused).toBe(false)
+    expect(placesIn(message)).toEqual(places.map(placeOf))
+    expect([message.unreadable, message.none === undefined]).toEqual([undefined, count > 0])
+    expect(replies).toEqual(answerTo(layout, count, frame))
+  })
+
+  it.runIf(broken)('passes over a record that cannot be read', () => {
+    const places = placesOf(4)
+    const records = places.map((place) => (place.index === 1 && broken ? broken(place) : layout.record(place)))
+    const { message, replies } = read(layout, records)
+    expect(placesIn(message)).toEqual(places.filter(({ index }) => index !== 1).map(placeOf))
+    expect([message.unreadable, replies.length > 0]).toEqual([[1], layout.answer !== undefined])
+  })
+
+  it.runIf(broken)('keeps and answers records of which none can be read', () => {
+    const { message, isRefused, replies } = read(layout, placesOf(2).map(broken ?? layout.record))
+    expect(placesIn(message)).toEqual([])
+    expect([isRefused || doubtOf(message) !== undefined, replies.length > 0]).toEqual([
+      true,
+      layout.answer !== undefined,
+    ])
+  })
+})
+
+function titleOf({ protocol, layout }: CountedLayout): string {
+  return layout === undefined ? protocol : `${protocol}, ${layout}`
+}
+
+/** What a frame says behind those that precede it; it must be one frame of its stream. */
+function read(layout: CountedLayout, records: readonly Parameters<typeof bufferOf>[0][]) {
+  const protocol = protocols.get(layout.protocol) as Protocol
+  const session = sessionOf(protocol, { title: '', frames: [], ...layout })
+  for (const each of layout.before ?? []) {
+    const login = bufferOf(each)
+    framed(protocol, login, session)
+    expect(heard(protocol, login, session)).not.toBeInstanceOf(DecodeError)
+  }
+  const made = layout.frame(records.map(bufferOf))
+  const frame = isRequest(made) ? made : bufferOf(made)
+  if (Buffer.isBuffer(frame)) framed(protocol, frame, session)
+  const answered = heard(protocol, frame, session)
+  const isRefused = answered instanceof DecodeError
+  const message: Message = isRefused ? (answered.envelope ?? {}) : answered
+  const replies = repliesOf(message.reply).map(shown)
+  return { message, isRefused, replies, frame: Buffer.isBuffer(frame) ? frame : frame.body }
+}
+
+function isRequest(made: ReturnType<CountedLayout['frame']>): made is HttpRequest {
+  return typeof made === 'object' && 'uri' in made
+}
+
+function framed(protocol: Protocol, frame: Buffer, session: ReturnType<typeof sessionOf>): void {
+  const framer = session.transport === 'tcp' ? protocol.tcp?.frame : undefined
+  if (framer && !isEndless(framer)) expect(framer(frame, session)).toBe(frame.length)
+}
+
+/** Seconds and 1/2,000 degrees: the coarsest layout has 1/11,000. */
+function placesIn({ fixes = [] }: Message) {
+  return fixes.map(placeOf)
+}
+
+function placeOf({ time, latitude, longitude }: Pick<Place, 'time' | 'latitude' | 'longitude'>) {
+  return [new Date(time).toISOString(), (latitude + 0.0001).toFixed(3), (longitude + 0.0001).toFixed(3)]
+}
+
+function answerTo({ answer }: CountedLayout, count: number, frame: Buffer): string[] {
+  const wanted = answer?.(count, frame) ?? []
+  const list = Array.isArray(wanted) ? wanted : [wanted]
+  return list.map((each) => shown(bufferOf(each)))
+}
+
+function shown(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('latin1')
+  return /^[\n\r -~]*$/.test(text) ? text : Buffer.from(bytes).toString('hex')
+}

@@ -84,10 +84,16 @@ function blocksLength(bytes: Buffer): number {
     end += 2 + bytes.readUInt16LE(end)
     if (bytes.length <= end) return 0
     sum = (sum + sum8(bytes.subarray(from, end))) & 0xff
-    if (sum === bytes[end]) return end + 1
+    if (sum === bytes[end] && !goesOn(bytes, end)) return end + 1
     if (bytes.length < end + 3) return 0
   } while (SERVICES.has(bytes[end + 2]))
   return end + 1
+}
+
+/** Whether a block begins at an index where the checksum may stand: its length may be the same byte. The next frame begins like this one. */
+function goesOn(bytes: Buffer, at: number): boolean {
+  const behind = bytes.subarray(at + 1, at + 9)
+  return SERVICES.has(bytes[at + 2]) && !behind.equals(bytes.subarray(0, behind.length))
 }
 
 function decode(frame: Buffer, session: Session): Message {

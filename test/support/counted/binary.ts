@@ -358,7 +358,7 @@ const radarRecord = (place: Place, mask: string) => {
 const ruptela = (type: number, extended: string, io: string): CountedLayout => ({
   protocol: 'ruptela',
   layout: type.toString(16).padStart(2, '0'),
-  most: 30,
+  most: 255,
   record: ({ seconds, latitude, longitude }) =>
     w()
       .u32(seconds)
@@ -551,7 +551,13 @@ export const BINARY: readonly CountedLayout[] = [
         .u8(place.index)
         .bytes(structure)
     },
-    frame: (records) => w().u64le(Number(IMEI)).bytes(concat(records)).sum8(),
+    frame: (records) => {
+      const content = w().u64le(Number(IMEI)).bytes(concat(records)).toBuffer()
+      // The sum up to the third block is what that begins with: where it ends, the checksum might stand.
+      const end = 8 + 2 * (records[0]?.length ?? 0)
+      if (records.length > 2) content[end - 1] += content[end] - sum8(content.subarray(0, end))
+      return w().bytes(content).sum8()
+    },
     answer: (count) => Array.from({ length: count }, (_, key) => bceAnswer(key)),
   },
   {

@@ -3,7 +3,7 @@
  *
  *   AA LLLL vv ss IIIIIIII (nn TT …)… KK
  *
- *   L  length behind AA, the checksum not counted     I  id     K  exclusive or of all between AA and it
+ *   L  length behind AA     I  id     K  exclusive or of all between AA and it
  *   n  bytes of an item     T  type
  *   01  x{5} dddd mmmm dddd mmmm x{7} YYMMDDhhmmss …       position
  *   12  x{6} s …                                           state: of s, bit 3 alone: ignition, bit 2 alone: none
@@ -18,6 +18,7 @@ import {
   bytesYmd,
   DecodeError,
   degreesMinutes,
+  eachReadable,
   enveloped,
   type Fix,
   lengthField,
@@ -49,19 +50,20 @@ const SHORTEST_ITEM = 3
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 1, width: 1 }, session))
   const device = String(r.skip(4).u32())
-  const content: Content = { isKnown: true }
+  const content: Content = { positions: [], isKnown: true }
   // A position is not lost for a damaged item behind it.
-  while (r.left >= 2 && (content.position === undefined || beginsItem(r))) readItem(r, content)
-  const { asked, state, position, isKnown } = content
+  while (r.left >= 2 && (content.positions.length === 0 || beginsItem(r))) readItem(r, content)
+  const { asked, state, positions, isKnown } = content
   return enveloped({ device, reply: asked === undefined ? undefined : answer(asked) }, () => {
     const more = state && saidOf(state)
-    if (position) return { fixes: [{ ...fixOf(position), said: more }] }
+    const { good, unreadable } = eachReadable(positions, (value) => ({ ...fixOf(value), said: more }))
+    if (good.length > 0) return { fixes: good, unreadable }
     return isKnown ? { none: 'status', said: more } : {}
   })
 }
 
 interface Content {
-  position?: ByteReader
+  readonly positions: ByteReader[]
   state?: ByteReader
   /** The number of the last question. */
   asked?: number
@@ -79,7 +81,7 @@ function readItem(r: ByteReader, content: Content): void {
   const type = r.u8()
   if (length < SHORTEST_ITEM) throw new DecodeError('malformed', `an item has ${length} bytes, fewer than its own head`)
   const value = r.part(length - 2)
-  if (type === POSITION) content.position ??= value
+  if (type === POSITION) content.positions.push(value)
   else if (type === STATE) content.state ??= value
   else if (type === QUESTION) content.asked = value.u8()
   else if (type < FIRST_ITEM) content.isKnown = false

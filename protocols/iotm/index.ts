@@ -74,8 +74,10 @@ function reportOf(r: ByteReader): { readonly fix?: Fix; readonly more?: Said } {
   while (r.left >= 3) {
     const kind = r.u8()
     const name = r.u16le()
-    if (kind === POSITION) fix ??= positionOf(r, time)
-    else if (kind === U16 && name === VOLTAGE) values.external_voltage = r.u16le() / 1000
+    if (kind === POSITION) {
+      const found = positionOf(r, time)
+      fix ??= found
+    } else if (kind === U16 && name === VOLTAGE) values.external_voltage = r.u16le() / 1000
     else if (kind === U32 && name === DRIVER) values.driver = String(r.u32le())
     else if (kind <= 1 && name === MOVING) values.moving = kind === 1
     else if (kind < WIDTHS.length) r.skip(WIDTHS[kind])

@@ -17,6 +17,7 @@ import {
   alarmsOf,
   ByteReader,
   bytesYmd,
+  eachReadable,
   enveloped,
   heading,
   kmh,
@@ -49,9 +50,13 @@ function decode(frame: Buffer, session: Session): Message {
   const device = r.bcd(8).slice(0, 15)
   r.skip(3)
   const values = [...tlv(r, { tag: 1, length: 1 })]
-  const place = values.find(({ tag }) => tag === POSITION)?.value
+  const places = values.filter(({ tag }) => tag === POSITION)
   const state = values.find(({ tag, value }) => tag === STATE && value.left >= 2)?.value.u16() ?? 0
-  return place ? enveloped({ device }, () => ({ fixes: [positionOf(place, state)] })) : { device }
+  if (places.length === 0) return { device }
+  return enveloped({ device }, () => {
+    const { good, unreadable } = eachReadable(places, ({ value }) => positionOf(value, state))
+    return { fixes: good, unreadable }
+  })
 }
 
 function positionOf(r: ByteReader, state: number) {

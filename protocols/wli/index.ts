@@ -15,6 +15,7 @@ import {
   ByteReader,
   bytesYmd,
   DecodeError,
+  eachReadable,
   escaped,
   type Fix,
   heading,
@@ -60,16 +61,19 @@ function decode(frame: Buffer): Message {
   }
   if (kind !== REPORT) return {}
   r.skip(8)
-  let position: Buffer | undefined
+  const positions: Buffer[] = []
   let power: Said | undefined
   while (r.left >= 3) {
     const tag = r.u8()
     const value = valueOf(r.skip(1))
-    if (tag === POSITION && typeof value === 'object') position ??= value
+    if (tag === POSITION && typeof value === 'object') positions.push(value)
     if (tag === POWER && typeof value === 'string') power = powerOf(value)
   }
-  if (!position) return { none: 'status', said: power }
-  return { fixes: [{ ...positionOf(new ByteReader(position)), said: power }] }
+  const { good, unreadable } = eachReadable(positions, (value) => ({
+    ...positionOf(new ByteReader(value)),
+    said: power,
+  }))
+  return good.length > 0 ? { fixes: good, unreadable } : { none: 'status', said: power }
 }
 
 const volts = (value: number) => value / 100

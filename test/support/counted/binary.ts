@@ -387,12 +387,38 @@ const navisAnswer = (body: Buffer) => {
   const head = w().ascii('@NTC').u32le(2).u32le(1).u16le(body.length).u8(xor(body))
   return head.xor().bytes(body)
 }
-const navisOld = (place: Place) => {
+const navisOld = (place: Place, month = +clock(place.time, 'M')) => {
   const date = (clock(place.time, 'hmsDMY').match(/../g) ?? []).map(Number)
-  date[4]--
+  date[4] = month - 1
   const angle = (degrees: number) => float((degrees * Math.PI) / 180)
   const head = w().u8(0x25).u32le(place.index).u16le(5).bytes(date).hex('00'.repeat(21)).u8(2).bytes(date)
   return head.bytes(angle(place.latitude)).bytes(angle(place.longitude)).hex('000000000000')
+}
+
+const ymdhms = (time: number, month = +clock(time, 'M')) => {
+  const [year, , ...rest] = (clock(time, 'YMDhms').match(/../g) ?? []).map(Number)
+  return Buffer.of(year, month, ...rest)
+}
+
+const wliPosition = (place: Place, month?: number) => {
+  const angles = [place.latitude, place.longitude].map((angle) => u(4, scaled(angle, 600_000)))
+  const value = concat([bytes('0300'), ymdhms(place.time, month), ...angles, bytes('000000000000000000000000')])
+  return concat([bytes('3400ff'), u(2, value.length), value, bytes('00')])
+}
+
+const bluePosition = (place: Place, month?: number) => {
+  const angles = [place.latitude, place.longitude].map((angle) => {
+    const parts = Math.round(angle * 600_000)
+    const minutes = Math.floor(parts / 600_000) * 100 + (Math.floor(parts / 10_000) % 60)
+    return concat([u(2, minutes), u(2, parts % 10_000)])
+  })
+  const value = concat([bytes('0000000000'), ...angles, bytes('00000000000000'), ymdhms(place.time, month)])
+  return concat([u(1, value.length + 2), bytes('01'), value])
+}
+
+const solarPosition = (place: Place, month?: number) => {
+  const angles = [place.latitude, place.longitude].map((angle) => u(4, scaled(angle, 1e6)))
+  return concat([bytes('8113'), bytes('03'), ymdhms(place.time, month), ...angles, bytes('00000000')])
 }
 
 const thurayaSum = (content: Uint8Array) => -sum16(content) & 0xffff
@@ -822,7 +848,8 @@ export const BINARY: readonly CountedLayout[] = [
     layout: '*>A',
     before: [navisBody(Buffer.from(`*>S:${IMEI}`))],
     most: 200,
-    record: navisOld,
+    record: (place) => navisOld(place),
+    broken: (place) => navisOld(place, 14),
     frame: (records) => navisBody(concat([Buffer.from('*>A'), u(1, records.length), ...records])),
     answer: (count) => navisAnswer(concat([Buffer.from('*<A'), u(1, count)])),
   },
@@ -987,6 +1014,67 @@ export const BINARY: readonly CountedLayout[] = [
     answer: () => bytes('4040000007'),
   },
   {
+    protocol: 'wli',
+    before: [bytes(`0232${Buffer.from('wli:7').toString('hex')}03`)],
+    most: 60,
+    record: (place) => wliPosition(place),
+    broken: (place) => wliPosition(place, 14),
+    frame: (records) => {
+      const content = concat([bytes('310001000000000000'), ...records])
+      const pairs = [...content].flatMap((byte) =>
+        byte === 2 || byte === 3 ? [0xdb, 0xd0 + byte] : byte === 0xdb ? [] : [byte],
+      )
+      return Buffer.from([2, ...pairs, 3])
+    },
+  },
+  {
+    protocol: 'blue',
+    most: 60,
+    record: (place) => bluePosition(place),
+    broken: (place) => bluePosition(place, 14),
+    frame: (records) => {
+      const content = concat([bytes('01010000004d'), bytes('068401000000'), ...records])
+      return w()
+        .u8(0xaa)
+        .u16(content.length + 3)
+        .bytes(content)
+        .xor(1)
+    },
+    answer: () => w().hex('aa000b860006a400').u8(1).u16(0).xor(1),
+  },
+  {
+    protocol: 'solarpowered',
+    most: 60,
+    never0: 'types without a position are not known',
+    record: (place) => solarPosition(place),
+    broken: (place) => solarPosition(place, 14),
+    frame: (records) => {
+      const content = concat(records)
+      return w().u8(0x7e).hex(`${IMEI}0`).u8(1).u16(content.length).bytes(content).xor(1).u8(0x7e)
+    },
+  },
+  {
+    protocol: 'ndtpv6',
+    most: 60,
+    never0: 'which cells a frame without a position has is not known',
+    record: ({ seconds, latitude, longitude }) =>
+      w()
+        .hex('0000')
+        .u32le(seconds)
+        .u32le(scaled(longitude, 1e7))
+        .u32le(scaled(latitude, 1e7))
+        .hex('e000000000000000')
+        .hex('000000000900'),
+    frame: (records) => {
+      const content = w().hex('0100650001000700').hex('0000').bytes(concat(records)).toBuffer()
+      return w().hex('7e7e').u16le(content.length).u16(0).u16(crc16Modbus(content)).hex('02000000000000').bytes(content)
+    },
+    answer: () => {
+      const content = w().hex('010000000000').u32le(7).u32(0).toBuffer()
+      return w().hex('7e7e0e000200').u16(crc16Modbus(content)).hex('02000000000000').bytes(content)
+    },
+  },
+  {
     protocol: 'snapper',
     most: 100,
     record: (place) => {
@@ -994,6 +1082,10 @@ export const BINARY: readonly CountedLayout[] = [
       const text = Buffer.from(
         JSON.stringify({ f: 1, t, d, la: nmea(place.latitude, 2), lo: nmea(place.longitude, 3) }),
       )
+      return w().u16le(0x32).u16le(text.length).bytes(text)
+    },
+    broken: () => {
+      const text = Buffer.from('{"la":"5230.0000","lo":"01324.0000"}')
       return w().u16le(0x32).u16le(text.length).bytes(text)
     },
     frame: (records) => {

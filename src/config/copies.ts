@@ -54,7 +54,7 @@ function copy(dir: string) {
   })
 }
 
-interface Entry {
+interface CopySettingsEntry {
   readonly to: string
   readonly format: string
   readonly without_route: boolean
@@ -65,7 +65,7 @@ interface Entry {
 }
 
 /** What does not fit together, by the key that has to change. */
-function mistakesOf({ to, format, without_route, secret, headers: own, topic: own_topic, tls }: Entry) {
+function mistakesOf({ to, format, without_route, secret, headers: own, topic: own_topic, tls }: CopySettingsEntry) {
   const found: [key: string, message: string][] = []
   const isBroker = /^mqtts?:/.test(to)
   if (isBroker && format !== 'json') found.push(['format', 'a broker gets json'])

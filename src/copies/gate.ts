@@ -55,13 +55,13 @@ export class Gate {
     return this.#failures >= FAILURES
   }
 
-  async #late(request: Request): Promise<ReceiverAnswer | undefined> {
+  async #late(request: GateRequest): Promise<ReceiverAnswer | undefined> {
     const ms = this.#opensAt - performance.now()
     if (ms > 0) await sleep(ms, undefined, { signal: request.signal }).catch(() => {})
     return this.#now(request)
   }
 
-  async #now({ maySend, send, signal }: Request): Promise<ReceiverAnswer | undefined> {
+  async #now({ maySend, send, signal }: GateRequest): Promise<ReceiverAnswer | undefined> {
     if (signal.aborted || !maySend()) return undefined
     const answer = await send()
     if (answer.to === 'retry') this.#failed(answer.reason, answer.leastMs)
@@ -108,7 +108,7 @@ export class Gate {
   }
 }
 
-interface Request {
+interface GateRequest {
   readonly maySend: () => boolean
   readonly send: () => Promise<ReceiverAnswer>
   readonly signal: AbortSignal

@@ -75,7 +75,7 @@ function osmandQuery(fix: CopiedFix, secret: string | undefined): string {
   return query.toString()
 }
 
-interface Asked {
+interface ReceiverRequest {
   readonly method: 'GET' | 'POST'
   /** Parameters behind those of the URL. */
   readonly query: string
@@ -110,7 +110,7 @@ class HttpReceiver {
     this.#secrets = [...parts, ...searchParams.values()].filter(({ length }) => length >= SHORTEST_SECRET)
   }
 
-  async ask(asked: Asked, refused: ReadonlySet<number>, signal: AbortSignal): Promise<ReceiverAnswer> {
+  async ask(asked: ReceiverRequest, refused: ReadonlySet<number>, signal: AbortSignal): Promise<ReceiverAnswer> {
     const { copy, timeoutMs } = this.#options
     const { method, query, body } = asked
     const path = query === '' ? this.#path : `${this.#path}${this.#path.includes('?') ? '&' : '?'}${query}`

@@ -136,7 +136,7 @@ export class LogDelivery {
   }
 
   /** The fixes of the next request. Those that were discarded meanwhile are left out. */
-  #batchOf(queue: Queue): Item[] {
+  #batchOf(queue: Queue): QueuedFix[] {
     const { most } = this.#options.receiver
     while (queue.items[0]?.entry.isGone) queue.items.shift()
     const size = queue.suspects > 0 ? Math.max(1, queue.suspects >> 1) : most
@@ -149,7 +149,7 @@ export class LogDelivery {
       : batch
   }
 
-  async #answered(queue: Queue, batch: readonly Item[], answer: ReceiverAnswer): Promise<void> {
+  async #answered(queue: Queue, batch: readonly QueuedFix[], answer: ReceiverAnswer): Promise<void> {
     const { gate, stopping } = this.#options
     if (answer.to === 'delivered') return this.#delivered(queue, batch)
     if (answer.to === 'refuse') return this.#refused(queue, batch, answer)
@@ -164,14 +164,14 @@ export class LogDelivery {
     await gate.pause(queue.tries, stopping)
   }
 
-  #delivered(queue: Queue, batch: readonly Item[]): void {
+  #delivered(queue: Queue, batch: readonly QueuedFix[]): void {
     queue.tries = 0
     queue.suspects = Math.max(0, queue.suspects - batch.length)
     this.#settle(queue, batch)
   }
 
   /** Halves a refused batch until the refused fix is found, which is parked. */
-  #refused(queue: Queue, batch: readonly Item[], { status, message, isWhole }: Refusal): void {
+  #refused(queue: Queue, batch: readonly QueuedFix[], { status, message, isWhole }: FixRefusal): void {
     if (batch.length > 1 && !isWhole) return void (queue.suspects = batch.length)
     queue.suspects = 0
     queue.tries = 0
@@ -180,7 +180,7 @@ export class LogDelivery {
     this.#settle(queue, batch)
   }
 
-  #settle(queue: Queue, batch: readonly Item[]): void {
+  #settle(queue: Queue, batch: readonly QueuedFix[]): void {
     queue.items.splice(0, batch.length)
     const counted = batch.filter(({ entry }) => !entry.isGone)
     for (const { entry } of counted) entry.left--
@@ -264,16 +264,16 @@ interface ReadEntry {
   isGone: boolean
 }
 
-type Refusal = RefusalReason & { readonly isWhole?: boolean }
+type FixRefusal = RefusalReason & { readonly isWhole?: boolean }
 
-interface Item {
+interface QueuedFix {
   readonly fix: CopiedFix
   readonly entry: ReadEntry
 }
 
 interface Queue {
   readonly name: string
-  items: Item[]
+  items: QueuedFix[]
   /** The first fixes, up to this number, contain at least one that is refused. */
   suspects: number
   /** Requests that failed in a row, since when (`performance.now()`). */

@@ -41,9 +41,12 @@ async function isMeant(devices: readonly { readonly id: string; readonly name?: 
 
 type Forgotten = z.infer<typeof ForgottenJson>
 
-function textOf(id: string, { waiting, parked, held, marks, contacts, frames, kept, busy }: Forgotten): string[] {
+function textOf(
+  id: string,
+  { waiting, parked, held, marks, contacts, frames, kept, copied, busy }: Forgotten,
+): string[] {
   const all = `${waiting} waiting, ${parked} parked and ${held} held fixes`
-  const rest = `${counted(marks, 'mark of duplicates', 'marks of duplicates')}, ${counted(contacts, 'contact and event', 'contacts and events')}, ${counted(frames, 'frame that was', 'frames that were')} not understood, ${counted(kept, 'delivered fix that was', 'delivered fixes that were')} kept`
+  const rest = `${counted(marks, 'mark of duplicates', 'marks of duplicates')}, ${counted(contacts, 'contact and event', 'contacts and events')}, ${counted(frames, 'frame that was', 'frames that were')} not understood, ${counted(kept, 'delivered fix that was', 'delivered fixes that were')} kept, ${counted(copied, 'fix', 'fixes')} for copies`
   const again = `${counted(busy, 'lane is', 'lanes are')} being pushed at this moment: run the command again`
   return [`${id}: deleted ${all}, ${rest}`, ...(busy > 0 ? [`${id}: ${again}`] : [])]
 }

@@ -150,12 +150,19 @@ export async function releaseCopy(shard: Shard, copy: string, token: string): Pr
   await run(shard, 'release_copy', [token], copy)
 }
 
-/** Deletes what waits, and what is parked, of devices for copies. Returns how many fixes waited, in all logs, and were parked. */
-export async function forgetCopied(shard: Shard, ids: ReadonlySet<string>): Promise<number> {
+/**
+ * Deletes what waits, and what is parked, of devices for copies. `isReached`: the logs in which it is deleted. Returns how many
+ * fixes waited, in all logs, and were parked.
+ */
+export async function forgetCopied(
+  shard: Shard,
+  ids: ReadonlySet<string>,
+  isReached: (log: string) => boolean,
+): Promise<number> {
   const { logs, counts } = await surveyCopies(shard)
   const isOf = (device: string) => ids.has(device)
   let forgotten = 0
-  for (const { log, entries, stored } of logs)
+  for (const { log, entries, stored } of logs.filter((each) => isReached(each.log)))
     for (let from = entries - stored; from < entries; from += SLICE) {
       const first = from - (await firstEntry(shard, log))
       const slice = await shard.lrangeBuffer(shard.keyNames.copiedPrefix + log, Math.max(0, first), first + SLICE - 1)
@@ -168,8 +175,10 @@ export async function forgetCopied(shard: Shard, ids: ReadonlySet<string>): Prom
       }
     }
   for (const copy of copiesIn(counts, logs))
-    for (const entry of await shard.lrangeBuffer(shard.keyNames.copyParked(copy), 0, -1))
-      if (isOf(readParked(entry).fix.device)) forgotten += await settleParked(shard, copy, entry, 'discarded')
+    for (const entry of await shard.lrangeBuffer(shard.keyNames.copyParked(copy), 0, -1)) {
+      const { fix, log } = readParked(entry)
+      if (isOf(fix.device) && isReached(log)) forgotten += await settleParked(shard, copy, entry, 'discarded')
+    }
   return forgotten
 }
 

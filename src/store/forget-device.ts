@@ -1,5 +1,6 @@
 import { forgetRecord } from './device-record.ts'
 import { HELD_LISTS, heldList } from './held.ts'
+import { companyOfLog } from './copied.ts'
 import { forgetCopied } from './copies.ts'
 import { forgetCorrections } from './corrections.ts'
 import { forgetKept } from './kept-fixes.ts'
@@ -58,7 +59,7 @@ export async function forgetDevice(
   for (const id of ids) await forgetCorrections(shard, id)
   const kept = await sumOver([...ids], (id) => forgetKept(shard, id))
   const frames = await dropFrames(await frameIds(redis, [...ids]))
-  const copied = await forgetCopied(shard, ids)
+  const copied = await forgetCopied(shard, ids, (log) => isReached(`${companyOfLog(log)}/`))
   return { held, parked: parked + refused, ...lanes, marks, contacts, frames, kept, copied }
 }
 

@@ -11,7 +11,7 @@ import { beatingHeardBook } from '../support/beat.ts'
 const admin = adminFixture()
 const VAN = '356307042441014'
 const OTHER = '356307042441015'
-const NOTHING = { waiting: 0, parked: 0, held: 0, marks: 0, contacts: 0, frames: 0, kept: 0, busy: 0 }
+const NOTHING = { waiting: 0, parked: 0, held: 0, marks: 0, contacts: 0, frames: 0, kept: 0, copied: 0, busy: 0 }
 
 const env = () => ({ WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKEN })
 const forget = (id = VAN, token = TOKEN) =>
@@ -181,7 +181,7 @@ describe('waybridge forget', () => {
     await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
     expect(await waybridge(['forget', 'Van 14', '--yes'], { env: env() })).toEqual({
       code: 0,
-      out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events, 0 frames that were not understood, 0 delivered fixes that were kept\n`,
+      out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events, 0 frames that were not understood, 0 delivered fixes that were kept, 0 fixes for copies\n`,
       errors: '',
     })
   })

@@ -69,6 +69,7 @@ describe('gateway.yaml', () => {
       keep: { delivered: 172_800_000, max_memory: 0.1 },
       roster: { redeliver: 'ask', pull: [] },
       verify: { share: 0.02, after: 120_000, repair: false },
+      copies: [],
       batch: { max_positions: 500, max_wait: 1000 },
       push: {
         concurrency: 64,
@@ -246,7 +247,7 @@ parked: { max_positions: 0 }
     [
       'a document that is a list',
       '- 1',
-      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, keep, roster, verify, batch, push, filter, hold, gateways, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, keep, roster, verify, copies, batch, push, filter, hold, gateways, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
     ],
     [
       'text that is not YAML',

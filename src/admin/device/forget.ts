@@ -24,7 +24,7 @@ export function forgetOperation({ redis, directory, files, live, logger }: Forge
     path: '/admin/devices/{id}/data',
     id: 'forgetDevice',
     summary:
-      'Delete what is stored of a device: its fixes, also those that are delivered and kept, marks of duplicates, contacts, events, frames',
+      'Delete what is stored of a device: its fixes, also those that are delivered and kept, or wait for copies, marks of duplicates, contacts, events, frames',
     answer: ForgottenJson,
     companies: 'by_device',
     async handle(request, _reply, scope) {
@@ -87,9 +87,9 @@ function lastDays(zone: string): number[] {
   return days
 }
 
-/** Fixes by where they were; strings of marks; entries of contacts and events; frames that were not understood; delivered fixes that were kept; lanes to be asked again for. */
+/** Fixes by where they were; strings of marks; entries of contacts and events; frames that were not understood; delivered fixes that were kept; fixes for copies; lanes to be asked again for. */
 export const ForgottenJson = z.object(
-  each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'frames', 'kept', 'busy'),
+  each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'frames', 'kept', 'copied', 'busy'),
 )
 
 const DAYS_NOTED = 33

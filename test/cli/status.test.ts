@@ -171,6 +171,19 @@ it('status names what has one cause and one action together, with what to do onc
   ])
 })
 
+it('status has a line for each copy', () => {
+  const copy = { to: 'https://crm.example', format: 'json', parked: 0, discarded: 0, difference: 0 }
+  const copies = [
+    { ...copy, name: 'crm', state: 'up' as const, waiting: 0, delivered: 1200 },
+    { ...copy, name: 'erp', state: 'full' as const, waiting: 12, delivered: 3, discarded: 7 },
+  ]
+  const lines = page({ ...WELL, copies })
+  expect(lines.filter((line) => /copy,/.test(line)).map((line) => line.trim().split(/ {2,}/))).toEqual([
+    ['crm', 'up', 'copy, 1200 delivered'],
+    ['erp', 'full', 'copy, 3 delivered, 12 waiting, 7 discarded'],
+  ])
+})
+
 it('status with large figures fits 80 columns', () => {
   const many = 999_999_999
   const shares = {

@@ -24,6 +24,7 @@ export const FindingJson = z.object({
     pull: z.string().optional(),
     receiver: z.string().optional(),
     api: z.string().optional(),
+    copy: z.string().optional(),
   }),
   since_at: Instant,
   ended_at: Instant.optional(),

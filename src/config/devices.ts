@@ -35,10 +35,8 @@ export const DEVICE = fields({
   client_certificate: wordList(printableText)
     .optional()
     .describe('Names of the client certificates of which it must present one, over TLS.'),
-  trial: oneOf('on', 'off')
-    .optional()
-    .describe('`off`: on a listener with `trial` we answer it, and not the old server; from its next connection.'),
-  feed: flag.optional().describe('`true`, with `trial: off`: the old server gets its bytes all the same.'),
+  trial: oneOf('on', 'off').optional().describe('`off`: where a listener has an old server, we answer the device.'),
+  feed: flag.optional().describe('With `trial: off`: the old server gets its bytes too.'),
   model: text.optional().describe('Model of the tracker, where its protocol needs it.'),
   settings: mapping.optional().describe('Mapping of further settings, where its protocol needs them.'),
 })

@@ -3,17 +3,22 @@ import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import gt06 from '../../../protocols/gt06/index.ts'
 import { DecodeError, type Protocol } from '../../../protocols/kit/index.ts'
+import teltonika from '../../../protocols/teltonika/index.ts'
 import type { Device } from '../../../src/config/devices.ts'
+import { Detector } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import type { TrialShared } from '../../../src/gateway/trial/book.ts'
 import { listenUdp } from '../../../src/gateway/wire/udp.ts'
 import { observations } from '../../../src/observe/observations.ts'
+import { bytes, gt06Frame, gt06Gps } from '../../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, talk, until, untilHeard } from '../../support/listen.ts'
 import { listening } from '../../support/listening.ts'
 import { openOldDatagrams, openOldServer } from '../../support/old-server.ts'
 import { inEnglish } from '../../support/texts.ts'
+import { thrown } from '../../support/thrown.ts'
 import { datagramPeer } from '../../support/udp.ts'
 
 const VAN: Device = { id: 'van-1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
@@ -346,6 +351,49 @@ describe('a device that is switched', () => {
     for (const [index, peer] of peers.entries()) peer.say(`id ${index % 2 ? '007' : 'van-1'}\nfix ${index}\n`)
     await switching
     for (const [index, peer] of peers.entries()) await until(() => expect(peer.heard).toBe(`hi\nok ${index}\n`))
+  })
+})
+
+describe('a listener for all protocols in front of an old server', () => {
+  const ID = '356307042441013'
+  const LOGIN = gt06Frame(0x01, bytes(`0${ID}`))
+  const FIX = gt06Frame(0x12, gt06Gps({ date: '261120120000', latitude: 52.52, longitude: 13.41, satellites: 9 }))
+
+  function detecting() {
+    const shared = gateway({ admitsUnknown: true })
+    const configured: Gateway['configured'] = (...claim) => shared.configured(...claim)
+    const detector = new Detector({ protocols: [gt06, teltonika], configured, onFault: thrown })
+    return onTrial(Object.assign(shared, { detector }))
+  }
+
+  it('finds out what trackers speak, and compares the answers', async () => {
+    const old = await openOldServer(gt06)
+    onTestFinished(() => old.stop())
+    const shared = detecting()
+    const trial = { host: '127.0.0.1', port: old.port, push: false }
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined, trial }, shared))
+    const peer = await dial(port)
+    peer.say(LOGIN)
+    await until(() => expect(peer.heard).toHaveLength(10))
+    peer.say(FIX.subarray(0, 5))
+    peer.say(FIX.subarray(5))
+    await until(() => expect(peer.heard).toHaveLength(20))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 0, equal: 2, different: [] }))
+    expect([...shared.seen.devices]).toEqual([ID])
+  })
+
+  it('answers a switched device in its own protocol', async () => {
+    const old = await openOldServer(gt06)
+    const shared = detecting()
+    await shared.configure({ ...VAN, id: ID, trial: 'off' })
+    const trial = { host: '127.0.0.1', port: old.port, push: false }
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined, trial }, shared))
+    await old.stop()
+    const peer = await dial(port)
+    peer.say(LOGIN)
+    await until(() => expect(peer.heard).toHaveLength(10))
+    peer.say(FIX)
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
   })
 })
 

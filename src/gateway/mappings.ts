@@ -137,7 +137,7 @@ class NamedMapping {
 interface KeptPayload extends Pick<Session, 'transport' | 'device'> {
   /** ms UTC. */
   readonly at: number
-  readonly text: string
+  readonly body: Buffer
   /** The address of a request. */
   readonly uri?: string
 }
@@ -145,13 +145,13 @@ interface KeptPayload extends Pick<Session, 'transport' | 'device'> {
 /** Reads kept JSON by a mapping, as a gateway reads what arrives. `error`: why there is no position. */
 export function readPayload(
   mapping: MappingDescription,
-  { at, device, text, transport, uri = '/' }: KeptPayload,
+  { at, body, device, transport, uri = '/' }: KeptPayload,
 ): { readonly device?: string; readonly fixes: readonly Fix[]; readonly error?: string } {
-  const body = Buffer.from(text)
-  const frame = transport === 'http' ? { method: 'POST', uri, headers: {}, body } : body
+  // As a request, also of MQTT: what is parsed of its body serves all mappings that are tried.
+  const frame = { method: 'POST', uri, headers: {}, body }
   const session: Session = { transport, now: at, lenient: false, settingsOf: noSettings, device }
   try {
-    const message = decodeFrame(mappingProtocol('tried', mapping), frame, session)
+    const message = decodeFrame(compiled(mapping), frame, session)
     const { fixes = [], none = 'no place' } = message
     return { device: message.device ?? device, fixes, error: fixes.length > 0 ? undefined : none }
   } catch (error) {
@@ -159,6 +159,14 @@ export function readPayload(
     throw error
   }
 }
+
+function compiled(mapping: MappingDescription): Protocol {
+  let protocol = triedMappings.get(mapping)
+  if (!protocol) triedMappings.set(mapping, (protocol = mappingProtocol('tried', mapping)))
+  return protocol
+}
+
+const triedMappings = new WeakMap<MappingDescription, Protocol>()
 
 function sizeOf(frame: Buffer | HttpRequest): number {
   return Buffer.isBuffer(frame) ? frame.length : frame.body.length

@@ -10,7 +10,7 @@ function reading(message: unknown, { topic, uri }: { topic?: string; uri?: strin
   const known = proposal && readMapping('proposal', proposal.mapping)
   if (!known || !('mapping' in known)) return undefined
   const transport = topic === undefined ? ('http' as const) : ('mqtt' as const)
-  const payload = { at: AT * 1000, transport, device: topic, uri, text: JSON.stringify(message) }
+  const payload = { at: AT * 1000, transport, device: topic, uri, body: Buffer.from(JSON.stringify(message)) }
   return { proposal, ...readPayload(known.mapping, payload) }
 }
 

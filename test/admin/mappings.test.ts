@@ -114,6 +114,24 @@ describe('JSON that nobody understood', () => {
     })
   })
 
+  it('is one kind for each product, with a proposal also if no device is named, and with none if no place is', async () => {
+    const role = await gateway()
+    await expect.poll(() => post(role, { position: { latitude: 52.5, longitude: 13.4 } }), soon).toBe(400)
+    await post(role, { position: { latitude: 52.6, longitude: 13.4 } })
+    await post(role, [{ temperature: 21, sensor: 'x' }])
+    await expect.poll(async () => (await unread()).length, soon).toBe(2)
+    const kinds = (await unread()).map(({ payloads, proposal }) => [payloads, proposal?.mapping])
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        [expect.any(Number), { lat: '$.position.latitude', lon: '$.position.longitude' }],
+        [1, undefined],
+      ]),
+    )
+    const tried = await put('own', { lat: '$.position.latitude', lon: '$.position.longitude' }, '?dry_run=true')
+    expect((tried.json as MappingPutJson).tried).toMatchObject({ understood: 0 })
+    expect(JSON.stringify(tried.json)).toContain('the address has no id')
+  })
+
   it('shows no secret of a device', async () => {
     const role = await gateway()
     const secret = { ...track(0), key: 'canary-secret', nested: [{ url: 'https://x/?t=canary-secret' }] }

@@ -94,9 +94,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
       async handle({ caller }) {
         const kinds = [...Map.groupBy(await unread(), kindOfPayload)].slice(0, MOST_KINDS)
         return {
-          results: kinds.map(([kind, payloads]) =>
-            unreadJson(kind, payloads, { read, hasSample: caller?.role === 'operate' }),
-          ),
+          results: kinds.map(([kind, payloads]) => unreadJson(kind, payloads, caller?.role === 'operate')),
         }
       },
     },
@@ -159,11 +157,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
   ]
 }
 
-function unreadJson(
-  kind: string,
-  payloads: readonly UnreadPayload[],
-  { read, hasSample }: Pick<MappingSources, 'read'> & { readonly hasSample: boolean },
-): UnreadJson {
+function unreadJson(kind: string, payloads: readonly UnreadPayload[], hasSample: boolean): UnreadJson {
   const [latest] = payloads
   const { at, protocol, text, transport } = latest
   return {
@@ -173,18 +167,15 @@ function unreadJson(
     transport,
     protocol,
     sample: hasSample ? text.slice(0, MOST_SHOWN) : undefined,
-    proposal: proposalFor(payloads, read),
+    proposal: proposalFor(payloads),
   }
 }
 
-/** A mapping that may fit, if it reads a position in at least one of the payloads. */
-function proposalFor(payloads: readonly UnreadPayload[], read: MappingSources['read']): UnreadJson['proposal'] {
+/** A mapping that may fit; it is tried when somebody looks at it. */
+function proposalFor(payloads: readonly UnreadPayload[]): UnreadJson['proposal'] {
   const json = payloads.map((payload) => payload.json)
   const proposal = proposeMapping(json, payloads[0].device !== undefined)
-  const known = proposal && readMapping('proposal', proposal.mapping)
-  if (!known || !('mapping' in known)) return undefined
-  const isRead = payloads.some((payload) => read(known.mapping, payload).fixes.length > 0)
-  return isRead ? { mapping: proposal.mapping, doubts: [...proposal.doubts] } : undefined
+  return proposal && { mapping: proposal.mapping, doubts: [...proposal.doubts] }
 }
 
 function triedJson(

@@ -14,6 +14,8 @@ export interface UnreadPayload {
   /** The address of a request. */
   readonly uri: string | undefined
   readonly text: string
+  /** The same as bytes, once for all mappings that are tried. */
+  readonly body: Buffer
   readonly json: unknown
 }
 
@@ -29,7 +31,9 @@ export async function unreadPayloads(redis: Store): Promise<UnreadPayload[]> {
   ])
   const ofSenders = arrivals.flatMap(({ at, bytes = '', json: text = '', protocol, transport }) => {
     const json = parsed(text)
-    return json === undefined ? [] : [{ at, transport, protocol, device: undefined, uri: uriIn(bytes), text, json }]
+    return json === undefined
+      ? []
+      : [{ at, transport, protocol, device: undefined, uri: uriIn(bytes), text, body: Buffer.from(text), json }]
   })
   const ofFrames = frames.flatMap(({ text: frame }) => payloadOf(JSON.parse(frame) as MisunderstoodFrame) ?? [])
   return [...ofSenders, ...ofFrames].toSorted((one, other) => other.at - one.at).slice(0, MOST_PAYLOADS)
@@ -45,7 +49,7 @@ function payloadOf(frame: MisunderstoodFrame): UnreadPayload | undefined {
   const json = parsed(text)
   return json === undefined
     ? undefined
-    : { at, transport, protocol, device: transport === 'mqtt' ? device : undefined, uri, text, json }
+    : { at, transport, protocol, device: transport === 'mqtt' ? device : undefined, uri, text, body, json }
 }
 
 /** The object or list of a text; undefined if it is none: a secret in it may be masked. */
@@ -80,6 +84,6 @@ export function kindOfPayload({ transport, protocol, json }: UnreadPayload): str
 }
 
 const MOST_FRAMES = 200
-const MOST_PAYLOADS = 500
+const MOST_PAYLOADS = 200
 const MOST_BYTES = 16_384
 const MOST_NAMES = 200

@@ -554,7 +554,7 @@ export const de: Words = {
     hint: 'sagen Sie einmal, wo darin die Position steht: alles dieser Art wird dann gelesen',
     payloads: (n: number) => one(n, '1 Nachricht', `${n} Nachrichten`),
     looks: 'Das sieht nach einer Position aus; schauen Sie es an, bevor Sie es speichern:',
-    nothing: 'Nichts darin sieht nach einer Position aus.',
+    nothing: 'Darin wurde keine Position erkannt.',
     map: 'Sagen, wo die Position steht',
     latest: 'Die neueste Nachricht',
     saved: 'Abbildungen von JSON',

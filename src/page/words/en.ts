@@ -552,7 +552,7 @@ export const en = {
     hint: 'say once where its position stands: all of its kind is read from then on',
     payloads: (n: number) => one(n, '1 message', `${n} messages`),
     looks: 'This looks like a position; look before you save it:',
-    nothing: 'Nothing in it looks like a position.',
+    nothing: 'No position was recognised in it.',
     map: 'Say where its position is',
     latest: 'The latest message',
     saved: 'Mappings of JSON',

@@ -61,25 +61,33 @@ function ntcb(frame: Buffer, session: Session): Message {
   verify(xor(frame.subarray(0, 15)) === r.u8(), session)
   const body = r.slice()
   verify(xor(body) === bodySum, session)
-  const { reply, ...said } = spokenIn(body, session)
-  if (!Buffer.isBuffer(reply)) return said
-  const head = new ByteWriter().ascii('@NTC').u32le(sender).u32le(receiver).u16le(reply.length).u8(xor(reply))
-  return { ...said, reply: head.xor().bytes(reply).toBuffer() }
+  return spokenIn(body, session, (reply) => {
+    const head = new ByteWriter().ascii('@NTC').u32le(sender).u32le(receiver).u16le(reply.length).u8(xor(reply))
+    return head.xor().bytes(reply).toBuffer()
+  })
 }
 
-/** What a body says; its reply is a body too. */
-function spokenIn(body: Buffer, session: Session): Message {
+/** Makes an answer of a body. */
+type Wrap = (body: Buffer) => Buffer
+
+function spokenIn(body: Buffer, session: Session, wrap: Wrap): Message {
   const text = body.toString('latin1', 0, 6)
   const r = new ByteReader(body)
-  if (text.startsWith('*>S:')) return { device: r.skip(4).ascii(r.left), none: 'login', reply: Buffer.from('*<S') }
-  if (text === '*>FLEX') return { none: 'settings', reply: negotiated(r.skip(6), session) }
-  if (text.startsWith('*>A')) return old(r.skip(3).u8(), r, (count) => new ByteWriter().ascii('*<A').u8(count))
-  if (text.startsWith('*>T')) return old(1, r.skip(3), (_, number) => new ByteWriter().ascii('*<T').u32le(number))
+  if (text.startsWith('*>S:'))
+    return { device: r.skip(4).ascii(r.left), none: 'login', reply: wrap(Buffer.from('*<S')) }
+  if (text === '*>FLEX') return { none: 'settings', reply: wrap(negotiated(r.skip(6), session)) }
+  if (text.startsWith('*>A')) {
+    const count = r.skip(3).u8()
+    return old(count, r, wrap(new ByteWriter().ascii('*<A').u8(count).toBuffer()))
+  }
+  if (text.startsWith('*>T')) {
+    const number = r.skip(3).ahead(1).u32le()
+    return old(1, r, wrap(new ByteWriter().ascii('*<T').u32le(number).toBuffer()))
+  }
   return /^\*[<@!#]/.test(text) ? { none: 'command answer' } : {}
 }
 
-function old(count: number, r: ByteReader, answer: (count: number, number: number) => ByteWriter): Message {
-  const reply = answer(count, r.left < 5 ? 0 : r.ahead(1).u32le()).toBuffer()
+function old(count: number, r: ByteReader, reply: Buffer): Message {
   if (count === 0) return { none: 'no place', reply }
   return enveloped({ reply }, () => {
     const fixes = oldRecords(r.slice(), count).map((record) => oldFix(record))

@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import {
+  cut,
   DecodeError,
   type HttpRequest,
   isEndless,
   type Message,
   type Protocol,
   repliesOf,
+  type Session,
 } from '../../protocols/kit/index.ts'
 import { doubtOf } from '../../src/gateway/outcome.ts'
 import { BINARY } from '../support/counted/binary.ts'
 import { bufferOf, type CountedLayout, type Place, placesOf } from '../support/counted/layout.ts'
 import { TEXT } from '../support/counted/text.ts'
 import { heard, sessionOf } from '../support/own-frames.ts'
+import { ARRIVED } from '../support/vectors/vectors.ts'
 
 /**
  * Layouts with a number of records, written by encoders of our own: with 0, 1, 2 and many of them each fix comes out, in its place,
@@ -21,14 +24,15 @@ import { heard, sessionOf } from '../support/own-frames.ts'
 const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
 
 describe.each([...BINARY, ...TEXT].map((each) => [titleOf(each), each] as const))('%s', (_, layout) => {
-  const { most, never0, broken } = layout
+  const { most, never0, broken, isUntimed } = layout
+  const wanted = (place: Place) => placeOf(isUntimed ? { ...place, time: ARRIVED } : place)
   const counts = [...(never0 === undefined ? [0] : []), 1, 2, most]
 
   it.each(counts)('reads %i records', (count) => {
     const places = placesOf(count)
     const { message, isRefused, replies, frame } = read(layout, places.map(layout.record))
     expect(isRefused).toBe(false)
-    expect(placesIn(message)).toEqual(places.map(placeOf))
+    expect(placesIn(message)).toEqual(places.map(wanted))
     expect([message.unreadable, message.none === undefined]).toEqual([undefined, count > 0])
     expect(replies).toEqual(answerTo(layout, count, frame))
   })
@@ -37,7 +41,7 @@ describe.each([...BINARY, ...TEXT].map((each) => [titleOf(each), each] as const)
     const places = placesOf(4)
     const records = places.map((place) => (place.index === 1 && broken ? broken(place) : layout.record(place)))
     const { message, replies } = read(layout, records)
-    expect(placesIn(message)).toEqual(places.filter(({ index }) => index !== 1).map(placeOf))
+    expect(placesIn(message)).toEqual(places.filter(({ index }) => index !== 1).map(wanted))
     expect([message.unreadable, replies.length > 0]).toEqual([[1], layout.answer !== undefined])
   })
 
@@ -55,41 +59,47 @@ function titleOf({ protocol, layout }: CountedLayout): string {
   return layout === undefined ? protocol : `${protocol}, ${layout}`
 }
 
-/** What a frame says behind those that precede it; it must be one frame of its stream. */
+/** What a frame says behind those that precede it; it must be one frame of its stream. A datagram may hold several. */
 function read(layout: CountedLayout, records: readonly Parameters<typeof bufferOf>[0][]) {
   const protocol = protocols.get(layout.protocol) as Protocol
   const session = sessionOf(protocol, { title: '', frames: [], ...layout })
-  for (const each of layout.before ?? []) {
-    const login = bufferOf(each)
+  for (const login of (layout.before ?? []).map(bufferOf)) {
     framed(protocol, login, session)
     expect(heard(protocol, login, session)).not.toBeInstanceOf(DecodeError)
   }
   const made = layout.frame(records.map(bufferOf))
   const frame = isRequest(made) ? made : bufferOf(made)
-  if (Buffer.isBuffer(frame)) framed(protocol, frame, session)
-  const answered = heard(protocol, frame, session)
-  const isRefused = answered instanceof DecodeError
-  const message: Message = isRefused ? (answered.envelope ?? {}) : answered
-  const replies = repliesOf(message.reply).map(shown)
-  return { message, isRefused, replies, frame: Buffer.isBuffer(frame) ? frame : frame.body }
+  const said = framed(protocol, frame, session).map((each) => heard(protocol, each, session))
+  const messages = said.map((each): Message => (each instanceof DecodeError ? (each.envelope ?? {}) : each))
+  return {
+    message: { ...messages[0], ...(messages.length > 1 && { fixes: messages.flatMap(({ fixes = [] }) => fixes) }) },
+    isRefused: said.some((each) => each instanceof DecodeError),
+    replies: messages.flatMap(({ reply }) => repliesOf(reply).map(shown)),
+    frame: Buffer.isBuffer(frame) ? frame : frame.body,
+  }
 }
 
 function isRequest(made: ReturnType<CountedLayout['frame']>): made is HttpRequest {
   return typeof made === 'object' && 'uri' in made
 }
 
-function framed(protocol: Protocol, frame: Buffer, session: ReturnType<typeof sessionOf>): void {
-  const framer = session.transport === 'tcp' ? protocol.tcp?.frame : undefined
-  if (framer && !isEndless(framer)) expect(framer(frame, session)).toBe(frame.length)
+/** The frames of a datagram, if its protocol cuts these; else the frame, which a stream must be cut into. */
+function framed(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): readonly (Buffer | HttpRequest)[] {
+  if (!Buffer.isBuffer(frame)) return [frame]
+  const framer = session.transport === 'tcp' ? protocol.tcp?.frame : session.transport === 'udp' && protocol.udp?.frame
+  if (!framer || isEndless(framer)) return [frame]
+  if (session.transport === 'udp') return cut(frame, framer, session).frames
+  expect(framer(frame, session)).toBe(frame.length)
+  return [frame]
 }
 
-/** Seconds and 1/2,000 degrees: the coarsest layout has 1/11,000. */
+/** To 1/1,000 degree. */
 function placesIn({ fixes = [] }: Message) {
   return fixes.map(placeOf)
 }
 
 function placeOf({ time, latitude, longitude }: Pick<Place, 'time' | 'latitude' | 'longitude'>) {
-  return [new Date(time).toISOString(), (latitude + 0.0001).toFixed(3), (longitude + 0.0001).toFixed(3)]
+  return [new Date(time).toISOString(), latitude.toFixed(3), longitude.toFixed(3)]
 }
 
 function answerTo({ answer }: CountedLayout, count: number, frame: Buffer): string[] {

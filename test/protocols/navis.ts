@@ -151,7 +151,11 @@ export default {
         },
         { frame: ntcb(Buffer.from('*@CNT_ERC OK')), none: 'command answer' },
         { frame: ntcb(Buffer.from('*>Q')) },
-        { frame: ntcb(Buffer.from('*>A\x02abc')), error: 'malformed' },
+        {
+          frame: ntcb(Buffer.from('*>A\x02abc')),
+          error: 'malformed',
+          envelope: { reply: answered(Buffer.from('*<A\x02')) },
+        },
       ],
     },
   ],

@@ -19,7 +19,7 @@ const IMEI = '356307042441013'
 const { concat } = Buffer
 const FIXED_16 = '0356307042441013'
 const since = (year: number, { seconds }: Place) => seconds - Date.UTC(year, 0, 1) / 1000
-const little = (size: 1 | 2 | 4, value: number) => u(size, value).reverse()
+const little = (size: 1 | 2 | 4, value: number) => Buffer.from(u(size, value).toReversed())
 /** A record behind its length. */
 const measured = (record: Buffer, own = 0) => concat([u(1, record.length + own), record])
 
@@ -146,10 +146,7 @@ const xexun2Frame = (content: Buffer) => {
   return bytes(`faaf${(escaped.match(/../g) ?? []).join(' ').replaceAll('fa af', 'fb bf 01')}faaf`)
 }
 const xexun2Record = (place: Place) => {
-  const gps = concat([
-    bytes('09'),
-    ...[float(+nmea(place.longitude, 3), 'big'), float(+nmea(place.latitude, 2), 'big')],
-  ])
+  const gps = concat([bytes('09'), float(+nmea(place.longitude, 3), 'big'), float(+nmea(place.latitude, 2), 'big')])
   return concat([bytes('00'), u(4, place.seconds), bytes('00005e0201'), gps])
 }
 const xexun2 = (layout: string, content: (records: readonly Buffer[]) => readonly Buffer[]): CountedLayout => ({
@@ -272,7 +269,7 @@ const dmtCompact = (place: Place, month = +clock(place.time, 'M')) => {
   const [year, , day, hour, minute, second] = (clock(place.time, 'YMDhms').match(/../g) ?? []).map(Number)
   const date = bits([second, 6], [minute, 6], [hour, 5], [day, 5], [month, 4], [year, 6])
   const angles = [place.longitude, place.latitude].map((angle) => little(4, scaled(angle, 1e7)))
-  return concat([bytes('0000000000'), date.reverse(), ...angles, Buffer.alloc(64)]).subarray(0, 64)
+  return concat([bytes('0000000000'), date.toReversed(), ...angles, Buffer.alloc(64)]).subarray(0, 64)
 }
 
 const escapedF8 = (content: Buffer) => {
@@ -390,10 +387,10 @@ const navisAnswer = (body: Buffer) => {
 const navisOld = (place: Place, month = +clock(place.time, 'M')) => {
   const date = (clock(place.time, 'hmsDMY').match(/../g) ?? []).map(Number)
   date[4] = month - 1
-  const angle = (degrees: number) => float((degrees * Math.PI) / 180)
   const head = w().u8(0x25).u32le(place.index).u16le(5).bytes(date).hex('00'.repeat(21)).u8(2).bytes(date)
-  return head.bytes(angle(place.latitude)).bytes(angle(place.longitude)).hex('000000000000')
+  return head.bytes(radians(place.latitude)).bytes(radians(place.longitude)).hex('000000000000')
 }
+const radians = (degrees: number) => float((degrees * Math.PI) / 180)
 
 const ymdhms = (time: number, month = +clock(time, 'M')) => {
   const [year, , ...rest] = (clock(time, 'YMDhms').match(/../g) ?? []).map(Number)
@@ -1012,6 +1009,37 @@ export const BINARY: readonly CountedLayout[] = [
       return w().hex('2424010007').u16(content.length).bytes(content).crc16(crc16Arc)
     },
     answer: () => bytes('4040000007'),
+  },
+  {
+    protocol: 't800x',
+    layout: 'packets of a datagram',
+    transport: 'udp',
+    most: 20,
+    never0: 'a datagram is made of packets',
+    record: (place) => {
+      const date = w().hex('40').hex('00'.repeat(19)).bcdTime(place.time)
+      const angles = [float(0), float(place.longitude), float(place.latitude)]
+      return w()
+        .hex('2323020042')
+        .u16(place.index + 1)
+        .hex(FIXED_16)
+        .hex('00'.repeat(9))
+        .bytes(date.toBuffer())
+        .bytes(concat(angles))
+        .u32(0)
+    },
+    frame: (records) => concat(records),
+    answer: (count) => Array.from({ length: count }, () => w().hex('232302000f0001').hex(FIXED_16)),
+  },
+  {
+    protocol: 'castel',
+    layout: 'packets of a datagram',
+    transport: 'udp',
+    most: 20,
+    never0: 'a datagram is made of packets',
+    record: (place) => castelFrame(5, 0x4001, castelPosition(place).toBuffer()),
+    frame: (records) => concat(records),
+    answer: (count) => Array.from({ length: count }, () => castelFrame(5, 0x8001, Buffer.alloc(0))),
   },
   {
     protocol: 'wli',

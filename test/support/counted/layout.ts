@@ -29,12 +29,12 @@ export interface CountedLayout {
   readonly never0?: string
   readonly record: (place: Place) => Bytes
   readonly frame: (records: readonly Buffer[]) => Bytes | HttpRequest
-  /** A record that cannot be read; left out where its values can all be read, or where its length follows from them. */
+  /** A record that cannot be read; left out where all its values can be, or its length follows from them. */
   readonly broken?: (place: Place) => Bytes
-  /** The answer to so many good records; of bytes in hexadecimal digits. Left out: nothing is answered. */
+  /** The answer to so many good records. Left out: nothing is answered. */
   readonly answer?: (count: number, frame: Buffer) => Bytes | readonly Bytes[]
-  /** Differs for 0 records. */
-  readonly answerTo0?: null
+  /** Its records have no time: it is that of their arrival. */
+  readonly isUntimed?: true
 }
 
 const START = Date.UTC(2026, 10, 20, 6, 0, 0)

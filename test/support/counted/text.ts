@@ -46,6 +46,12 @@ const aisReport = (place: Place) => {
   return `!AIVDM,1,1,,A,${content.join('')},0`
 }
 
+/** Degrees, minutes, and their hundredths twice. */
+const piligrimAngle = (angle: number) => {
+  const parts = Math.round(angle * 600_000)
+  return [parts / 600_000, (parts / 10_000) % 60, (parts / 100) % 100, parts % 100].map(Math.floor)
+}
+
 const json = (value: (place: Place) => unknown) => (place: Place) => JSON.stringify(value(place))
 const array = (records: readonly Buffer[]) => `[${records.join(',')}]`
 
@@ -99,7 +105,7 @@ export const TEXT: readonly CountedLayout[] = [
     most: 60,
     never0: 'brackets hold lines',
     record: (place) =>
-      `#M2C,2020,P1.B1.H1.F9,101,${IMEI},2,L,1,100,${clock(place.time, 'YMD,hms')},${degrees(place)},34,90,0,9,0.0,0,0,12000,4000,0*0000`,
+      `#M2C,2020,P1.B1.H1.F9,101,${IMEI},2,L,1,100,${clock(place.time, 'YMD,hms')},${degrees(place).join(',')},34,90,0,9,0.0,0,0,12000,4000,0*0000`,
     broken: () => '#M2C,2020',
     frame: (records) => `[${records.join('\r\n')}]`,
   },
@@ -206,17 +212,8 @@ export const TEXT: readonly CountedLayout[] = [
     protocol: 'piligrim',
     most: 60,
     record: (place) => {
-      const angle = (value: number) => {
-        const parts = Math.round(value * 600_000)
-        return [
-          Math.floor(parts / 600_000),
-          Math.floor(parts / 10_000) % 60,
-          Math.floor(parts / 100) % 100,
-          parts % 100,
-        ]
-      }
       const [, month, day, ...time] = (clock(place.time, 'YMDhms').match(/../g) ?? []).map(Number)
-      const content = [day, month, ...time, ...angle(place.latitude), ...angle(place.longitude), 0, 9]
+      const content = [day, month, ...time, ...piligrimAngle(place.latitude), ...piligrimAngle(place.longitude), 0, 9]
       return Buffer.from([0xff, 0xf2, content.length + 3, ...content])
     },
     broken: () => Buffer.from([0xff, 0xf2, 5, 32, 0xfd]),
@@ -321,6 +318,14 @@ export const TEXT: readonly CountedLayout[] = [
     record: json((place) => ({ imei: IMEI, messageCode: 0, timeStamp: place.time, point: { ...place, gpsFix: 2 } })),
     broken: json(() => ({ imei: IMEI, messageCode: 0, point: { latitude: 1, longitude: 1 } })),
     frame: (records) => post('/', `{"Version":"2.0","Events":${array(records)}}`),
+  },
+  {
+    protocol: 'valtrack',
+    isUntimed: true,
+    most: 60,
+    record: json(({ latitude, longitude }) => ({ devid: '7', lat: String(latitude), lon: String(longitude) })),
+    broken: json(() => ({ devid: '7', lat: 'x', lon: '1' })),
+    frame: (records) => post('/', `{"resource":${array(records)}}`),
   },
   {
     protocol: 'dmthttp',

@@ -50,11 +50,8 @@ export class CopyDelivery {
     if (!(await this.#hold())) return
     const { copy } = this.#options
     const own = logs.filter(({ cursors }) => cursors.has(copy.name))
-    for (const [log, delivery] of this.#logs) {
-      // A log that was deleted begins anew.
-      const known = own.find((each) => each.log === log)
-      if (delivery.isIdle && (!known || known.entries < delivery.next)) this.#logs.delete(log)
-    }
+    // What is read anew begins at the cursor.
+    for (const [log, delivery] of this.#logs) if (delivery.isIdle) this.#logs.delete(log)
     const waiting = own.filter(({ cursors, fixes, log }) => {
       return this.#logs.has(log) || (cursors.get(copy.name)?.fix ?? fixes) < fixes
     })

@@ -130,7 +130,11 @@ export class CopyKeeper {
     const measured = logs
       .filter((log) => log.stored > 0)
       .map(async (log): Promise<MeasuredLog> => {
-        return { shard, log, bytes: (await shard.memory('USAGE', shard.keyNames.copiedPrefix + log.log)) ?? 0 }
+        return {
+          shard,
+          log,
+          bytes: (await shard.memory('USAGE', shard.keyNames.copiedPrefix + log.log, 'SAMPLES', 0)) ?? 0,
+        }
       })
     return {
       server: /^run_id:(\w+)/m.exec(server)?.[1] ?? '',

@@ -53,7 +53,7 @@ export class LogDelivery {
 
   /** Whether everything that was read is settled. */
   get isIdle(): boolean {
-    return this.#running.size === 0 && this.#entries.length === 0
+    return this.#running.size === 0 && this.#entries.length === 0 && !this.#reading && !this.#advancing
   }
 
   /** Reads what waits and sends it. Rejects where Redis does not answer. */
@@ -61,11 +61,6 @@ export class LogDelivery {
     await this.#advance()
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
     await this.#reading
-  }
-
-  /** The number of the entry that is read next. */
-  get next(): number {
-    return this.#next
   }
 
   /** Resolves once no request is under way and the cursor is moved. */

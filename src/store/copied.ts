@@ -56,7 +56,7 @@ export interface CopiedFix extends Position {
 /** What a fix says beside its position. */
 type Beside = Pick<CopiedFix, 'altitude' | 'satellites' | 'said'>
 
-export interface CopiedPlace {
+interface CopiedPlace {
   readonly device: string
   readonly lane?: { readonly courier: string; readonly route: string }
 }
@@ -67,25 +67,34 @@ export function withCopied(
   { positions, beside, place, logs, hasSaid }: CopiedRecords,
 ): { readonly records: Buffer; readonly copied: CopiedPart } {
   const ownLength = records[0]
-  const room = MOST_BYTES - ownLength - FIX_BYTES - 1
-  const said = hasSaid ? beside.map((each) => packSaid(each.said, room)) : undefined
-  const isSaid = said?.some(({ length }) => length > 0) ?? false
-  const saidBytes = said?.reduce((sum, { length }) => sum + length + 1, 0) ?? 0
-  const bytes = Buffer.allocUnsafe((ownLength + FIX_BYTES) * positions.length + (isSaid ? saidBytes : 0))
+  const { length: count } = positions
+  const said = hasSaid ? packAll(beside, MOST_BYTES - ownLength - FIX_BYTES - 1) : undefined
+  const saidBytes = said ? said.reduce((sum, { length }) => sum + length + 1, 0) : 0
+  const bytes = Buffer.allocUnsafe((ownLength + FIX_BYTES) * count + saidBytes)
   let at = 0
-  for (const [index, position] of positions.entries()) {
+  for (let index = 0; index < count; index++) {
     const from = index * ownLength
-    const length = ownLength + FIX_BYTES + (isSaid && said ? said[index].length + 1 : 0)
-    records.copy(bytes, at, from, from + ownLength)
-    bytes[at] = length
-    writeFix(position, beside[index], bytes, at + ownLength)
-    if (isSaid && said) {
-      bytes[at + ownLength + FIX_BYTES] = said[index].length
-      bytes.set(said[index], at + ownLength + FIX_BYTES + 1)
+    // A call of `copy` costs more.
+    for (let i = 1; i < ownLength; i++) bytes[at + i] = records[from + i]
+    const behind = at + ownLength + FIX_BYTES
+    writeFix(positions[index], beside[index], bytes, at + ownLength)
+    let length = ownLength + FIX_BYTES
+    if (said) {
+      bytes[behind] = said[index].length
+      bytes.set(said[index], behind + 1)
+      length += said[index].length + 1
     }
+    bytes[at] = length
     at += length
   }
-  return { records: bytes, copied: { logs, ownLength, head: packHead(place, isSaid) } }
+  return { records: bytes, copied: { logs, ownLength, head: headOf(place, said !== undefined) } }
+}
+
+/** What each fix says; undefined: none says anything. */
+function packAll(beside: readonly Beside[], room: number): Buffer[] | undefined {
+  if (!beside.some((each) => each.said)) return undefined
+  const said = beside.map((each) => packSaid(each.said, room))
+  return said.some(({ length }) => length > 0) ? said : undefined
 }
 
 interface CopiedRecords {
@@ -96,6 +105,18 @@ interface CopiedRecords {
   readonly logs: string
   readonly hasSaid: boolean
 }
+
+/** The head of a place, as it was packed before: lanes stay the same objects. */
+function headOf(place: CopiedPlace, isSaid: boolean): Buffer {
+  const { device, lane } = place
+  const known = lane && heads.get(lane)
+  if (known?.device === device && known.isSaid === isSaid) return known.head
+  const head = packHead(place, isSaid)
+  if (lane) heads.set(lane, { device, isSaid, head })
+  return head
+}
+
+const heads = new WeakMap<object, { readonly device: string; readonly isSaid: boolean; readonly head: Buffer }>()
 
 function packHead({ device, lane }: CopiedPlace, isSaid: boolean): Buffer {
   const isNumber = isDigits(device) && device.length <= MOST_DIGITS
@@ -233,41 +254,40 @@ function readFix(entry: Buffer, at: number): Omit<CopiedFix, 'device'> {
  */
 function packSaid(said: Said | undefined, room: number): Buffer {
   if (!said) return NOTHING
-  const { driver, alarms, battery_percent: percent } = said
-  const bytes = Buffer.alloc(2 + 3 + 3 + 2 + 1 + MOST_DRIVER_BYTES + 2)
-  let mask = 0
+  const { ignition, moving, charging, external_voltage, battery_voltage, battery_percent, driver, alarms } = said
+  let mask = flagOf(ignition) | (flagOf(moving) << 2) | (flagOf(charging) << 4)
   let at = 2
-  for (const [index, name] of FLAGS.entries()) {
-    const value = said[name]
-    if (value !== undefined) mask |= (value ? 3 : 1) << (2 * index)
+  if (external_voltage !== undefined) {
+    mask |= HAS_VOLTAGE
+    at = SCRATCH.writeUIntBE(Math.min(Math.round(external_voltage * 1000), MOST_MV), at, 3)
   }
-  for (const [index, name] of VOLTAGES.entries()) {
-    const value = said[name]
-    if (value === undefined) continue
-    mask |= HAS_VOLTAGE << index
-    bytes.writeUIntBE(Math.min(Math.round(value * 1000), 0xffffff), at, 3)
-    at += 3
+  if (battery_voltage !== undefined) {
+    mask |= HAS_VOLTAGE << 1
+    at = SCRATCH.writeUIntBE(Math.min(Math.round(battery_voltage * 1000), MOST_MV), at, 3)
   }
-  if (percent !== undefined) {
+  if (battery_percent !== undefined) {
     mask |= HAS_PERCENT
-    bytes.writeUInt16BE(Math.round(percent * 100), at)
-    at += 2
+    at = SCRATCH.writeUInt16BE(Math.round(battery_percent * 100), at)
   }
   if (driver !== undefined) {
     mask |= HAS_DRIVER
-    bytes[at] = bytes.write(driver.slice(0, MOST_DRIVER).toWellFormed(), at + 1)
-    at += 1 + bytes[at]
+    SCRATCH[at] = SCRATCH.write(driver.slice(0, MOST_DRIVER).toWellFormed(), at + 1)
+    at += 1 + SCRATCH[at]
   }
   if (alarms) {
     mask |= HAS_ALARMS
-    bytes.writeUInt16BE(
+    at = SCRATCH.writeUInt16BE(
       alarms.reduce((bits, alarm) => bits | (1 << ALARMS.indexOf(alarm)), 0),
       at,
     )
-    at += 2
   }
-  bytes.writeUInt16BE(mask)
-  return mask === 0 || at > room ? NOTHING : bytes.subarray(0, at)
+  SCRATCH.writeUInt16BE(mask)
+  return mask === 0 || at > room ? NOTHING : Buffer.from(SCRATCH.subarray(0, at))
+}
+
+/** 0: not known; 1: no; 3: yes. */
+function flagOf(value: boolean | undefined): number {
+  return value === undefined ? 0 : value ? 3 : 1
 }
 
 function readSaid(entry: Buffer, where: number | undefined): Pick<CopiedFix, 'said'> {
@@ -307,7 +327,9 @@ const HAS_PERCENT = 256
 const HAS_DRIVER = 512
 const HAS_ALARMS = 1024
 const MOST_DRIVER = 64
-const MOST_DRIVER_BYTES = 3 * MOST_DRIVER
+/** Room for all that can be said: the driver has three bytes a character at most. */
+const SCRATCH = Buffer.alloc(16 + 3 * MOST_DRIVER)
+const MOST_MV = 0xffffff
 const PLACE_BYTES = 31
 const HAS_SAID = 32
 const IS_DELETED = 64

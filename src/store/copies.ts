@@ -14,7 +14,7 @@ export interface CopyLog {
   readonly cursors: ReadonlyMap<string, CopyCursor>
 }
 
-export interface CopyCursor {
+interface CopyCursor {
   /** The number of the entry that the copy gets next, and of the first fix in it. */
   readonly entry: number
   readonly fix: number

@@ -38,7 +38,7 @@ describe('the bounds of a copy', () => {
     expect(found.map(({ subject }) => subject)).toEqual([{ copy: 'crm' }])
     const receiver = await startCopyReceiver()
     copying(server, [copyOf({ to: receiver.url, max_waiting: 100 })])
-    await vi.waitFor(async () => expect((await account()).waiting).toBe(0), { timeout: 20_000 })
+    await vi.waitFor(async () => expect((await account()).waiting).toBe(0), { timeout: 60_000 })
     expect(receiver.timesOf()).toEqual(numbers(200, 100))
     expect(await account()).toMatchObject({ delivered: 100, discarded: 200, difference: 0 })
   })
@@ -50,12 +50,12 @@ describe('the bounds of a copy', () => {
     await keeper.look()
     for (let first = 0; first < 60; first += 10) await storeCopied(redis, numbers(first, 10))
     copying(server, [copyOf({ to: receiver.url })])
-    await vi.waitFor(() => expect(receiver.seen).not.toEqual([]), { timeout: 20_000 })
+    await vi.waitFor(() => expect(receiver.seen).not.toEqual([]), { timeout: 60_000 })
     await keeper.look()
     expect(await account()).toMatchObject({ waiting: 20, discarded: 40 })
     hanging.resolve(200)
     await vi.waitFor(async () => expect(await account()).toMatchObject({ waiting: 0, difference: 0 }), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     const times = receiver.timesOf()
     expect(times.slice(-10)).toEqual(numbers(50, 10))
@@ -161,7 +161,7 @@ describe('forgetting a device', () => {
     ])
     copying(server, [copyOf({ to: receiver.url })])
     await vi.waitFor(async () => expect(await account()).toMatchObject({ waiting: 0, difference: 0 }), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     expect(await account()).toMatchObject({ delivered: 1, discarded: 3 })
     expect(receiver.timesOf('other')).toEqual([3])

@@ -64,7 +64,7 @@ it('publishes each fix in order with QoS 1, under its topic', async () => {
   const to = `mqtt://user:p%40ss@127.0.0.1:${broker.port}`
   copying(server, [copyOf({ to, topic: 'fleet/{company_id}/{device}/{courier_id}/{route_id}' })])
   await vi.waitFor(async () => expect(await account()).toMatchObject({ delivered: 4, difference: 0 }), {
-    timeout: 20_000,
+    timeout: 60_000,
   })
   expect(broker.logins).toEqual(['user:p@ss'])
   expect(broker.published.map(({ topic, qos }) => [topic, qos])).toEqual([
@@ -81,13 +81,13 @@ it('loses nothing when the broker cuts the connection, or refuses the login for 
   await enterCopies(redis, [{ copy: 'crm', log: '7' }])
   copying(server, [copyOf({ to: `mqtt://u:p@127.0.0.1:${broker.port}` })])
   await storeCopied(redis, [1, 2])
-  await vi.waitFor(() => expect(broker.logins.length).toBeGreaterThan(1), { timeout: 20_000 })
+  await vi.waitFor(() => expect(broker.logins.length).toBeGreaterThan(1), { timeout: 60_000 })
   expect(await account()).toMatchObject({ waiting: 2, delivered: 0 })
   broker.accept(true)
-  await vi.waitFor(async () => expect(await account()).toMatchObject({ delivered: 2 }), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await account()).toMatchObject({ delivered: 2 }), { timeout: 60_000 })
   broker.cut()
   await storeCopied(redis, [3])
   await vi.waitFor(async () => expect(await account()).toMatchObject({ delivered: 3, difference: 0 }), {
-    timeout: 20_000,
+    timeout: 60_000,
   })
 })

@@ -156,8 +156,9 @@ describe('what copies get', () => {
     const { send, put, close } = await gateway(BOTH, [VAN], [])
     await send([fix(NOW - 10), fix(NOW - 5)])
     await put([VAN], [LINE])
-    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(2))
+    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(2), { timeout: 60_000 })
     await send([fix(NOW)])
+    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(3), { timeout: 60_000 })
     expect((await logOf('7')).map(({ timestamp }) => timestamp)).toEqual([NOW - 10, NOW - 5, NOW])
     expect((await logOf('7~')).map(({ timestamp, route }) => [timestamp, route])).toEqual([
       [NOW - 10, undefined],
@@ -180,7 +181,7 @@ describe('what copies get', () => {
     await send([fix(NOW - 10)])
     expect(await redis.keys('*copied*')).toEqual([])
     await put([VAN], [LINE])
-    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(1))
+    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(1), { timeout: 60_000 })
     expect(await logOf('7~')).toHaveLength(1)
     await close()
   })

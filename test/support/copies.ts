@@ -28,7 +28,7 @@ export function copyOf(values: Readonly<Record<string, unknown>>): Copy {
   return configSchema(null).parse({ copies: [{ name: 'crm', to: 'http://127.0.0.1:9', ...values }] }).copies[0]
 }
 
-export const fixAt = (timestamp: number): Position => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 })
+const fixAt = (timestamp: number): Position => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 })
 
 interface Stored {
   readonly device?: string

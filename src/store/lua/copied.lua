@@ -2,38 +2,54 @@
 -- The log that has the fixes without a route as well.
 local WITHOUT_ROUTE = '%S+~'
 local MOST_IN_SECTION = 255
--- Of each log: the sections of this call, and how many fixes they have.
-local sections_of, fixes_of = {}, {}
+-- Of each log: the pieces of its entry, and how many fixes they have.
+local pieces_of, fixes_of, names_of = {}, {}, {}
 
 -- Records without what only logs keep of them.
 local function own_records(run, records)
   if run.logs == '' then return records end
-  local own, length = {}, string.char(run.own_length)
-  for i, record in ipairs(records) do own[i] = length .. sub(record, 2, run.own_length) end
+  local own, own_length, length = {}, run.own_length, string.char(run.own_length)
+  for i = 1, #records do own[i] = length .. sub(records[i], 2, own_length) end
   return own
+end
+
+-- The names of the logs of a run.
+local function names_in(logs)
+  local names = names_of[logs]
+  if names then return names end
+  names = {}
+  for log in string.gmatch(logs, '%S+') do names[#names + 1] = log end
+  names_of[logs] = names
+  return names
+end
+
+-- Has a log get these of the records of a run: as a section.
+local function add_section(log, run, records, first, last)
+  local pieces, behind = pieces_of[log], run.own_length + 1
+  if not pieces then
+    pieces = {}
+    pieces_of[log], fixes_of[log] = pieces, 0
+  end
+  local at = #pieces + 2
+  pieces[at - 1], pieces[at] = string.char(last - first + 1), run.head
+  for i = first, last do pieces[at + 1 + i - first] = sub(records[i], behind) end
+  fixes_of[log] = fixes_of[log] + last - first + 1
 end
 
 -- Has the logs of a run get these of its records.
 local function copy(run, records)
   if run.logs == '' then return end
-  for first = 1, #records, MOST_IN_SECTION do
-    local last = math.min(first + MOST_IN_SECTION - 1, #records)
-    local section = { string.char(last - first + 1), run.head }
-    for i = first, last do section[#section + 1] = sub(records[i], run.own_length + 1) end
-    section = table.concat(section)
-    for log in string.gmatch(run.logs, '%S+') do
-      local sections = sections_of[log] or {}
-      sections[#sections + 1] = section
-      sections_of[log] = sections
-      fixes_of[log] = (fixes_of[log] or 0) + last - first + 1
+  for _, log in ipairs(names_in(run.logs)) do
+    for first = 1, #records, MOST_IN_SECTION do
+      add_section(log, run, records, first, math.min(first + MOST_IN_SECTION - 1, #records))
     end
   end
 end
 
 -- One entry for each log, however many copies get it.
 local function write_copied()
-  for log, sections in pairs(sections_of) do
-    redis.call('RPUSH', copied_prefix .. log, table.concat(sections))
+  for log, pieces in pairs(pieces_of) do
+    redis.call('RPUSH', copied_prefix .. log, table.concat(pieces))
     redis.call('HINCRBY', copied_entries, log, 1)
     redis.call('HINCRBY', copied_fixes, log, fixes_of[log])
   end

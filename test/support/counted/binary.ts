@@ -20,15 +20,25 @@ const { concat } = Buffer
 const FIXED_16 = '0356307042441013'
 const since = (year: number, { seconds }: Place) => seconds - Date.UTC(year, 0, 1) / 1000
 const little = (size: 1 | 2 | 4, value: number) => Buffer.from(u(size, value).toReversed())
+type Angles = Pick<Place, 'latitude' | 'longitude'>
+/** Latitude and longitude, or the other way round, of four bytes each; Le: little-endian. */
+const latLon = (place: Angles, scale: number) =>
+  concat([place.latitude, place.longitude].map((angle) => u(4, scaled(angle, scale))))
+const lonLat = (place: Angles, scale: number) =>
+  concat([place.longitude, place.latitude].map((angle) => u(4, scaled(angle, scale))))
+const latLonLe = (place: Angles, scale: number) =>
+  concat([place.latitude, place.longitude].map((angle) => little(4, scaled(angle, scale))))
+const lonLatLe = (place: Angles, scale: number) =>
+  concat([place.longitude, place.latitude].map((angle) => little(4, scaled(angle, scale))))
 /** A record behind its length. */
-const measured = (record: Buffer, own = 0) => concat([u(1, record.length + own), record])
+const measured = (record: Buffer) => concat([u(1, record.length), record])
 
 /** Teltonika: records, and the packet with them. */
 const avlOf = (codec: number, io: string) => ({
   protocol: 'teltonika',
   most: 255,
   record: ({ time, latitude, longitude }: Place) =>
-    w().u64(time).u8(1).u32(scaled(longitude, 1e7)).u32(scaled(latitude, 1e7)).hex('00000000090000').hex(io),
+    w().u64(time).u8(1).bytes(lonLat({ latitude, longitude }, 1e7)).hex('00000000090000').hex(io),
   content: (records: readonly Buffer[]) =>
     concat([Buffer.of(codec, records.length), ...records, Buffer.of(records.length)]),
 })
@@ -75,7 +85,7 @@ const jt808Frame = (type: number, body: Buffer) =>
 const jt808Answer = (type: number) =>
   escapedFrame(w().u16(0x8001).u16(5).hex('0139123456780000').u16(5).u16(type).u8(0).xor().toBuffer())
 const jt808Position = ({ time, latitude, longitude }: Place, digits = clock(time + 8 * 3_600_000, 'YMDhms')) =>
-  w().u32(0).u32(2).u32(scaled(latitude, 1e6)).u32(scaled(longitude, 1e6)).hex('000000000000').hex(digits).toBuffer()
+  w().u32(0).u32(2).bytes(latLon({ latitude, longitude }, 1e6)).hex('000000000000').hex(digits).toBuffer()
 const jt808 = (type: number, width: 1 | 2, head: (count: number) => string) => ({
   protocol: 'jt808',
   layout: type.toString(16),
@@ -128,13 +138,7 @@ const acknowledged = (_: number, frame: Buffer) => concat([bytes('02'), frame.su
 const galileo = (protocol: string): CountedLayout => ({
   protocol,
   most: 200,
-  record: (place) =>
-    w()
-      .u8(0x20)
-      .u32le(place.seconds)
-      .hex('3009')
-      .u32le(scaled(place.latitude, 1e6))
-      .u32le(scaled(place.longitude, 1e6)),
+  record: (place) => w().u8(0x20).u32le(place.seconds).hex('3009').bytes(latLonLe(place, 1e6)),
   frame: (records) => galileoFrame(1, concat([bytes('03'), Buffer.from(IMEI), ...records])),
   answer: acknowledged,
 })
@@ -168,8 +172,7 @@ const castelPosition = (place: Place, date = clock(place.time, 'DMY')) => {
   const [day, month, year, ...time] = `${date}${clock(place.time, 'hms')}`.match(/../g)?.map(Number) ?? []
   const head = w()
     .bytes([day, month, year, ...time])
-    .u32le(scaled(place.latitude, 3.6e6))
-    .u32le(scaled(place.longitude, 3.6e6))
+    .bytes(latLonLe(place, 3.6e6))
   return head.hex('000000009f')
 }
 const castel = (version: number, type: number, before: string): CountedLayout => ({
@@ -287,7 +290,7 @@ const granitClosed = (content: Buffer) => concat([content, Buffer.from(`*${hex2(
 
 const hyn600Place = (place: Place, month = +clock(place.time, 'M')) => {
   const [, , day, hour, minute, second] = (clock(place.time, 'YMDhms').match(/../g) ?? []).map(Number)
-  const head = w().hex('020a000000000000').u32(scaled(place.latitude, 1e6)).u32(scaled(place.longitude, 1e6))
+  const head = w().hex('020a000000000000').bytes(latLon(place, 1e6))
   return head.u16(2026).bytes([month, day, hour, minute, second]).u32(0)
 }
 
@@ -348,7 +351,7 @@ const pstFrame = (content: Buffer) => {
 
 const radarRecord = (place: Place, mask: string) => {
   const head = w().hex('0002').hex(mask).hex('831c04c01f1c').u16(42).u32(place.seconds).u32(place.seconds)
-  const angles = head.u32(scaled(place.latitude, 360_000)).u32(scaled(place.longitude, 360_000))
+  const angles = head.bytes(latLon(place, 360_000))
   return angles.hex('0000000000789000000001000000')
 }
 
@@ -360,8 +363,7 @@ const ruptela = (type: number, extended: string, io: string): CountedLayout => (
     w()
       .u32(seconds)
       .hex(`00${extended}01`)
-      .u32(scaled(longitude, 1e7))
-      .u32(scaled(latitude, 1e7))
+      .bytes(lonLat({ latitude, longitude }, 1e7))
       .hex('00000000090000')
       .hex(`0a${io}`),
   frame: (records) => {
@@ -420,13 +422,7 @@ const solarPosition = (place: Place, month?: number) => {
 
 const thurayaSum = (content: Uint8Array) => -sum16(content) & 0xffff
 const thurayaRecord = (place: Place, date = clock(place.time, 'ZMD')) =>
-  w()
-    .u32(+date)
-    .u32(+clock(place.time, 'hms'))
-    .u32(scaled(place.longitude, 1e6))
-    .u32(scaled(place.latitude, 1e6))
-    .hex('000000000000')
-    .ascii('x\0')
+  w().u32(+date).u32(+clock(place.time, 'hms')).bytes(lonLat(place, 1e6)).hex('000000000000').ascii('x\0')
 
 export const BINARY: readonly CountedLayout[] = [
   ...teltonika(),
@@ -436,13 +432,7 @@ export const BINARY: readonly CountedLayout[] = [
     protocol: 'meitrack',
     layout: 'CCC',
     most: 250,
-    record: (place) =>
-      w()
-        .u8(35)
-        .u32le(scaled(place.latitude, 1e6))
-        .u32le(scaled(place.longitude, 1e6))
-        .u32le(since(2000, place))
-        .hex('0109140000000000000000'),
+    record: (place) => w().u8(35).bytes(latLonLe(place, 1e6)).u32le(since(2000, place)).hex('0109140000000000000000'),
     frame: (records) => meitrack('CCC', () => w().u16le(1).u16le(24).u32le(0).toBuffer(), records),
     answer: (count) => {
       const words = `${IMEI},CCC,${count}*`
@@ -488,8 +478,7 @@ export const BINARY: readonly CountedLayout[] = [
         .hex('676712001a0007')
         .u32(seconds)
         .u8(1)
-        .u32(scaled(latitude, 1.8e6))
-        .u32(scaled(longitude, 1.8e6))
+        .bytes(latLon({ latitude, longitude }, 1.8e6))
         .hex('0000000000000900010e10'),
     broken: ({ seconds }) => w().hex('67671200060007').u32(seconds),
     frame: (records) => {
@@ -505,12 +494,7 @@ export const BINARY: readonly CountedLayout[] = [
     never0: 'a report is sent for its places',
     record: ({ time, latitude, longitude }) => {
       const date = (clock(time, 'MDhms').match(/../g) ?? []).map(Number)
-      const place = w()
-        .hex('0100000000000078')
-        .u32(scaled(longitude, 1e6))
-        .u32(scaled(latitude, 1e6))
-        .u16(2026)
-        .bytes(date)
+      const place = w().hex('0100000000000078').bytes(lonLat({ latitude, longitude }, 1e6)).u16(2026).bytes(date)
       return place.hex('0460000018d8614100')
     },
     frame: (records) => gl200Hex(1, concat([bytes('00'), ...records])),
@@ -684,8 +668,7 @@ export const BINARY: readonly CountedLayout[] = [
   {
     protocol: 'dsf22',
     most: 255,
-    record: (place) =>
-      w().u32le(scaled(place.latitude, 1e7)).u32le(scaled(place.longitude, 1e7)).u32le(place.seconds).hex('00000001'),
+    record: (place) => w().bytes(latLonLe(place, 1e7)).u32le(place.seconds).hex('00000001'),
     frame: (records) => concat([Buffer.from('FB'), bytes('0700'), u(1, records.length), ...records]),
     answer: () => bytes('01'),
   },
@@ -711,13 +694,7 @@ export const BINARY: readonly CountedLayout[] = [
   {
     protocol: 'g1rus',
     most: 200,
-    record: (place) =>
-      w()
-        .u32(since(2000, place))
-        .u16(2)
-        .hex('0b000309')
-        .u32(scaled(place.latitude, 1e6))
-        .u32(scaled(place.longitude, 1e6)),
+    record: (place) => w().u32(since(2000, place)).u16(2).hex('0b000309').bytes(latLon(place, 1e6)),
     broken: (place) => w().u32(since(2000, place)).u16(2).hex('03000409'),
     frame: (records) => {
       const content = concat([u(1, records.length), ...records])
@@ -806,13 +783,7 @@ export const BINARY: readonly CountedLayout[] = [
     protocol: 'naviset',
     before: [w().hex('1110').hex('0100').ascii(IMEI).crc16le(crc16Modbus)],
     most: 200,
-    record: (place) =>
-      w()
-        .hex('000000')
-        .u32le(place.seconds)
-        .u32le(scaled(place.latitude, 1e6))
-        .u32le(scaled(place.longitude, 1e6))
-        .u16le(0),
+    record: (place) => w().hex('000000').u32le(place.seconds).bytes(latLonLe(place, 1e6)).u16le(0),
     frame: (records) => {
       const content = concat([bytes('010000'), ...records])
       return w()
@@ -831,12 +802,7 @@ export const BINARY: readonly CountedLayout[] = [
     ],
     most: 255,
     never0: 'its framer looks for the next frame behind it',
-    record: (place) =>
-      w()
-        .u32le(place.index)
-        .u32le(place.seconds)
-        .u32le(scaled(place.latitude, 6e5))
-        .u32le(scaled(place.longitude, 6e5)),
+    record: (place) => w().u32le(place.index).u32le(place.seconds).bytes(latLonLe(place, 6e5)),
     frame: (records) => w().ascii('~A').u8(records.length).bytes(concat(records)).sum(crc8Egts),
     answer: (count) => w().ascii('~A').u8(count).sum(crc8Egts),
   },
@@ -853,13 +819,7 @@ export const BINARY: readonly CountedLayout[] = [
   {
     protocol: 'nvs',
     most: 200,
-    record: (place) =>
-      w()
-        .u32(place.seconds)
-        .u8(0)
-        .u32(scaled(place.longitude, 1e7))
-        .u32(scaled(place.latitude, 1e7))
-        .hex('0000000009000000000000000000'),
+    record: (place) => w().u32(place.seconds).u8(0).bytes(lonLat(place, 1e7)).hex('0000000009000000000000000000'),
     frame: (records) => {
       const content = w().u64(Number(IMEI)).u8(8).u8(records.length).bytes(concat(records)).toBuffer()
       return w().hex('cccccccc').u16(content.length).bytes(content).crc16(crc16Arc, 6)
@@ -914,7 +874,7 @@ export const BINARY: readonly CountedLayout[] = [
     most: 200,
     record: (place) => {
       const head = w().hex('00'.repeat(9)).u32(place.seconds).hex('00'.repeat(14)).hex('a000')
-      const angles = head.u32(scaled(place.latitude, 1e7)).u32(scaled(place.longitude, 1e7))
+      const angles = head.bytes(latLon(place, 1e7))
       return concat([angles.hex('0000000009').toBuffer(), Buffer.alloc(44)]).subarray(0, 44)
     },
     frame: (records) => {
@@ -934,7 +894,7 @@ export const BINARY: readonly CountedLayout[] = [
     most: 200,
     record: (place) => {
       const head = w().hex('0000000000000000').u32le(place.seconds)
-      return head.u32le(scaled(place.latitude, 1e6)).u32le(scaled(place.longitude, 1e6)).hex('00000000000001090000')
+      return head.bytes(latLonLe(place, 1e6)).hex('00000000000001090000')
     },
     frame: (records) => {
       const content = w().hex('bf4c4d000000').u16le(concat(records).length).bytes(concat(records)).toBuffer()
@@ -946,8 +906,7 @@ export const BINARY: readonly CountedLayout[] = [
     protocol: 'thinkpower',
     before: [w().hex('010700120000').u8(15).ascii(IMEI).crc16(crc16CcittFalse)],
     most: 255,
-    record: (place) =>
-      w().u32(place.seconds).u8(1).u32(scaled(place.latitude, 1e7)).u32(scaled(place.longitude, 1e7)).u32(0),
+    record: (place) => w().u32(place.seconds).u8(1).bytes(latLon(place, 1e7)).u32(0),
     frame: (records) => {
       const content = concat([u(1, records.length), ...records])
       return w().hex('0507').u16(content.length).bytes(content).crc16(crc16CcittFalse)
@@ -997,13 +956,7 @@ export const BINARY: readonly CountedLayout[] = [
     protocol: 'wialoncombine',
     before: [w().hex('2424000001').u16(18).hex('0140').ascii(`${IMEI}\0`).crc16(crc16Arc)],
     most: 200,
-    record: (place) =>
-      w()
-        .u32(place.seconds)
-        .hex('0101')
-        .u32(scaled(place.latitude, 1e6))
-        .u32(scaled(place.longitude, 1e6))
-        .hex('00000000000009000a'),
+    record: (place) => w().u32(place.seconds).hex('0101').bytes(latLon(place, 1e6)).hex('00000000000009000a'),
     frame: (records) => {
       const content = concat(records)
       return w().hex('2424010007').u16(content.length).bytes(content).crc16(crc16Arc)
@@ -1089,8 +1042,7 @@ export const BINARY: readonly CountedLayout[] = [
       w()
         .hex('0000')
         .u32le(seconds)
-        .u32le(scaled(longitude, 1e7))
-        .u32le(scaled(latitude, 1e7))
+        .bytes(lonLatLe({ latitude, longitude }, 1e7))
         .hex('e000000000000000')
         .hex('000000000900'),
     frame: (records) => {

@@ -8,12 +8,12 @@ import { startMosquitto } from '../support/mosquitto.ts'
 import { client } from '../support/mqtt.ts'
 import { untilSo } from '../support/processes.ts'
 
-/** Vans of five systems, each with its id and route. */
-const VANS = ['013', '021', '039', '047', '054'].map((end, index) => ({
+/** Vans of six systems, each with its id and route. */
+const VANS = ['013', '021', '039', '047', '054', '062'].map((end, index) => ({
   id: `356307042441${end}`,
   route: 9001 + index,
 }))
-const [TRACCAR, FLESPI, IPS, COMBINE, WEBHOOK] = VANS
+const [TRACCAR, FLESPI, IPS, COMBINE, WEBHOOK, BINARY] = VANS
 const DEVICES = VANS.map(
   ({ id, route }) => `"${id}": { company_id: 7, courier_id: ${route - 8000}, route_id: ${route} }\n`,
 ).join('')
@@ -23,6 +23,7 @@ const soon = { timeout: 60_000 }
 const LISTENERS = [
   ['http', 'traccar'],
   ['tcp', 'wialoncombine'],
+  ['tcp', 'retranslator'],
 ]
   .map(([transport, protocol]) => `  - { transport: ${transport}, protocol: ${protocol}, port: 0, host: 127.0.0.1 }\n`)
   .join('')
@@ -85,7 +86,7 @@ it('what the channels of flespi publish is delivered by a bridge', async () => {
   await expect.poll(published, soon).toEqual([[54.2, 25.2]])
 })
 
-it('what the retranslators of Wialon send is delivered, over IPS and Combine', async () => {
+it('what the retranslators of Wialon send is delivered, by three protocols', async () => {
   const at = new Date(NOW * 1000).toISOString()
   const dmy = at.slice(8, 10) + at.slice(5, 7) + at.slice(2, 4)
   const ips = await dial(product.ports['tcp/wialon'])
@@ -102,6 +103,11 @@ it('what the retranslators of Wialon send is delivered, over IPS and Combine', a
   combine.socket.write(packet(1, Buffer.concat([u(4, NOW), bytes('01'), place])))
   await expect.poll(() => combine.answered().length, soon).toBe(10)
   await expect.poll(() => delivered(COMBINE), soon).toEqual([[54.4, 25.4]])
+
+  const binary = await dial(product.ports['tcp/retranslator'])
+  binary.socket.write(retranslated(54.6, 25.6))
+  await expect.poll(() => binary.answered().length, soon).toBe(1)
+  await expect.poll(() => delivered(BINARY), soon).toEqual([[54.6, 25.6]])
 })
 
 /** The JSON of a provider that nobody knows. */
@@ -132,6 +138,24 @@ it('what a provider posts that nobody knows is mapped, and then delivered, also 
       [54.5, 25.51],
     ])
 })
+
+/** A position by the binary protocol of Wialon's retranslator. */
+function retranslated(latitude: number, longitude: number): Buffer {
+  const place = Buffer.alloc(29)
+  place.writeDoubleLE(longitude, 0)
+  place.writeDoubleLE(latitude, 8)
+  place[28] = 8
+  const value = Buffer.concat([bytes('01 02'), Buffer.from('posinfo\0'), place])
+  const content = Buffer.concat([
+    Buffer.from(`${BINARY.id}\0`),
+    u(4, NOW),
+    u(4, 3),
+    bytes('0bbb'),
+    u(4, value.length),
+    value,
+  ])
+  return Buffer.concat([u(4, content.length).toReversed(), content])
+}
 
 /** A packet of Wialon Combine. */
 function packet(kind: number, content: Buffer): Buffer {

@@ -103,9 +103,9 @@ function newLanesProvisioner(service: OpenService, live: Live) {
 }
 
 /** The companies that use this service: not those with an API of their own. */
-function companiesOf({ config, companies }: Live) {
-  return companies().filter((company) => {
-    const api = apiOfCompany(config, company, THIS)
+function companiesOf(live: Live) {
+  return live.companies().filter((company) => {
+    const api = apiOfCompany(live.config, company, THIS)
     return !api || api.base_url === THIS || api.push_url === THIS
   })
 }

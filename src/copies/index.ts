@@ -65,20 +65,20 @@ class Copying {
     if (copies.length === 0 || this.#isStopped) return
     await redis.inShards(async (shard) => {
       const survey = await surveyCopies(shard)
-      await Promise.all(Array.from(this.#sent.values(), (each) => each.deliveries.get(shard)?.look(survey)))
+      await Promise.all(Array.from(this.#sent.values(), async (each) => each.deliveries.get(shard)?.look(survey)))
     })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#endNoting()
-    for (const sent of [...this.#sent.values()]) this.#end(sent)
+    this.#sent.forEach((sent) => this.#end(sent))
     await Promise.all(this.#closing)
   }
 
   /** A copy that has changed is sent anew, once the requests of before have ended: until then these have the turn. */
   #follow(copies: readonly Copy[]): void {
-    for (const sent of [...this.#sent.values()]) {
+    for (const sent of this.#sent.values()) {
       const isSame = copies.some((copy) => isDeepStrictEqual(copy, sent.copy))
       if (!isSame || (sent.problem !== undefined && Date.now() >= sent.againAt)) this.#end(sent)
     }

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Trip } from '../rig/vans.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { listening } from '../support/listening.ts'
@@ -21,7 +21,9 @@ export interface CopyReceivers {
 export async function startCopyReceivers(): Promise<CopyReceivers> {
   const [livingPort, dyingPort] = await freePorts(2)
   const times = new Map<string, number[]>()
-  const living = createServer(async (request, response) => {
+  const living = createServer((request, response) => void take(request, response))
+
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks = await request.toArray().catch(() => undefined)
     if (!chunks) return
     const fixes = JSON.parse(Buffer.concat(chunks).toString()) as { device: string; time: string }[]
@@ -31,16 +33,16 @@ export async function startCopyReceivers(): Promise<CopyReceivers> {
       times.set(device, own)
     }
     response.end()
-  })
+  }
+
   let isDead = false
   const dying = createServer((request, response) => {
     request.resume()
     if (!isDead) request.once('end', () => response.end())
   })
   await Promise.all([listening(living, livingPort), listening(dying, dyingPort)])
-  const to = (port: number) => `"http://127.0.0.1:${port}/"`
   return {
-    yaml: `copies: [{ name: living, to: ${to(livingPort)} }, { name: dying, to: ${to(dyingPort)} }]`,
+    yaml: `copies: [{ name: living, to: "http://127.0.0.1:${livingPort}" }, { name: dying, to: "http://127.0.0.1:${dyingPort}" }]`,
     kill() {
       isDead = true
     },

@@ -25,6 +25,10 @@ const enter = (...copies: string[]) =>
     copies.map((copy) => ({ copy, log: '7' })),
   )
 
+/** The finding that the copy fails. */
+const failing = () =>
+  observations.current().find(({ code, subject }) => code === 'copy_failing' && subject.copy === 'crm')
+
 async function settled(copy = 'crm'): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -65,7 +69,9 @@ describe('a copy as json', () => {
         said: { ignition: true },
       },
     ])
-    const signed = createHmac('sha256', 's3cret').update(`${headers['waybridge-timestamp']}.${body}`).digest('hex')
+    const signed = createHmac('sha256', 's3cret')
+      .update(`${String(headers['waybridge-timestamp'])}.${body}`)
+      .digest('hex')
     expect(headers['waybridge-signature']).toBe(`v1=${signed}`)
     expect(await account()).toMatchObject({ delivered: 1, parked: 0, discarded: 0 })
   })
@@ -130,8 +136,6 @@ describe('a copy as json', () => {
   it('waits for a receiver that is down, says so, and delivers everything once it is back', async () => {
     const receiver = await startCopyReceiver()
     await receiver.close()
-    const failing = () =>
-      observations.current().find(({ code, subject }) => code === 'copy_failing' && subject.copy === 'crm')
     copying(server, [copyOf({ to: receiver.url })])
     await enter('crm')
     await storeCopied(redis, numbers(0, 20))

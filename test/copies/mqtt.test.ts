@@ -68,7 +68,7 @@ it('publishes each fix in order with QoS 1, under its topic', async () => {
   })
   expect(broker.logins).toEqual(['user:p@ss'])
   expect(broker.published.map(({ topic, qos }) => [topic, qos])).toEqual([
-    ...Array(3).fill([`fleet/7/${VAN}/42/1001`, 1]),
+    ...[1, 2, 3].map(() => [`fleet/7/${VAN}/42/1001`, 1]),
     ['fleet/7/a___b/42/1001', 1],
   ])
   expect(broker.published.slice(0, 3).map(({ fix }) => Date.parse(fix.time) / 1000)).toEqual([1, 2, 3])

@@ -126,7 +126,7 @@ describe('what copies get', () => {
     // The lane has them as they always were.
     expect(
       (await redis.lrangeBuffer(keys.lane('7/42/1001'), 0, -1)).map(({ length, 0: first }) => [length, first]),
-    ).toEqual(Array(3).fill([29, 29]))
+    ).toEqual([29, 29, 29].map((length) => [length, length]))
     await close()
   })
 

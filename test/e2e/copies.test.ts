@@ -5,15 +5,17 @@ import { startCopyReceiver } from '../support/copies.ts'
 
 const soon = { timeout: 60_000, interval: 200 }
 
+/** The section of gateway.yaml. */
+const sectionOf = (...entries: string[]) => `copies:\n${entries.map((entry) => `  - ${entry}\n`).join('')}`
+
 it('a product sends copies beside a dead receiver, over kills, and follows its file', async () => {
   const [living, dead, renamed] = [
     await startCopyReceiver(),
     await startCopyReceiver(() => undefined),
     await startCopyReceiver(),
   ]
-  const copies = (...entries: string[]) => `copies:\n${entries.map((entry) => `  - ${entry}\n`).join('')}`
   const deadCopy = `{ name: dead, to: "${dead.url}" }`
-  const yaml = copies(`{ name: crm, to: "${living.url}", secret: canary-copy }`, deadCopy)
+  const yaml = sectionOf(`{ name: crm, to: "${living.url}", secret: canary-copy }`, deadCopy)
   const product = await startProduct(
     { 'devices.yaml': '1: { company_id: 7, courier_id: 42, route_id: 1001, name: Van 1 }\n' },
     yaml,
@@ -59,7 +61,7 @@ it('a product sends copies beside a dead receiver, over kills, and follows its f
 
   // Another name is another copy: it gets what comes from then on.
   const own = (await product.read('gateway.yaml')).replace(/copies:\n(?: {2}- .*\n)+/, '')
-  await product.write('gateway.yaml', own + copies(`{ name: erp, to: "${renamed.url}" }`, deadCopy))
+  await product.write('gateway.yaml', own + sectionOf(`{ name: erp, to: "${renamed.url}" }`, deadCopy))
   await expect.poll(() => copyNamed('erp'), soon).toMatchObject({ delivered: 0 })
   expect(await copyNamed('crm')).toBeUndefined()
   const sentOne = async () => {

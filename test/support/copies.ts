@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Copy } from '../../src/config/copies.ts'
@@ -109,7 +109,9 @@ export async function startCopyReceiver(
   const underWay = new Map<string, number>()
   const open = new Set<ServerResponse>()
   let current = answer
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => void take(request, response))
+
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     open.add(response)
     response.once('close', () => open.delete(response))
     const chunks = await request.toArray().catch(() => undefined)
@@ -130,7 +132,8 @@ export async function startCopyReceiver(
     if (status === undefined) return
     if (status < 300) taken.push(received)
     response.writeHead(status).end(status < 300 ? '' : 'no')
-  })
+  }
+
   const [port] = await freePorts(1)
   await listening(server, port)
   const close = () => {

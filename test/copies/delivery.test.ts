@@ -197,9 +197,20 @@ describe('a copy as json', () => {
     await storeCopied(redis, numbers(0, 10))
     // The turn of a worker that is gone ends by itself.
     await redis.set(keys.copying('crm'), 'gone', 'PX', 1500)
+    expect(await redis.get(keys.copying('crm'))).toBe('gone')
     copying(server, [copyOf({ to: receiver.url })])
     await settled()
     expect(receiver.timesOf()).toEqual(numbers(0, 10))
+  })
+
+  it('does not wait for a turn that was taken while the clock of Redis was ahead', async () => {
+    const receiver = await startCopyReceiver()
+    await enter('crm')
+    await storeCopied(redis, [1, 2])
+    await redis.set(keys.copying('crm'), 'gone', 'PX', 3_600_000)
+    copying(server, [copyOf({ to: receiver.url })])
+    await settled()
+    expect(receiver.timesOf()).toEqual([1, 2])
   })
 
   it('follows a change of its settings while it sends', async () => {

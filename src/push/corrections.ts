@@ -45,6 +45,8 @@ export class CorrectionWorker {
   #trimAt = 0
   /** Requests that may be queued now, of all shards. */
   #credit = 0
+  /** When this process first saw corrections whose time is ahead of its clock, by their keys. */
+  readonly #seenAt = new Map<string, number>()
 
   constructor(options: CorrectionOptions) {
     this.#options = options
@@ -86,9 +88,10 @@ export class CorrectionWorker {
     for (const [key, correction] of open) {
       if (this.#credit < 1 || performance.now() > deadline) return
       // First: what is delivered from there after this look is among the kept fixes that are read next.
-      const hasDrained = await this.#hasDrained(shard, correction)
+      const hasDrained = await this.#hasDrained(shard, { ...correction, at: this.#timeOf(key, correction) })
       if (!(await this.#advance(shard, correction)) || !hasDrained) continue
       await endCorrection(shard, key)
+      this.#seenAt.delete(key)
       const { device, from, until } = correction
       this.#options.logger.info(
         { device, from, until },
@@ -123,7 +126,17 @@ export class CorrectionWorker {
   async #hasDrained(shard: Shard, { at, lanes }: Correction): Promise<boolean> {
     if (Date.now() < at) return false
     const states = await describeLanes(this.#options.redis, lanes, [shard])
-    return states.every(({ oldestAt = Infinity, parked }) => parked || oldestAt > at)
+    const isLater = (oldestAt: number) => oldestAt > at && oldestAt < Date.now() + MOST_SKEW_MS
+    return states.every(({ oldestAt, parked }) => parked || oldestAt === undefined || isLater(oldestAt))
+  }
+
+  /** When the replaced roster placed fixes last: at the latest now, where a clock that was far ahead has noted it. */
+  #timeOf(key: string, { at }: Correction): number {
+    const now = Date.now()
+    if (at < now + MOST_SKEW_MS) return at
+    const seenAt = this.#seenAt.get(key) ?? now
+    this.#seenAt.set(key, seenAt)
+    return seenAt
   }
 
   #laneOf(device: string, position: Position): ReturnType<Place> {
@@ -134,3 +147,5 @@ export class CorrectionWorker {
 const TRIM_MS = 10_000
 const TURN_MS = 5000
 const MOST_MS = 3000
+/** By so much the clocks of machines may differ without being wrong. */
+const MOST_SKEW_MS = 60_000

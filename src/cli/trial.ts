@@ -30,21 +30,20 @@ function columnsOf(device: TriedDeviceJson): string[] {
   const { answers_different, answers_equal, frames, name, not_understood, positions, protocol } = device
   const answers = answers_equal + answers_different
   const equal = answers === 0 ? 'none compared' : `${answers_equal} of ${answers}`
-  const read = not_understood === 0 ? 'all' : `all but ${not_understood}`
+  const understood = not_understood === 0 ? 'all' : `all but ${not_understood}`
   const from = device.trial === 'on' ? 'the old server' : device.feed ? 'us, fed on' : 'us'
-  return [name ?? device.device, protocol, String(frames), read, String(positions), equal, from]
+  return [name ?? device.device, protocol, String(frames), understood, String(positions), equal, from]
 }
 
 /** The first difference of a device, as hex. */
 function differenceLines({ device, first_difference: difference, name }: TriedDeviceJson): string[] {
   if (!difference) return []
   const { frame, old, ours } = difference
-  const shown = (hex: string) => hex || 'nothing'
   return [
     '',
     `${name ?? device} at ${difference.at}: to ${frame || 'no frame'}`,
-    `  the old server: ${shown(old)}`,
-    `  waybridge:      ${shown(ours)}`,
+    `  the old server: ${old || 'nothing'}`,
+    `  waybridge:      ${ours || 'nothing'}`,
   ]
 }
 

@@ -58,15 +58,21 @@ export async function openOldServer(protocol: Protocol, options: OldServerOption
       rest = left.rest
       for (const frame of frames) {
         const reply = replyTo(frame, session)
-        turn = turn.then(async () => {
-          if (delayMs > 0) await sleep(delayMs)
-          if (reply && socket.writable) socket.write(reply)
-        })
+        turn = answerAfter(turn, socket, reply)
       }
     })
-    socket.on('end', () => (own.isOver = true) && void turn.then(() => socket.end()))
+    socket.on('end', () => {
+      own.isOver = true
+      void turn.finally(() => socket.end())
+    })
     socket.on('error', () => (own.isReset = true))
     socket.on('close', () => sockets.delete(socket))
+  }
+
+  async function answerAfter(turn: Promise<void>, socket: Socket, reply: Buffer | undefined): Promise<void> {
+    await turn
+    if (delayMs > 0) await sleep(delayMs)
+    if (reply && socket.writable) socket.write(reply)
   }
 
   function replyTo(frame: Buffer, session: Session): Buffer | undefined {

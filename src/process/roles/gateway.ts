@@ -83,7 +83,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const holding = new Holding({ ...placing, redis, appender: appending })
   const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
   const trials = config.listeners.filter(({ trial }) => trial).length
-  const book = new TrialBook(redis, { replica, maxUnknown: config.hold.max_unknown_devices })
+  const trialBook = new TrialBook(redis, { replica, maxUnknown: config.hold.max_unknown_devices })
   const sharing = signOn(redis, named, async () => ({ ...(await gatewayFigures()), gateway, trials }))
   reportApplied(live, replica, gateway)
   const senders = openSenderLimits(config, {
@@ -138,7 +138,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       arrivals: () => arrivals.write(),
       'watched frames': () => watchedFrames.look(),
       days: () => days.writeIfDue(),
-      trials: () => book.write(),
+      trials: () => trialBook.write(),
     },
     jobFaults(logger),
   )
@@ -151,7 +151,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       ingest,
       journal,
       logger,
-      trials: { book, replica },
+      trials: { book: trialBook, replica },
     },
     redisReadiness: redisReadiness(redis, config.redis),
     problems,
@@ -162,7 +162,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       void looks.stop()
       // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
       const released = Promise.all([writes.stop(), holding.close()])
-      const books = [heard, days, arrivals, watchedFrames, book]
+      const books = [heard, days, arrivals, watchedFrames, trialBook]
       const written = released.then(() => Promise.all(books.map((book) => book.close())))
       await within(LAST_WRITES_MS, Promise.all([sharing.stop(), appender.close(), written]))
     },

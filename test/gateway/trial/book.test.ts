@@ -67,7 +67,7 @@ describe('the book of trials', () => {
     )
     await book.write()
     const positions = (await readTriedDevices(redis)).map(({ device, counts }) => [device, counts.positions])
-    expect(positions.toSorted()).toEqual([
+    expect(positions.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))).toEqual([
       ['007', 1],
       ['8', 2],
     ])

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { AnswerComparison, type Compared, type SentFrame } from '../../../src/gateway/trial/comparison.ts'
 
+const name = (bytes: Buffer) => bytes.toString() || '–'
+
 /** A conversation: frames are sent, our answers become known, the old server answers. */
 function conversation() {
   const found: string[] = []
-  const name = (bytes: Buffer) => bytes.toString() || '–'
   const comparison = new AnswerComparison((compared: Compared) => {
     if (compared.isEqual) found.push('equal')
     else found.push(`${name(compared.frame)}: ${name(compared.ours)} not ${name(compared.old)}`)

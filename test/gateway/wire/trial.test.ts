@@ -13,7 +13,7 @@ import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import type { TrialShared } from '../../../src/gateway/trial/book.ts'
 import { listenUdp } from '../../../src/gateway/wire/udp.ts'
 import { observations } from '../../../src/observe/observations.ts'
-import { bytes, gt06Frame, gt06Gps } from '../../support/encode.ts'
+import { bytes as hexBytes, gt06Frame, gt06Gps } from '../../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, talk, until, untilHeard } from '../../support/listen.ts'
 import { listening } from '../../support/listening.ts'
 import { openOldDatagrams, openOldServer } from '../../support/old-server.ts'
@@ -46,10 +46,41 @@ type OnTrial = ReturnType<typeof onTrial>
 const listenTo = (shared: Gateway, port: number, { push = true, protocol = AT.protocol } = {}) =>
   open(listenTcp({ ...AT, protocol, trial: { host: '127.0.0.1', port, push } }, shared))
 
+const found = () => inEnglish(observations.current()).filter((each) => each.code === 'trial_unreachable')
+
 async function oldServer(options: Parameters<typeof openOldServer>[1] = {}) {
   const old = await openOldServer(talk, options)
   onTestFinished(() => old.stop().catch(() => {}))
   return old
+}
+
+function detecting() {
+  const shared = gateway({ admitsUnknown: true })
+  const configured: Gateway['configured'] = (...claim) => shared.configured(...claim)
+  const detector = new Detector({ protocols: [gt06, teltonika], configured, onFault: thrown })
+  return onTrial(Object.assign(shared, { detector }))
+}
+
+const listenToUdp = (shared: Gateway, port: number, push = true) =>
+  open(listenUdp({ ...AT, name: 'udp/talk', trial: { host: '127.0.0.1', port, push } }, shared))
+
+async function oldPeer(answer: (datagram: string) => string | undefined) {
+  const old = await openOldDatagrams(answer)
+  onTestFinished(old.close)
+  return old
+}
+
+const listenToHttp = (shared: Gateway, port: number, push = true) =>
+  open(listenHttp({ ...AT, name: 'http/talk', trial: { host: '127.0.0.1', port, push } }, shared))
+
+async function oldServerOver(handler: RequestListener) {
+  const server = createHttpServer(handler)
+  const port = await listening(server)
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { server, port }
 }
 
 /** Switches `van-1`, or back. */
@@ -228,7 +259,6 @@ describe('a TCP listener in front of an old server', () => {
   })
 
   it('resets trackers while the old server is down, which is a finding until it is back', async () => {
-    const found = () => inEnglish(observations.current()).filter((each) => each.code === 'trial_unreachable')
     const old = await oldServer()
     const { port } = await listenTo(onTrial(), old.port)
     await old.stop()
@@ -356,15 +386,8 @@ describe('a device that is switched', () => {
 
 describe('a listener for all protocols in front of an old server', () => {
   const ID = '356307042441013'
-  const LOGIN = gt06Frame(0x01, bytes(`0${ID}`))
+  const LOGIN = gt06Frame(0x01, hexBytes(`0${ID}`))
   const FIX = gt06Frame(0x12, gt06Gps({ date: '261120120000', latitude: 52.52, longitude: 13.41, satellites: 9 }))
-
-  function detecting() {
-    const shared = gateway({ admitsUnknown: true })
-    const configured: Gateway['configured'] = (...claim) => shared.configured(...claim)
-    const detector = new Detector({ protocols: [gt06, teltonika], configured, onFault: thrown })
-    return onTrial(Object.assign(shared, { detector }))
-  }
 
   it('finds out what trackers speak, and compares the answers', async () => {
     const old = await openOldServer(gt06)
@@ -398,19 +421,10 @@ describe('a listener for all protocols in front of an old server', () => {
 })
 
 describe('a UDP listener in front of an old server', () => {
-  const listen = (shared: Gateway, port: number, push = true) =>
-    open(listenUdp({ ...AT, name: 'udp/talk', trial: { host: '127.0.0.1', port, push } }, shared))
-
-  async function oldPeer(answer: (datagram: string) => string | undefined) {
-    const old = await openOldDatagrams(answer)
-    onTestFinished(old.close)
-    return old
-  }
-
   it('gives each peer a socket of its own, and the answers back', async () => {
     const old = await oldPeer((said) => `old ${said}`)
     const shared = onTrial()
-    const { port } = await listen(shared, old.port)
+    const { port } = await listenToUdp(shared, old.port)
     const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
     van.say('fixof van-1\n')
     other.say('fixof 007\n')
@@ -423,7 +437,7 @@ describe('a UDP listener in front of an old server', () => {
   it('compares its answers with ours', async () => {
     const old = await oldPeer(() => 'ok\n')
     const shared = onTrial()
-    const { port } = await listen(shared, old.port, false)
+    const { port } = await listenToUdp(shared, old.port, false)
     const van = await datagramPeer(port)
     van.say('fixof van-1\n')
     van.say('fixof van-1\n')
@@ -434,7 +448,7 @@ describe('a UDP listener in front of an old server', () => {
   it('answers a switched device itself, and feeds the old server if asked to', async () => {
     const old = await oldPeer(() => 'old')
     const shared = onTrial()
-    const { port } = await listen(shared, old.port)
+    const { port } = await listenToUdp(shared, old.port)
     const van = await datagramPeer(port)
     await switchVan(shared, { trial: 'off', feed: true })
     van.say('fixof van-1\n')
@@ -447,16 +461,6 @@ describe('a UDP listener in front of an old server', () => {
 })
 
 describe('an HTTP listener in front of an old server', () => {
-  const listen = (shared: Gateway, port: number, push = true) =>
-    open(listenHttp({ ...AT, name: 'http/talk', trial: { host: '127.0.0.1', port, push } }, shared))
-
-  async function oldServerOver(handler: RequestListener) {
-    const server = createHttpServer(handler)
-    const port = await listening(server)
-    onTestFinished(() => void (server.close(), server.closeAllConnections()))
-    return { server, port }
-  }
-
   it('passes requests and answers as they are, and compares status and body', async () => {
     const asked: string[] = []
     const old = await oldServerOver((req, res) => {
@@ -464,12 +468,12 @@ describe('an HTTP listener in front of an old server', () => {
       req
         .on('data', (bytes) => (body += bytes))
         .on('end', () => {
-          asked.push(`${req.method} ${req.url} ${req.headers['x-van']} ${body}`)
+          asked.push(`${req.method} ${req.url} ${String(req.headers['x-van'])} ${body}`)
           res.writeHead(req.url === '/fix' ? 418 : 200, 'Fine', { 'x-old': 'yes' }).end('ok\n')
         })
     })
     const shared = onTrial()
-    const { port } = await listen(shared, old.port)
+    const { port } = await listenToHttp(shared, old.port)
     const ask = async (path: string, body?: string) => {
       const answer = await request(`http://127.0.0.1:${port}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
@@ -494,7 +498,7 @@ describe('an HTTP listener in front of an old server', () => {
       req.on('data', (bytes: Buffer) => (length += bytes.length)).on('end', () => res.end('ok\n'))
     })
     const shared = onTrial()
-    const { port } = await listen(shared, old.port)
+    const { port } = await listenToHttp(shared, old.port)
     for (const change of [{}, { trial: 'off' }] as const) {
       await switchVan(shared, change)
       length = 0
@@ -507,7 +511,7 @@ describe('an HTTP listener in front of an old server', () => {
 
   it('cuts the connection of a client where the old server cuts its own, or is down', async () => {
     const old = await oldServerOver((req) => void req.socket.resetAndDestroy())
-    const { port } = await listen(onTrial(), old.port)
+    const { port } = await listenToHttp(onTrial(), old.port)
     await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
     await new Promise((resolve) => old.server.close(resolve))
     await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
@@ -517,7 +521,7 @@ describe('an HTTP listener in front of an old server', () => {
     const asked: string[] = []
     const old = await oldServerOver((req, res) => (asked.push(req.url ?? ''), res.end('old')))
     const shared = onTrial()
-    const { port } = await listen(shared, old.port)
+    const { port } = await listenToHttp(shared, old.port)
     const ask = async (path: string) => (await request(`http://127.0.0.1:${port}${path}`)).body.text()
     await switchVan(shared, { trial: 'off' })
     expect([await ask('/fixof%20van-1'), await ask('/fixof%20007'), asked]).toEqual(['ok\n', 'old', ['/fixof%20007']])

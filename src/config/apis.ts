@@ -94,7 +94,7 @@ export function apiOfCompany(
 }
 
 /** What tells APIs apart: the URL that is pushed to, as URLs are compared. */
-export function apiId(pushUrl: string): string {
+function apiId(pushUrl: string): string {
   const { origin, pathname } = new URL(pushUrl)
   return origin + pathname.replace(/\/+$/, '')
 }

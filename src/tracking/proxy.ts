@@ -5,7 +5,7 @@ import { buildConnector, Client } from 'undici'
 import { printableUrl } from '../masking.ts'
 
 /** Why a proxy does not connect to a host. Its message has no secret. */
-export class ProxyError extends Error {
+class ProxyError extends Error {
   readonly code = 'PROXY'
 }
 

@@ -8,10 +8,6 @@ import { UNFILTERED } from '../support/appending.ts'
 import { listening } from '../support/listening.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-/**
- * Measures what one of five APIs that is down costs the other four: from a fix stored to its arrival at its API, first with all five up,
- * then with one down for which an hour of fixes waits, in turns. The last line is JSON.
- */
 const LANES = 250
 const EVERY_MS = 1000
 const ROUNDS = 5
@@ -25,9 +21,11 @@ const DEAD = '5'
 const storedAt = new Map<string, number>()
 let delays: number[] = []
 
-await measure()
-
-async function measure(): Promise<void> {
+/**
+ * Measures what one of five APIs that is down costs the other four: from a fix stored to its arrival at its API, first with all five up,
+ * then with one down for which an hour of fixes waits, in turns.
+ */
+export async function benchApis(): Promise<object> {
   const server = await startTestRedis({ maxMemory: 1024 ** 3 })
   const redis = connect(server.url, 'bench')
   await new Promise((resolve) => redis.once('ready', resolve))
@@ -63,9 +61,8 @@ async function measure(): Promise<void> {
     while ((await redis.zcard('{wb0}:schedule')) > LANES * COMPANIES.length * 0.5) await sleep(200)
     await drive(redis, 4)
   }
-  console.log(JSON.stringify({ up: quantiles(up), one_of_five_down: quantiles(down) }))
   await worker.stop()
-  process.exit()
+  return { up: quantiles(up), one_of_five_down: quantiles(down) }
 }
 
 /** An API that answers after a while, and notes when a fix of a lane came. */

@@ -1,4 +1,5 @@
 import { commandOptions } from '../support/command-options.ts'
+import { benchApis } from './apis.ts'
 import { benchDecode } from './decode.ts'
 import { benchDetect } from './detect.ts'
 import { bareRedis } from './e2e/bare-redis.ts'
@@ -14,6 +15,7 @@ const USAGE = `npm run bench -- [options]: what the whole road takes, on this ma
   --detect        only what finding out the protocol of a connection costs
   --auto          only what a listener for all protocols costs in place of one for that of the vans
   --replicas      only what waiting for the replicas of Redis costs
+  --apis          only what one of five APIs that is down costs the others
   --copies        only what five copies cost, of which one gets no answer
   --fleet         only what a fleet costs whose vans seldom send
   --gateways, --shards  only what one, two and four gateways on the same ports, or shards, cost (half an hour)
@@ -25,6 +27,7 @@ const values = commandOptions({
   detect: { type: 'boolean' },
   auto: { type: 'boolean' },
   replicas: { type: 'boolean' },
+  apis: { type: 'boolean' },
   copies: { type: 'boolean' },
   fleet: { type: 'boolean' },
   gateways: { type: 'boolean' },
@@ -39,15 +42,17 @@ const parts = {
   detect: benchDetect,
   auto: benchAuto,
   replicas: benchReplicas,
+  apis: benchApis,
   copies: benchCopies,
   fleet: benchFleet,
   gateways: (seconds: number) => benchSeveral('gateways', seconds),
   shards: (seconds: number) => benchSeveral('shards', seconds),
 }
-const part = (['detect', 'auto', 'replicas', 'copies', 'fleet', 'gateways', 'shards'] as const).find(
+const part = (['detect', 'auto', 'replicas', 'apis', 'copies', 'fleet', 'gateways', 'shards'] as const).find(
   (name) => values[name],
 )
 console.log(JSON.stringify(part ? { [part]: await parts[part](duration) } : await benchAll()))
+process.exit()
 
 async function benchAll() {
   const road = values.decode === undefined ? await benchRoad(duration) : undefined

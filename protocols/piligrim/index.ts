@@ -60,7 +60,7 @@ function recordOf(record: Buffer, now: number): Fix {
   const r = new ByteReader(record)
   const day = r.u8()
   const yearMonth = r.u8()
-  const time = utc(yearNear(2010 + (yearMonth >> 4), now), yearMonth & 0x0f, day, r.u8(), r.u8(), r.u8())
+  const time = utc(yearUntil(2010 + (yearMonth >> 4), now), yearMonth & 0x0f, day, r.u8(), r.u8(), r.u8())
   const latitude = angleOf(r)
   const longitude = angleOf(r)
   const satellites = r.skip(1).u8()
@@ -68,10 +68,12 @@ function recordOf(record: Buffer, now: number): Fix {
   return { time, latitude, longitude, valid: satellites > 0, satellites, said: said({ battery_voltage }) }
 }
 
-/** The year nearest to now that the same nibble stands for: it says 16 years. */
-function yearNear(year: number, now: number): number {
-  return year + Math.round((new Date(now).getUTCFullYear() - year) / 16) * 16
+/** The last year until tomorrow that the same nibble stands for: it says 16 years. */
+function yearUntil(year: number, now: number): number {
+  return year + Math.floor((new Date(now + DAY_MS).getUTCFullYear() - year) / 16) * 16
 }
+
+const DAY_MS = 86_400_000
 
 function angleOf(r: ByteReader): number {
   return r.u8() + (r.u8() + r.u8() / 100 + r.u8() / 10_000) / 60

@@ -37,16 +37,18 @@ describe.each([...BINARY, ...TEXT].map((each) => [titleOf(each), each] as const)
     expect(replies).toEqual(answerTo(layout, count, frame))
   })
 
-  it.runIf(broken)('passes over a record that cannot be read', () => {
+  if (!broken) return
+
+  it('passes over a record that cannot be read', () => {
     const places = placesOf(4)
-    const records = places.map((place) => (place.index === 1 && broken ? broken(place) : layout.record(place)))
+    const records = places.map((place) => (place.index === 1 ? broken(place) : layout.record(place)))
     const { message, replies } = read(layout, records)
     expect(placesIn(message)).toEqual(places.filter(({ index }) => index !== 1).map(wanted))
     expect([message.unreadable, replies.length > 0]).toEqual([[1], layout.answer !== undefined])
   })
 
-  it.runIf(broken)('keeps and answers records of which none can be read', () => {
-    const { message, isRefused, replies } = read(layout, placesOf(2).map(broken ?? layout.record))
+  it('keeps and answers records of which none can be read', () => {
+    const { message, isRefused, replies } = read(layout, placesOf(2).map(broken))
     expect(placesIn(message)).toEqual([])
     expect([isRefused || doubtOf(message) !== undefined, replies.length > 0]).toEqual([
       true,

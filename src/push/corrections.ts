@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { everySecond } from '../async.ts'
 import type { Logger } from '../observe/log.ts'
+import { ROSTER_HOLDS_MS } from '../roster/replica.ts'
 import {
   type Correction,
   describeLanes,
@@ -45,8 +46,8 @@ export class CorrectionWorker {
   #trimAt = 0
   /** Requests that may be queued now, of all shards. */
   #credit = 0
-  /** When this process first saw corrections whose time is ahead of its clock, by their keys. */
-  readonly #seenAt = new Map<string, number>()
+  /** When this process first saw the open corrections of a shard, by their keys, by `performance.now()`. */
+  readonly #seenAt = new Map<Shard, ReadonlyMap<string, number>>()
 
   constructor(options: CorrectionOptions) {
     this.#options = options
@@ -84,14 +85,16 @@ export class CorrectionWorker {
   /** The oldest corrections first, and all within a few seconds. */
   async #correctIn(shard: Shard): Promise<void> {
     const open = [...(await openCorrections(shard))].toSorted(([, one], [, other]) => one.at - other.at)
+    const before = this.#seenAt.get(shard)
+    const seenAt = new Map(open.map(([key]) => [key, before?.get(key) ?? performance.now()]))
+    this.#seenAt.set(shard, seenAt)
     const deadline = performance.now() + MOST_MS
     for (const [key, correction] of open) {
       if (this.#credit < 1 || performance.now() > deadline) return
       // First: what is delivered from there after this look is among the kept fixes that are read next.
-      const hasDrained = await this.#hasDrained(shard, { ...correction, at: this.#timeOf(key, correction) })
+      const hasDrained = await this.#hasDrained(shard, correction, seenAt.get(key) ?? performance.now())
       if (!(await this.#advance(shard, correction)) || !hasDrained) continue
       await endCorrection(shard, key)
-      this.#seenAt.delete(key)
       const { device, from, until } = correction
       this.#options.logger.info(
         { device, from, until },
@@ -122,21 +125,18 @@ export class CorrectionWorker {
     return true
   }
 
-  /** Whether nothing waits in the lanes that the replaced roster placed there. What is parked whole is looked up anew by itself. */
-  async #hasDrained(shard: Shard, { at, lanes }: Correction): Promise<boolean> {
-    if (Date.now() < at) return false
+  /**
+   * Whether nothing waits in the lanes that the replaced roster placed there. What is parked whole is looked up anew by itself. The time
+   * that the correction was noted at says nothing: a clock that was an hour wrong may have noted it.
+   */
+  async #hasDrained(shard: Shard, { lanes }: Correction, seenAt: number): Promise<boolean> {
+    const placedUntil = seenAt + ROSTER_HOLDS_MS
+    if (performance.now() < placedUntil) return false
     const states = await describeLanes(this.#options.redis, lanes, [shard])
-    const isLater = (oldestAt: number) => oldestAt > at && oldestAt < Date.now() + MOST_SKEW_MS
-    return states.every(({ oldestAt, parked }) => parked || oldestAt === undefined || isLater(oldestAt))
-  }
-
-  /** When the replaced roster placed fixes last: at the latest now, where a clock that was far ahead has noted it. */
-  #timeOf(key: string, { at }: Correction): number {
     const now = Date.now()
-    if (at < now + MOST_SKEW_MS) return at
-    const seenAt = this.#seenAt.get(key) ?? now
-    this.#seenAt.set(key, seenAt)
-    return seenAt
+    const before = now - (performance.now() - placedUntil)
+    const isLater = (oldestAt: number) => oldestAt > before && oldestAt < now + MOST_SKEW_MS
+    return states.every(({ oldestAt, parked }) => parked || oldestAt === undefined || isLater(oldestAt))
   }
 
   #laneOf(device: string, position: Position): ReturnType<Place> {

@@ -85,8 +85,7 @@ export function planDeliveredElsewhere(
 
 /** Has what `planRedelivery` found delivered where it belongs, once the change is in effect. */
 export async function redeliver(redis: Store, { corrections }: Pick<Redelivery, 'corrections'>): Promise<void> {
-  // Until then a gateway may place fixes by the roster that is replaced.
-  const at = Date.now() + ROSTER_HOLDS_MS
+  const at = Date.now()
   await addCorrections(
     redis,
     corrections.map((correction) => ({ ...correction, at })),

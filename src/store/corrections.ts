@@ -18,7 +18,7 @@ export interface Correction {
   readonly until: number
   /** Lanes in which fixes of the device may still wait that the replaced roster placed there. */
   readonly lanes: readonly string[]
-  /** When the replaced roster placed fixes last, ms UTC. */
+  /** When it was noted, ms UTC: the oldest goes first. */
   readonly at: number
 }
 

@@ -308,24 +308,27 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
 
-  it('that was written while a clock was an hour ahead ends soon, and takes along what waits', async () => {
-    startWorker()
-    await deliver([T])
-    const answers: (() => void)[] = []
-    api.respond((push, response) => {
-      if (push.lane === OLD.slice(2)) answers.push(() => ok(push, response))
-      else ok(push, response)
-    })
-    await append(OLD, [fix(T + 1)])
-    await expect.poll(() => answers.length, SOON).toBe(1)
-    placed = () => NEW
-    await correct({ at: Date.now() + HOUR })
-    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
-    expect(await open()).toBe(1)
-    answers.forEach((answer) => answer())
-    await expect.poll(() => timesOf(NEW), SOON).toEqual([T, T + 1])
-    await corrected()
-  })
+  it.each([HOUR, -HOUR])(
+    'that a clock noted that was %i ms ahead ends soon, and takes along what waits',
+    async (aheadMs) => {
+      startWorker()
+      await deliver([T])
+      const answers: (() => void)[] = []
+      api.respond((push, response) => {
+        if (push.lane === OLD.slice(2)) answers.push(() => ok(push, response))
+        else ok(push, response)
+      })
+      await append(OLD, [fix(T + 1)])
+      await expect.poll(() => answers.length, SOON).toBe(1)
+      placed = () => NEW
+      await correct({ at: Date.now() + aheadMs })
+      await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
+      expect(await open()).toBe(1)
+      answers.forEach((answer) => answer())
+      await expect.poll(() => timesOf(NEW), SOON).toEqual([T, T + 1])
+      await corrected()
+    },
+  )
 
   it('takes along what still waited in the old lane when the roster was replaced', async () => {
     startWorker()

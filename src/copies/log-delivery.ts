@@ -3,6 +3,7 @@ import {
   companyOfLog,
   type CopiedFix,
   type CopyPlace,
+  entryMark,
   fixesIn,
   type ParkedCopy,
   readCopied,
@@ -73,20 +74,25 @@ export class LogDelivery {
     const { place, shard, stopping, time } = this.#options
     while (this.#pending < MOST_PENDING && !stopping.aborted) {
       await time.turn()
-      const read = await readCopied(shard, place, { from: this.#next, most: ENTRIES })
+      const next = this.#next
+      const read = await readCopied(shard, place, { from: next, most: ENTRIES })
+      // The cursor was moved meanwhile.
+      if (this.#next !== next) continue
       if (!read || read.entries.length === 0) return
-      time.run(() => read.entries.forEach((bytes, index) => this.#add(read.first + index, fixesIn(bytes))))
+      time.run(() => read.entries.forEach((bytes, index) => this.#add(read.first + index, bytes)))
       this.#next = read.first + read.entries.length
       if (read.entries.length < ENTRIES) return
     }
   }
 
-  #add(number: number, fixes: readonly (CopiedFix | undefined)[]): void {
+  #add(number: number, bytes: Buffer): void {
     const { receiver } = this.#options
+    const fixes = fixesIn(bytes)
     const known = fixes.filter((fix) => fix !== undefined)
     const { length } = known
     const entry = {
       number,
+      mark: entryMark(bytes),
       fixes: fixes.length,
       left: length,
       deleted: fixes.length - length,
@@ -228,13 +234,19 @@ export class LogDelivery {
       const discarded = sum(settled, ({ deleted }) => deleted)
       const parked = settled.flatMap((entry) => entry.parked)
       const delivered = passed - discarded - parked.length
-      const counts = { passed, delivered, discarded, parked }
+      const last = settled[settled.length - 1].mark
+      const counts = { last, passed, delivered, discarded, parked }
       const cursor = await advanceCopy(shard, place, { token, from: first.number, to, ...counts })
       if (cursor === to) this.#entries.splice(0, settled.length)
-      else this.#discardedUntil(cursor ?? Infinity)
-      // The turn is another worker's, or somebody has moved the cursor back.
-      if (cursor !== undefined && cursor <= first.number) return
+      else if (cursor === undefined || cursor > first.number) this.#discardedUntil(cursor ?? Infinity)
+      else return this.#readAnew()
     }
+  }
+
+  /** The turn is another worker's, or the log is no longer what was read: what has the cursor before it is read, and sent, once more. */
+  #readAnew(): void {
+    this.#discardedUntil(Infinity)
+    this.#next = 0
   }
 
   /** Others have discarded what waits before an entry: it is not sent any more. */
@@ -250,6 +262,7 @@ export class LogDelivery {
 
 interface ReadEntry {
   readonly number: number
+  readonly mark: string
   readonly fixes: number
   readonly deleted: number
   /** Fixes that are neither delivered nor parked. */

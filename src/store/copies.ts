@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type CopiedFix, countCopied, fixesIn, packCopied, withoutDevices } from './copied.ts'
 import type { RefusalReason } from './survey.ts'
 import type { Script, Shard, Store } from './shards.ts'
@@ -81,9 +82,10 @@ export async function readCopied(
 
 /** What becomes of fixes that a cursor passes. */
 export interface CopyProgress {
-  /** The entry at which the cursor is, and the one to which it moves. */
+  /** The entry at which the cursor is, and the one to which it moves; `last`: the `entryMark` of the one before that. */
   readonly from: number
   readonly to: number
+  readonly last: string
   readonly passed: number
   readonly delivered: number
   readonly discarded: number
@@ -99,14 +101,22 @@ export interface ParkedCopy extends RefusalReason {
   readonly fix: CopiedFix
 }
 
-/** Moves the cursor of a copy. Returns where the cursor is by then; undefined: the copy does not get the log. */
+/** By what an entry is recognised: a primary that takes over may give its number to another one. */
+export function entryMark(entry: Buffer): string {
+  return hash('sha1', entry)
+}
+
+/**
+ * Moves the cursor of a copy. Returns where the cursor is by then, which is where it was if the turn is another worker's or the log has
+ * other entries; undefined: the copy does not get the log.
+ */
 export async function advanceCopy(
   shard: Shard,
   { copy, log }: CopyPlace,
   progress: CopyProgress,
 ): Promise<number | undefined> {
-  const { token, from, to, passed, delivered, discarded, parked = [] } = progress
-  const counted = [from, to, passed, delivered, discarded]
+  const { token, from, to, last, passed, delivered, discarded, parked = [] } = progress
+  const counted = [from, to, last, passed, delivered, discarded]
   const args = [copy, log, token, MOST_PARKED, ...counted, ...parked.map(packParked)]
   const answer = (await run(shard, 'advance_copy', args, copy)) as number | null
   return answer === null ? undefined : answer === 1 ? to : -1 - answer
@@ -121,7 +131,8 @@ export async function discardCopied(shard: Shard, place: CopyPlace, until: numbe
     if (!read || read.first >= until || entries.length === 0) return discarded
     const fixes = entries.reduce((sum, entry) => sum + countCopied(entry), 0)
     const to = read.first + entries.length
-    const counts = { passed: fixes, delivered: 0, discarded: fixes }
+    const last = entryMark(entries[entries.length - 1])
+    const counts = { last, passed: fixes, delivered: 0, discarded: fixes }
     if ((await advanceCopy(shard, place, { token: '', from: read.first, to, ...counts })) === to) discarded += fixes
   }
 }

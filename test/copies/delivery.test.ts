@@ -203,6 +203,48 @@ describe('a copy as json', () => {
     expect(receiver.timesOf()).toEqual(numbers(0, 10))
   })
 
+  it('sends what a primary has that took over, though it has other entries than the one that was lost', async () => {
+    const held = Promise.withResolvers<number>()
+    const receiver = await startCopyReceiver(() => held.promise)
+    await enter('crm')
+    await storeCopied(redis, [1])
+    await storeCopied(redis, [2])
+    copying(server, [copyOf({ to: receiver.url })])
+    await vi.waitFor(() => expect(receiver.seen).not.toEqual([]), { timeout: 60_000 })
+    // The last entry had not reached it: its number is given to the next one.
+    await redis
+      .multi()
+      .rpop(`${keys.copiedPrefix}7`)
+      .hset(keys.copiedEntries, '7', 1)
+      .hset(keys.copiedFixes, '7', 1)
+      .exec()
+    await storeCopied(redis, [3])
+    held.resolve(200)
+    await settled()
+    expect(new Set(receiver.timesOf())).toEqual(new Set([1, 2, 3]))
+    expect(await account()).toMatchObject({ delivered: 2, discarded: 0 })
+  })
+
+  it('goes on where a primary that took over has the cursor, though it was further', async () => {
+    const held = Promise.withResolvers<number>()
+    const receiver = await startCopyReceiver(({ fixes }) =>
+      fixes.some(({ time }) => Date.parse(time) === 2000) ? held.promise : 200,
+    )
+    await enter('crm', 'erp')
+    await storeCopied(redis, [1])
+    copying(server, [copyOf({ to: receiver.url })])
+    await settled()
+    await storeCopied(redis, [2])
+    await vi.waitFor(() => expect(receiver.seen).toHaveLength(2), { timeout: 60_000 })
+    // It had not heard of the last move.
+    await redis.hset(`${keys.cursorsPrefix}7`, 'crm', `0 0 0 ${Date.now()}`)
+    await redis.hdel(keys.copyCounts, 'crm delivered')
+    held.resolve(200)
+    await settled()
+    expect(receiver.timesOf()).toEqual([1, 2, 1, 2])
+    expect(await account()).toMatchObject({ delivered: 2, discarded: 0 })
+  })
+
   it('does not wait for a turn that was taken while the clock of Redis was ahead', async () => {
     const receiver = await startCopyReceiver()
     await enter('crm')

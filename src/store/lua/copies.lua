@@ -91,22 +91,26 @@ local function read_copied()
 end
 
 -- Moves the cursor of a copy, and deletes what no copy needs any more.
--- ARGV  copy, log, token of the worker that sends it ('': none is needed), most parked fixes; number of the entry at which the cursor is, and of that to which it moves;
---       fixes that it passes, and how many of them were delivered, and discarded; entries for `own`, the list of what is parked
+-- ARGV  copy, log, token of the worker that sends it ('': none is needed), most parked fixes; number of the entry at which the cursor is, and of that to which it moves,
+--       SHA-1 of the entry before that; fixes that it passes, and how many of them were delivered, and discarded; entries for `own`, the list of what is parked
 -- Answers 1; otherwise where the cursor is, negative and 1 less, and nothing has changed; nothing where the copy does not get the log.
 local function advance_copy()
   local copy, log, token, most_parked = unpack(ARGV, 1, 4)
-  local from, to, passed, delivered, discarded = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7], ARGV[8], tonumber(ARGV[9])
+  local from, to, last = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
+  local passed, delivered, discarded = ARGV[8], ARGV[9], tonumber(ARGV[10])
   local entry, fix, start, seen = cursor_of(copy, log)
   if not entry then return end
   if entry ~= from or token ~= '' and redis.call('GET', KEYS[7]) ~= token then return -1 - entry end
+  -- A primary that took over may have other entries by these numbers than the one that was lost.
+  local found = redis.call('LINDEX', logs_prefix .. log, to - 1 - first_entry(log))
+  if not found or redis.sha1hex(found) ~= last then return -1 - entry end
   set_cursor(copy, log, to, fix + passed, start, seen)
   if tonumber(delivered) > 0 then redis.call('HINCRBY', counts, copy .. ' delivered', delivered) end
-  for i = 10, #ARGV do
+  for i = 11, #ARGV do
     redis.call('RPUSH', own, ARGV[i])
   end
   local over = redis.call('LLEN', own) - most_parked
-  if #ARGV >= 10 and over > 0 then
+  if #ARGV >= 11 and over > 0 then
     redis.call('LTRIM', own, over, -1)
     discarded = discarded + over
   end

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { shared, within, yieldToEventLoop } from '../async.ts'
 import { operationGauges } from '../observe/operation-gauges.ts'
 import type { Assignment } from '../roster/assignment.ts'
-import { countFrames, countMarkBytes, type Store, type SeenProcess } from '../store/index.ts'
+import { countFrames, countMarkBytes, readTrialAccount, type Store, type SeenProcess } from '../store/index.ts'
 import { memoryInfos, memoryShare, memoryUses } from '../store/memory.ts'
 import { type AdminToken, metricsAccess } from './access.ts'
 import type { FixAccount } from './custody.ts'
@@ -122,18 +122,24 @@ async function showStored(
   gauges: Gauges,
   { redis, account, apiStates, devices, gatherer }: GaugeSources,
 ): Promise<void> {
-  const [taken, apis, states, memory, markBytes, frames] = await Promise.all([
+  const [taken, apis, states, memory, markBytes, frames, trial] = await Promise.all([
     account(),
     apiStates(),
     devices(),
     memoryInfos(redis),
     countMarkBytes(redis),
     countFrames(redis),
+    readTrialAccount(redis),
   ])
   gauges.waiting.set(taken.waiting.fixes)
   gauges.parked.set(taken.parked.fixes)
   for (const [reason, fixes] of Object.entries(taken.heldFor)) gauges.held.set({ reason }, fixes)
   gauges.setTotal('discarded', [...DISCARDED.map((reason) => [reason, 0] as const), ...taken.discardedFor])
+  gauges.setTotal('redelivered', [['', taken.custody.redelivered]])
+  gauges.setTotal('trialFrames', [
+    ['stored', trial.stored],
+    ['missed', trial.missed],
+  ])
   if (taken.waiting.oldestAt === undefined) gauges.oldest.remove()
   else gauges.oldest.set(taken.waiting.oldestAt / 1000)
   gauges.difference.set(taken.custody.difference)

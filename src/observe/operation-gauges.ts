@@ -22,6 +22,15 @@ export function operationGauges(refresh: () => Promise<void>) {
   }
   const totals = {
     discarded: total('fixes_discarded_total', 'Number of held or parked fixes discarded.', ['reason']),
+    redelivered: total(
+      'fixes_redelivered_total',
+      'Number of delivered fixes that the tracking API accepted once more, for the route where they belong.',
+    ),
+    trialFrames: total(
+      'trial_frames_total',
+      'Number of frames that came by way of a trial: `stored` ones are stored or noted, `missed` ones are not.',
+      ['outcome'],
+    ),
     restarts: total('process_restarts_total', 'Number of times that processes of the role were started again.', [
       'role',
     ]),
@@ -30,14 +39,13 @@ export function operationGauges(refresh: () => Promise<void>) {
   return {
     ...known,
     ...gauges,
-    /** Sets a total by its label. */
+    /** Sets a total by its label; `''`: it has none. */
     setTotal(name: keyof typeof totals, byLabel: Iterable<readonly [label: string, count: number]>) {
       totals[name].reset()
-      for (const [label, count] of byLabel) totals[name].labels(label).inc(count)
+      for (const [label, count] of byLabel) totals[name].labels(...(label === '' ? [] : [label])).inc(count)
     },
     forget() {
-      for (const each of Object.values(totals)) each.reset()
-      for (const each of Object.values(gauges)) {
+      for (const each of [...Object.values(totals), ...Object.values(gauges)]) {
         each.reset()
         each.remove({})
       }

@@ -41,10 +41,10 @@ it.each(QUICK)('$what: found as $code, and over, in time', { timeout: 200_000 },
 /** Where nothing is wrong, nothing waits and there is no bridge. */
 const WITHOUT_SAMPLE = /^waybridge_(?:findings|oldest_waiting_timestamp_seconds|bridge_\w+)$/
 const KNOWN_FROM_REDIS = `
-  api_push_in_flight api_up custody_difference devices fixes_discarded_total fixes_held fixes_parked fixes_waiting last_delivery_timestamp_seconds
+  api_push_in_flight api_up custody_difference devices fixes_discarded_total fixes_held fixes_parked fixes_redelivered_total fixes_waiting last_delivery_timestamp_seconds
   last_fix_timestamp_seconds misunderstood_frames process_restarts_total process_up push_in_flight
   push_oldest_in_flight_seconds redis_memory_share_ratio redis_memory_used_ratio roster_last_write_timestamp_seconds
-  roster_lines upstream_up`
+  roster_lines trial_frames_total upstream_up`
   .trim()
   .split(/\s+/)
   .map((name) => `waybridge_${name}`)

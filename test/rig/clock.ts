@@ -102,5 +102,5 @@ const isAhead = (ms: number) => ms > JUMP_MS
 const isBehind = (ms: number) => ms < -JUMP_MS
 const SOURCE = fileURLToPath(new URL('clock.c', import.meta.url))
 const JUMP_MS = 30_000
-/** A gateway may be frozen, or about to start. */
-const RELEASED_MS = 20_000
+/** A gateway may be frozen, or about to start, and a failover may take 20 s. */
+const RELEASED_MS = 40_000

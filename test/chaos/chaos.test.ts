@@ -156,7 +156,7 @@ describe('the verdict', () => {
     expect(verdictOn(requests, { edits, clocks: { steps: behind(4500) } }).problems).toHaveLength(2)
     // New fixes of a device go behind its held ones.
     expect(verdictOn(requests, { edits, clocks: { steps: behind(-1000) } }).problems).toEqual([])
-    expect(verdictOn(requests, { edits, clocks: { steps: behind(-30_000) } }).problems).toHaveLength(2)
+    expect(verdictOn(requests, { edits, clocks: { steps: behind(-50_000) } }).problems).toHaveLength(2)
     expect(verdictOn(requests, { edits }).problems).toHaveLength(2)
   })
 

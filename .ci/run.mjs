@@ -27,6 +27,7 @@ const SCRIPTS = {
   'test:deploy': 'vitest',
   chaos: ['--minutes', '1', '--seed', '12'],
   attack: ['--seconds', '3', '--only', 'vans'],
+  release: ['--dry-run'],
   'test:valkey': 'vitest',
 }
 const NIGHTLY = new Set(['test:valkey'])

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { releasedVersion, sectionOf } from './version.ts'
 
 /**
  * Makes the files of a release in a folder: the packages of npm and Debian, the chart, the list of materials, the notes, and the SHA-256
- * of each. Returns their paths in it. Needs helm on PATH.
+ * of each. Returns their paths in it. Without helm on PATH the chart is left out, and that is said.
  */
 export function makeFiles(root: string, folder: string): string[] {
   mkdirSync(join(folder, 'chart'), { recursive: true })
@@ -15,7 +15,9 @@ export function makeFiles(root: string, folder: string): string[] {
   const version = releasedVersion(readFileSync(join(root, 'package.json'), 'utf8'))
   run('npm', 'pack', '--silent', '--pack-destination', folder)
   run('npm', 'run', '--silent', 'deb', '--', join(folder, `waybridge-${version}.tgz`), folder)
-  run('helm', 'package', 'docker/helm/waybridge', '--destination', join(folder, 'chart'))
+  if (spawnSync('helm', ['version']).status === 0)
+    run('helm', 'package', 'docker/helm/waybridge', '--destination', join(folder, 'chart'))
+  else process.stderr.write('There is no helm on PATH: the chart is left out\n')
   renameSync(join(root, 'dist/sbom.cdx.json'), join(folder, 'sbom.cdx.json'))
   const notes = sectionOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version)
   if (notes === undefined) throw new Error(`CHANGELOG.md has no section [${version}]`)

@@ -49,7 +49,8 @@ export class Draft {
 
   /** The text of a field in the line; '' if the field is left out. */
   text(name: string): string {
-    return this.#match[this.#names.get(name) ?? -1] ?? ''
+    const group = this.#names.get(name)
+    return group === undefined ? '' : (this.#match[group] ?? '')
   }
 
   /** Whether the device's clock was never set: its date has no day or no month. */

@@ -81,7 +81,7 @@ export function textProtocol(description: TextDescription): TextProtocol {
     const start = startOf(bytes, end)
     let text = bytes.toString('latin1', start, end)
     if (check || before) {
-      const trimmed = bytes.subarray(start, end)
+      const trimmed = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
       check?.(trimmed, text, session)
       if (before) text = before(text, session, trimmed)
     }

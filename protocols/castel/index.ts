@@ -206,13 +206,19 @@ function alarms(r: ByteReader): readonly Alarm[] {
 /** A count and as many positions; where that is not what follows, the position that is found. `none`: what it is without one. */
 function positions(r: ByteReader, none: string): Message {
   const rest = r.ahead()
-  const bytes = rest.ahead().slice()
   const count = r.u8()
-  const places = Array.from({ length: count }, (_, i) => 1 + i * POSITION)
+  if (count * POSITION > r.left) return found(rest)
+  const bytes = r.ahead().slice(count * POSITION)
+  const places: number[] = []
+  let dated = 0
+  for (let at = 0; at < bytes.length; at += POSITION) {
+    places.push(at)
+    if (beginsPosition(bytes, at)) dated++
+  }
   // A date that cannot be costs the other positions nothing.
-  if (count * POSITION > r.left || places.filter((at) => beginsPosition(bytes, at)).length * 2 < count)
-    return found(rest)
-  const { good, unreadable } = eachReadable(places, () => fixOf(r.part(POSITION)))
+  if (dated * 2 < count) return found(rest)
+  r.skip(bytes.length)
+  const { good, unreadable } = eachReadable(places, (at) => fixOf(new ByteReader(bytes, at)))
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0 ? { fixes, unreadable } : { none, unreadable }
 }
@@ -247,7 +253,7 @@ const ARC = 3_600_000
 
 /** Undefined where the device's clock was never set. */
 function fixOf(r: ByteReader): Fix | undefined {
-  if (r.ahead().u16() === 0) {
+  if (r.peek() === 0 && r.ahead(1).peek() === 0) {
     r.skip(POSITION)
     return undefined
   }

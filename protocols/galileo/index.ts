@@ -63,7 +63,8 @@ function decode(frame: Buffer, session: Session): Message {
   if (frame.length < 5) throw new DecodeError('truncated')
   if (isIridium(frame) === true) return iridium(frame)
   const content = verified(frame, { sum: crc16Modbus, from: 0, width: 2, endian: 'little' }, session).subarray(3)
-  const reply = Buffer.concat([Buffer.of(frame[0] === PHOTO ? PHOTO : ACK), frame.subarray(-2)])
+  const [low, high] = [frame[frame.length - 2], frame[frame.length - 1]]
+  const reply = Buffer.from([frame[0] === PHOTO ? PHOTO : ACK, low, high])
   switch (frame[0]) {
     case PACKET:
       return enveloped({ reply }, () => messageOf(records(content)))

@@ -113,21 +113,20 @@ export function records(content: Buffer): Tags {
   const state = newState()
   const seen = new Uint16Array(256)
   let record = 1
-  let draft = newDraft()
-  while (r.left > 0) {
+  let reading = { draft: newDraft(), state }
+  let isWhole = true
+  while (isWhole && r.left > 0) {
     const tag = r.u8()
     if (seen[tag] === record) {
-      addFix(fixes, draft)
-      draft = newDraft()
+      addFix(fixes, reading.draft)
+      reading = { draft: newDraft(), state }
       record++
     }
     seen[tag] = record
-    if (readTag(tag, r, { draft, state })) continue
-    addFix(fixes, draft)
-    return { ...state, fixes, isWhole: false }
+    isWhole = readTag(tag, r, reading)
   }
-  addFix(fixes, draft)
-  return { ...state, fixes, isWhole: true }
+  addFix(fixes, reading.draft)
+  return { ...state, fixes, isWhole }
 }
 
 /**

@@ -135,9 +135,11 @@ function fieldNode(text: string, parsing: Parsing): FieldNode {
 }
 
 function withAlarms(alarms: NonNullable<Field['alarms']>, read: Field['read']): NonNullable<Field['read']> {
+  const kinds = new Map(Object.entries(alarms))
   return (text, draft, session) => {
     read?.(text, draft, session)
-    if (Object.hasOwn(alarms, text)) draft.says({ alarms: [alarms[text]] })
+    const alarm = kinds.get(text)
+    if (alarm) draft.says({ alarms: [alarm] })
   }
 }
 

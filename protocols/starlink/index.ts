@@ -81,7 +81,10 @@ function decode(frame: Buffer, session: Session): Message {
     }
     const values = content.split(',')
     const indexes = indexesOf(format, settings)
-    const textOf = (name: string) => values[indexes.get(name) ?? -1]?.trim() || undefined
+    const textOf = (name: string) => {
+      const index = indexes.get(name)
+      return index === undefined ? undefined : values[index]?.trim() || undefined
+    }
     const fix = fixOf(textOf, session)
     const more = saidOf(textOf, indexes.size - 1 === indexes.get('ENG') ? values.slice(indexes.size) : [])
     if (!fix) return { none: 'no place', said: more }
@@ -127,13 +130,14 @@ const formats = new WeakMap<Settings, ReadonlyMap<string, number>>()
 
 /** The text in front of the checksum. @throws DecodeError */
 function checked(frame: Buffer, session: Session): string {
-  const star = frame.lastIndexOf('*')
+  const star = frame.lastIndexOf(STAR)
   if (star < 0) throw new DecodeError('truncated')
   const sum = Number.parseInt(frame.toString('latin1', star + 1), 16)
   verify(sum === sum8(frame.subarray(1, star)), session)
   return frame.toString('latin1', 0, star)
 }
 
+const STAR = 0x2a
 const NUMBER = /^[-+]?\d*\.?\d+$/
 
 function fixOf(textOf: (name: string) => string | undefined, { now }: Session): Fix | undefined {

@@ -157,11 +157,11 @@ export class ByteReader {
   }
 
   f32(): number {
-    return this.#bytes.readFloatBE(this.take(4))
+    return floatOf(this.i32())
   }
 
   f32le(): number {
-    return this.#bytes.readFloatLE(this.take(4))
+    return floatOf(this.i32le())
   }
 
   f64(): number {
@@ -225,6 +225,15 @@ export class ByteReader {
 }
 
 const DIGITS = /^[0-9]*$/
+
+/** The number of the 32 bits of a float. Buffer's methods take longer: they write it byte by byte. */
+function floatOf(bits: number): number {
+  BITS[0] = bits
+  return FLOAT[0]
+}
+
+const BITS = new Int32Array(1)
+const FLOAT = new Float32Array(BITS.buffer)
 
 /** The content of zlib-compressed bytes, at most `limit` bytes. @throws DecodeError `malformed`. */
 export function inflate(bytes: Buffer, limit: number): Buffer {

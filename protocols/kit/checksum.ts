@@ -46,15 +46,15 @@ export function xorOfText(text: string, from = 0, to = text.length): number {
   return sum & 0xff
 }
 
-/** The lowest eight bits of the sum of all bytes. */
-export function sum8(bytes: Uint8Array): number {
-  return sum16(bytes) & 0xff
+/** The lowest eight bits of the sum of all bytes, or of those before an index. */
+export function sum8(bytes: Uint8Array, to = bytes.length): number {
+  return sum16(bytes, to) & 0xff
 }
 
-/** The lowest sixteen bits of the sum of all bytes. */
-export function sum16(bytes: Uint8Array): number {
+/** The lowest sixteen bits of the same. */
+export function sum16(bytes: Uint8Array, to = bytes.length): number {
   let sum = 0
-  for (let i = bytes.length - 1; i >= 0; i--) sum += bytes[i]
+  for (let i = to - 1; i >= 0; i--) sum += bytes[i]
   return sum & 0xffff
 }
 

@@ -20,9 +20,14 @@ export function degreesMinutes(value: number): number {
  * degrees is 22° 34.5678′. @throws DecodeError `malformed`.
  */
 export function digitsDegreesMinutes(digits: string, degreeDigits: 2 | 3): number {
-  if (!/^\d{5,}$/.test(digits)) throw new DecodeError('malformed', `"${digits.slice(0, 40)}" is not an angle`)
-  return degreesMinutes(Number(digits) / 10 ** (digits.length - degreeDigits - 2))
+  if (!ANGLE.test(digits)) throw new DecodeError('malformed', `"${digits.slice(0, 40)}" is not an angle`)
+  const decimals = digits.length - degreeDigits - 2
+  return degreesMinutes(Number(digits) / (POWERS[decimals] ?? 10 ** decimals))
 }
+
+const ANGLE = /^\d{5,}$/
+/** Of ten: to look one up takes less time than to raise it. */
+const POWERS = [1, 10, 100, 1000, 1e4, 1e5, 1e6]
 
 /** Degrees from radians. */
 export const radians = (value: number): number => (value * 180) / Math.PI

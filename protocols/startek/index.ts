@@ -15,7 +15,7 @@
  */
 import { hexadecimal, lengthField, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
 
-const HEAD = '&&{packet}{length},{imei},'
+const HEAD = '&&{any},{imei},'
 
 /** Behind a position: odometer, cell, signal, status, inputs, outputs, voltages, four fields of no interest, and the driver's card. */
 const BESIDES = '[,{any:3},{status}[,{inputs}[,{any}[,{power}[|{battery}[|{any}]][,{any:4},{driver}]]]]][,{any}]'
@@ -34,8 +34,6 @@ export default textProtocol({
   frame: lengthField({ start: '&&', at: 3, width: 5, digits: 10, until: ',', add: 4 }),
   before: checked,
   fields: {
-    packet: { like: '[^]' },
-    length: { like: '\\d{1,5}' },
     event: { alarms: EVENTS },
     data: { read: (text, draft) => draft.text('event') === KEY && draft.says({ driver: text }) },
     status: {
@@ -65,6 +63,6 @@ export default textProtocol({
 
 /** Takes the checksum off. */
 function checked(text: string, session: Session, bytes: Buffer): string {
-  verify(sum8(bytes.subarray(0, -2)) === hexadecimal(text, text.length - 2), session)
+  verify(sum8(bytes, bytes.length - 2) === hexadecimal(text, text.length - 2), session)
   return text.slice(0, -2)
 }

@@ -74,21 +74,20 @@ function saidIn(fields: ReadonlyMap<string, string>): Said | undefined {
   const flags = hasStatus ? hexadecimal(status, 8, 10) : 0
   return said({
     ignition: hasStatus ? (hexadecimal(status, 1, 2) & IGNITION) !== 0 : undefined,
-    external_voltage: scaled(fields.get('V'), OF_4, 10) ?? scaled(fields.get('Y'), OF_5, 1000),
-    battery_percent: scaled(fields.get('T'), OF_2, 1) ?? scaled(fields.get('M'), OF_3, 10),
+    external_voltage: exact(fields.get('V'), 4, 10) ?? exact(fields.get('Y'), 5, 1000),
+    battery_percent: exact(fields.get('T'), 2, 1) ?? exact(fields.get('M'), 3, 10),
     alarms: alarmsOf(flags & VIBRATION && 'vibration', flags & LOW_POWER && 'low_power'),
   })
 }
 
 const STATUS = /^[0-9a-f]{10}$/i
-/** Fields of exactly 2, 3, 4 and 5 digits. */
-const [OF_2, OF_3, OF_4, OF_5] = [/^\d\d$/, /^\d{3}$/, /^\d{4}$/, /^\d{5}$/]
+const DIGITS = /^\d+$/
 const IGNITION = 1
 const [VIBRATION, LOW_POWER] = [0x10, 0x40]
 
-function scaled(field: string | undefined, pattern: RegExp, divisor: number): number | undefined {
-  const value = digits(field, pattern)
-  return value === undefined ? undefined : value / divisor
+/** The number of a field of exactly so many digits, divided. */
+function exact(field: string | undefined, width: number, divisor: number): number | undefined {
+  return field?.length === width && DIGITS.test(field) ? Number(field) / divisor : undefined
 }
 
 /** The fields by their letters; of a letter that comes twice the first: binary fields at the end may look like fields. */

@@ -40,7 +40,7 @@ export default textProtocol({
   fields: {
     // Without "&" and "?": frames of CarTrack begin and end alike.
     id: { like: '\\w+' },
-    event: { read: (text, draft) => EVENTS.has(text) && draft.says(EVENTS.get(text) ?? {}) },
+    event: { read: (text, draft) => draft.says(EVENTS.get(text) ?? {}) },
     rpm: { like: '0|\\d{3,5}' },
     way: {},
     fuel: {},
@@ -68,9 +68,10 @@ export default textProtocol({
 /** A frame of a form, with the fields that are read in one order, a comma behind each. */
 function arranged(text: string, session: Session): string {
   if (!text.startsWith('$$')) return `|${text}`
-  const values = text.slice(2).split(',')
-  const { form } = session.settingsOf(values[0])
+  const [id] = text.slice(2).split(',', 1)
+  const { form } = session.settingsOf(id)
   if (typeof form !== 'string') return `|${text}`
+  const values = text.slice(2).split(',')
   const names = form.split(',')
   return `form|${NAMES.map((name) => values[names.indexOf(name)] ?? '').join(',')},`
 }

@@ -9,6 +9,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { protocolPorts } from '../../protocols/index.ts'
 import { loadConfig } from '../../src/config/files.ts'
+import { CODES } from '../../src/diagnose/codes.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { operationGauges } from '../../src/observe/operation-gauges.ts'
 import { CertificateMaker } from '../support/certificates.ts'
@@ -57,6 +58,40 @@ it('docker/prometheus has rules for alerts on metrics that exist', () => {
   expect(namesIn(rules).length).toBeGreaterThan(10)
   expect(namesIn(rules).filter((name) => !known.has(name))).toEqual([])
   expect((parse(rules) as { groups: { rules: object[] }[] }).groups[1].rules.length).toBeGreaterThan(10)
+})
+
+/** Metrics that have neither panel nor rule, and why. */
+const WITHOUT_PANEL = {
+  appends_total: 'only its ratio to the fixes says something, in a bench',
+  build_info: 'it joins others to the version',
+  clock_alarm: 'own_clock is a finding',
+  config_last_reload_successful: 'a file that is not in effect is a finding',
+  fixes_repaired_total: 'clock_behind and others are findings',
+  frames_total: 'fixes have a panel',
+  in_flight_bytes: 'a gateway that has too many says so in refused and pauses',
+  misunderstood_left_total: 'what is kept has a panel',
+  roster_last_write_timestamp_seconds: 'a roster may stay as it is for months',
+}
+
+it('every metric has a panel of the dashboard or a rule, or is listed as without', () => {
+  const metrics = readFileSync(join(ROOT, 'src/admin/metrics.txt'), 'utf8').match(/^waybridge_\w+/gm) ?? []
+  const shown = ['docker/grafana/dashboards/waybridge.json', 'docker/prometheus/rules.yaml']
+    .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+    .join()
+  const isShown = (metric: string) => new RegExp(`\\b${metric}(?:_bucket|_count|_sum)?\\b`).test(shown)
+  const without = metrics.filter((metric) => !isShown(metric)).map((metric) => metric.replace('waybridge_', ''))
+  expect(without.toSorted()).toEqual(Object.keys(WITHOUT_PANEL).toSorted())
+})
+
+it('every finding that is an error or a warning has one rule', () => {
+  const rules = readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8')
+  const matchers = Array.from(rules.matchAll(/code(=~|!~)"([^"]*)"/g), ([, sign, text]) => {
+    const pattern = new RegExp(`^(?:${text})$`)
+    return (code: string) => pattern.test(code) === (sign === '=~')
+  })
+  expect(matchers).toHaveLength(4)
+  const rulesOf = (code: string) => matchers.filter((matches) => matches(code)).length
+  expect(Object.keys(CODES).filter((code) => rulesOf(code) !== 1)).toEqual([])
 })
 
 it('every rule links to a paragraph that exists', () => {

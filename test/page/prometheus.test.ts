@@ -17,7 +17,7 @@ const soon = { timeout: 60_000 }
 
 /** Queries whose answer may be empty while nothing waits, is wrong, refused or pushed. */
 const MAY_BE_EMPTY =
-  /waybridge_(?:findings|oldest|fixes_received|last_|push_requests|refused|fixes_filtered|decode_errors)|_bucket|restarts/
+  /waybridge_(?:findings|oldest|fixes_received|last_|push_requests|refused|fixes_filtered|decode_errors|bridge|pauses)|_bucket|restarts/
 
 it.skipIf(!programs)(`the rules hold in their own tests; ${MISSING}`, () => {
   for (const args of [

@@ -4,12 +4,19 @@ import type { Facts, Found, StoppedTraffic, StoppedWith, Trait, TrafficVan } fro
 /** Vans that fell silent together. */
 interface Stop {
   readonly cutAt: number
-  /** Vans that are silent since, when each was heard last, and when it was found to be one of them. */
-  readonly silent: Map<string, { readonly lastAt: number; readonly foundAt: number }>
+  /** Vans that are silent since. */
+  readonly silent: Map<string, SilentVan>
   /** What is said of it; it is not worked out again once all vans must have been heard. */
   said: Omit<StoppedTraffic, 'still' | 'named'>
-  /** How many have fallen silent, those included that were heard again. */
-  readonly fell: Set<string>
+  /** How many were heard again. */
+  returned: number
+}
+
+interface SilentVan {
+  /** When it was heard last. */
+  readonly lastAt: number
+  /** When it was found to be one of them. */
+  readonly foundAt: number
 }
 
 interface TrafficLook {
@@ -59,6 +66,17 @@ export class TrafficWatch {
     if (cutAt !== undefined) this.#begin(cutAt, { lately, missing: free, now })
   }
 
+  /** All that is known of what stopped, as JSON, for the watch of the process that comes next. */
+  kept(): string {
+    return JSON.stringify(this.#stops.map((stop) => ({ ...stop, silent: [...stop.silent] })))
+  }
+
+  /** Takes over what another watch has kept. What was heard since ends at the next look. */
+  takeOver(kept: string): void {
+    const stops = JSON.parse(kept) as (Omit<Stop, 'silent'> & { silent: [string, SilentVan][] })[]
+    this.#stops = stops.map((stop) => ({ ...stop, silent: new Map(stop.silent) }))
+  }
+
   /** What holds now. */
   stops(): StoppedTraffic[] {
     return this.#stops.map(({ said, silent }) => {
@@ -69,9 +87,10 @@ export class TrafficWatch {
   #endThoseThatAreHeard(vans: readonly TrafficVan[]): void {
     if (this.#stops.length === 0) return
     const heardAt = new Map(vans.map((van) => [van.id, van.heardAt]))
-    for (const { silent } of this.#stops)
-      for (const [id, { lastAt }] of silent) if (heardAt.get(id) !== lastAt) silent.delete(id)
-    this.#stops = this.#stops.filter(({ silent, fell }) => silent.size * 2 >= fell.size)
+    for (const stop of this.#stops)
+      for (const [id, { lastAt }] of stop.silent)
+        if (heardAt.get(id) !== lastAt && stop.silent.delete(id)) stop.returned++
+    this.#stops = this.#stops.filter(({ silent, returned }) => silent.size >= returned)
   }
 
   #learnClocks(vans: readonly TrafficVan[], now: number): void {
@@ -95,19 +114,17 @@ export class TrafficWatch {
     if (!said) return
     const own = said.shared ? fell.filter((van) => hasTrait(van, said.shared)) : fell
     const silent = new Map(own.map(({ id, seenAt }) => [id, { lastAt: seenAt, foundAt: now }]))
-    this.#stops.push({ cutAt, said, silent, fell: new Set(silent.keys()) })
+    this.#stops.push({ cutAt, said, silent, returned: 0 })
   }
 
   /** Vans that send seldom are missing later. */
   #grow(stop: Stop, { lately, missing, now }: Judged): void {
-    const { cutAt, fell, said, silent } = stop
+    const { cutAt, said, silent } = stop
     if (now - cutAt > GROWS_MS) return
     const more = missing.filter((van) => !this.stoppedWith(van.id) && covers(van, cutAt) && hasTrait(van, said.shared))
     if (more.length === 0) return
-    for (const { id, seenAt } of more) {
-      fell.add(id)
-      silent.set(id, { lastAt: seenAt, foundAt: now })
-    }
+    for (const { id, seenAt } of more) silent.set(id, { lastAt: seenAt, foundAt: now })
+    const fell = silent.size + stop.returned
     const { shared } = said
     const own = shared ? lately.filter((van) => hasTrait(van, shared)) : lately
     const of = own.filter(({ heardAt }) => heardAt > cutAt + NEAR_MS).length + more.length + said.vans
@@ -115,8 +132,8 @@ export class TrafficWatch {
     stop.said = {
       ...said,
       company: more.every(({ company }) => company === said.company) ? said.company : undefined,
-      vans: fell.size,
-      of: Math.max(fell.size, Math.min(of, own.length)),
+      vans: fell,
+      of: Math.max(fell, Math.min(of, own.length)),
       fromAt: Math.min(said.fromAt, from),
       untilAt: Math.max(said.untilAt, until),
     }

@@ -149,6 +149,8 @@ export const keys = {
   /** hashes that expire: how many frames came by way of a trial; `<figure> <device>` → what was seen of it (see trial.ts) */
   trial: `${TAG}:trial`,
   triedDevices: `${TAG}:tried-devices`,
+  /** string that expires: which vans fell silent together, JSON (see diagnose/traffic.ts) */
+  traffic: `${TAG}:traffic`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
   /**

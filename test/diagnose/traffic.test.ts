@@ -287,3 +287,24 @@ it('a silence that lasts is said once what explained it is over for a while', ()
   expect(saidAfter(said)).toBeGreaterThan(260)
   expect(saidAfter(said)).toBeLessThanOrEqual(300)
 })
+
+it('a watch goes on where the one before has stopped: what was said is still said, and ends as it would have', () => {
+  const senders = fleet(50, (index) => ({ untilS: 100, fromS: index < 40 ? 300 : 400 }))
+  const before = new TrafficWatch(START - 3600 * S)
+  const look = (traffic: TrafficWatch, nowS: number) => {
+    traffic.look(
+      senders.flatMap((each) => seen(each, nowS)),
+      { now: START + nowS * S, isExplained: false },
+    )
+    return traffic.stops()
+  }
+  for (let nowS = 0; nowS < 200; nowS++) look(before, nowS)
+  const after = new TrafficWatch(START + 200 * S)
+  after.takeOver(before.kept())
+  expect(look(after, 200)).toEqual(look(before, 200))
+  expect(look(after, 299)).toMatchObject([{ vans: 50, still: 50 }])
+  expect(after.stoppedWith('7')).toEqual(before.stoppedWith('7'))
+  for (let nowS = 300; nowS < 312; nowS++) look(after, nowS)
+  expect(after.stops()).toEqual([])
+  expect(after.kept()).toBe('[]')
+})

@@ -7,6 +7,7 @@ import { sameId, slipBetween } from '../../domain/ids.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnected } from '../../store/device-record.ts'
+import { keys, type Store } from '../../store/index.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
@@ -102,6 +103,7 @@ interface SurveySources extends StateSources {
 }
 
 interface ConditionSources extends SurveySources {
+  readonly redis: Store
   /** Whether something that is known explains that vans are not heard. `now`: ms UTC. */
   readonly isExplained: (now: number) => boolean
   readonly knownTraffic: () => KnownTraffic
@@ -118,6 +120,8 @@ export function surveyDevice(device: IndexedDevice, sources: SurveySources, now:
 export class ConditionCollector {
   readonly #sources: ConditionSources
   readonly #traffic = new TrafficWatch()
+  /** What stopped, as it was read or written last; undefined: what the process before has kept is not known yet. */
+  #trafficKept: string | undefined
   readonly #startedAt = performance.now()
   #clock = { now: Date.now(), at: performance.now() }
   #overdue: ReadonlyMap<string, number> = new Map()
@@ -207,8 +211,23 @@ export class ConditionCollector {
     // What was heard lately is not known while Redis is away, or after this process has slept.
     if (!index.isCurrent) return busyMs
     this.#overdue = isWarm ? overdue : new Map()
+    if (this.#trafficKept === undefined) await this.#takeOverTraffic()
     this.#traffic.look(vans, { now, isExplained: this.#hasJumped(now) || isExplained(now) })
+    await this.#keepTraffic()
     return busyMs
+  }
+
+  /** Vans that fell silent together before this process began are still silent. */
+  async #takeOverTraffic(): Promise<void> {
+    this.#trafficKept = (await this.#sources.redis.get(keys.traffic)) ?? NOTHING
+    this.#traffic.takeOver(this.#trafficKept)
+  }
+
+  async #keepTraffic(): Promise<void> {
+    const kept = this.#traffic.kept()
+    if (kept === this.#trafficKept) return
+    await this.#sources.redis.set(keys.traffic, kept, 'EX', TRAFFIC_KEPT_S)
+    this.#trafficKept = kept
   }
 
   /** Whether the clock was set, or the machine was suspended. */
@@ -251,3 +270,6 @@ const WARM_MS = 90_000
 const OVERDUE_MS = 60_000
 /** If more devices than this are not configured, none of them is named singly. */
 const MOST_NAMED = 6
+/** What `kept` says if nothing stopped. */
+const NOTHING = '[]'
+const TRAFFIC_KEPT_S = 7 * 86_400

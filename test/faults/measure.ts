@@ -63,6 +63,8 @@ class Falsehoods {
   readonly #site: Site
   readonly #fault: Fault
   readonly #found = new Set<string>()
+  /** Vans that were connected once: before, it is true that they were never heard. */
+  readonly #connected = new Set<string>()
   readonly #listening: Promise<void>
   #isOver = false
 
@@ -99,6 +101,8 @@ class Falsehoods {
       this.#found.add(verdict)
     for (const van of well) {
       const { links } = await product.admin<Chain>(`/admin/devices/${van}/chain`)
+      if (links.some(({ link, state }) => link === 'connected' && state === 'ok')) this.#connected.add(van)
+      if (!this.#connected.has(van)) continue
       for (const { evidence, link, state } of links)
         if (state === 'broken') this.#found.add(`${van}, ${link}: ${evidence.join('; ')}`)
     }

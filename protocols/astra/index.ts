@@ -35,7 +35,7 @@ export default {
   acknowledges: 'fixes',
   integrity: { checksum: 'CRC-16/MODBUS', covers: [3, -2] },
   tcp: { port: 5103, frame },
-  udp: { port: 5103 },
+  udp: { port: 5103, frame },
   decode,
 } satisfies Protocol
 

@@ -59,7 +59,7 @@ export default {
   acknowledges: 'fixes',
   integrity: { checksum: 'CRC-16/ARC', covers: (frame) => [coveredFrom(frame), frame.length] },
   tcp: { port: 5044, frame: framing.frame },
-  udp: { port: 5044 },
+  udp: { port: 5044, frame: framing.frame },
   decode,
 } satisfies Protocol
 

@@ -48,7 +48,7 @@ export default {
   acknowledges: 'fixes',
   integrity: { checksum: 'sum8', covers: [4, -1] },
   tcp: { port: 5033, frame: frameLength },
-  udp: { port: 5033 },
+  udp: { port: 5033, frame: frameLength },
   decode,
 } satisfies Protocol
 

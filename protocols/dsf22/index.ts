@@ -22,7 +22,7 @@ export default {
   devices: 'DSF22',
   acknowledges: 'fixes',
   tcp: { port: 5236, frame: frameLength },
-  udp: { port: 5236 },
+  udp: { port: 5236, frame: frameLength },
   decode,
 } satisfies Protocol
 
@@ -39,7 +39,7 @@ function frameLength(...[bytes]: Parameters<Framer>): number {
 }
 
 function decode(frame: Buffer): Message {
-  // A datagram comes without the framer.
+  // What is left of a datagram may begin otherwise.
   if (!frame.subarray(0, START.length).equals(Buffer.from(START))) throw new DecodeError('unsupported')
   const r = new ByteReader(frame).skip(START.length)
   const device = String(r.u16le())

@@ -32,13 +32,15 @@ import {
   xor,
 } from '../kit/index.ts'
 
+const packets = lengthField({ start: '$$', at: 3, width: 2, add: 5, end: 0x0d, most: 1024 })
+
 export default {
   name: 'gator',
   devices: 'Gator M508, M518, M528, M588',
   acknowledges: 'fixes',
   integrity: { checksum: 'exclusive or', covers: [3, -2] },
-  tcp: { port: 5052, frame: lengthField({ start: '$$', at: 3, width: 2, add: 5, end: 0x0d, most: 1024 }) },
-  udp: { port: 5052 },
+  tcp: { port: 5052, frame: packets },
+  udp: { port: 5052, frame: packets },
   decode,
 } satisfies Protocol
 

@@ -43,7 +43,7 @@ export default {
   acknowledges: 'fixes',
   integrity: { checksum: 'CRC-16/CCITT-FALSE, of binary frames', covers: hexCovers },
   tcp: { port: 5004, frame: spoken.frame },
-  udp: { port: 5004 },
+  udp: { port: 5004, frame: spoken.frame },
   decode: spoken.decode,
 } satisfies Protocol
 

@@ -60,6 +60,14 @@ export default {
       ],
     },
     {
+      title: 'packets of both protocols in one datagram',
+      transport: 'udp',
+      frames: [
+        { frame: packet('K', '', [reportK(7)]), device: ID, fixes: [FIX], reply: ACK },
+        { frame: packet('X', '01', [reportX(1)]), device: ID, fixes: [FIX_OF_X], reply: ACK },
+      ],
+    },
+    {
       title: 'protocol X',
       frames: [
         { frame: packet('X', '02', [reportX(1), reportX(2)]), device: ID, fixes: [FIX_OF_X, FIX_OF_X], reply: ACK },

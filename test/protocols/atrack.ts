@@ -88,6 +88,15 @@ export default {
       ],
     },
     {
+      title: 'a keep-alive, a report, lines in one datagram',
+      transport: 'udp',
+      frames: [
+        { frame: ACK, device: IMEI, none: 'heartbeat', reply: ACK },
+        { frame: binary(record()), device: IMEI, fixes: [FIX], reply: ACK },
+        { frame: text(`${TEXT}\r\n`), device: IMEI, fixes: [FIX], reply: ACK },
+      ],
+    },
+    {
       title: 'a report with values that the setting names',
       settings: { form: '%AT%SA' },
       frames: [

@@ -23,6 +23,14 @@ export default {
   },
   frames: [
     {
+      title: 'a status and a modular message in one datagram',
+      transport: 'udp',
+      frames: [
+        { frame: status('MCGP'), device: ID, fixes: [STATUS], reply: ACK.toBuffer() },
+        { frame: modular('080100ff'), device: ID, none: 'no place', reply: MODULAR_ACK.toBuffer() },
+      ],
+    },
+    {
       title: 'a status, in radians and in degrees; a modular message',
       frames: [
         { frame: status('MCGP'), device: ID, fixes: [STATUS], reply: ACK.toBuffer() },

@@ -21,6 +21,11 @@ export default {
   costly: { zeros: Buffer.concat([packet(255), Buffer.alloc(COSTLY_SIZE)]) },
   frames: [
     {
+      title: 'two packets in one datagram',
+      transport: 'udp',
+      frames: Array.from({ length: 2 }, () => ({ frame: packet(1), device: '777', fixes: [FIX], reply: bytes('01') })),
+    },
+    {
       title: 'positions',
       frames: [
         {

@@ -44,6 +44,14 @@ export default {
   costly: { zeros: Buffer.concat([POSITION, Buffer.alloc(COSTLY_SIZE)]) },
   frames: [
     {
+      title: 'a heartbeat and a position in one datagram',
+      transport: 'udp',
+      frames: [
+        { frame: HEARTBEAT, device: SHORT_ID, none: 'heartbeat', reply: answer(HEARTBEAT) },
+        { frame: POSITION, device: SHORT_ID, fixes: [FIX], reply: answer(POSITION) },
+      ],
+    },
+    {
       title: 'positions under both kinds of ids, a heartbeat, a clock that was never set',
       frames: [
         { frame: POSITION, device: SHORT_ID, fixes: [FIX], reply: answer(POSITION) },

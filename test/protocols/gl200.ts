@@ -123,6 +123,16 @@ export default {
       ],
     },
     {
+      title: 'two reports in one datagram',
+      transport: 'udp',
+      frames: Array.from({ length: 2 }, () => ({
+        frame: report('+RESP:GTFRI', `0,0,1,${PLACE},00`),
+        device: IMEI,
+        fixes: [FIX],
+        reply: '+SACK:0C19$',
+      })),
+    },
+    {
       title: 'what reports say beside the position',
       frames: [
         saying('FRI', `12650,10,1,${PLACE},20.5,00080:03:37,,,95,220100,,,,`, {

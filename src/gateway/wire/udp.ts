@@ -259,11 +259,15 @@ function addressesOfMachine(): ReadonlySet<string> {
   return new Set(['127.0.0.1', '::1', ...interfaces.map(({ address }) => address)])
 }
 
+/** The frames of a datagram and what is left of it. If no frame begins in it, all of it is one, unless it is blank. */
 function framesOf(datagram: Buffer, { udp }: Protocol, session: Session): Buffer[] {
   if (!udp?.frame) return [datagram]
   const { frames, rest } = cut(datagram, udp.frame, session)
-  return rest.length > 0 ? [...frames, rest] : frames
+  if (rest.length > 0) return [...frames, rest]
+  return frames.length === 0 && datagram.some((byte) => byte > BLANK) ? [datagram] : frames
 }
+
+const BLANK = 0x20
 
 /** Resolves once the system has taken the reply; a lost reply is sent again when the device asks again. */
 function send(socket: Socket, reply: Buffer, { address, port }: RemoteInfo): Promise<void> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import gt06 from '../../../protocols/gt06/index.ts'
+import { loadProtocol } from '../../../protocols/index.ts'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import wialon from '../../../protocols/wialon/index.ts'
 import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
@@ -8,6 +9,8 @@ import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { dropReason, listenUdp } from '../../../src/gateway/wire/udp.ts'
 import { observations } from '../../../src/observe/observations.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../../support/listen.ts'
+import { frameOf } from '../../support/own-frames.ts'
+import { casesOf } from '../../support/protocol-cases.ts'
 import { inEnglish } from '../../support/texts.ts'
 import { datagramPeer } from '../../support/udp.ts'
 
@@ -46,6 +49,39 @@ describe('UDP datagrams', () => {
     const van = await datagramPeer(port)
     van.say('id van-1\nfix 1\n?\nfix 2')
     await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n', 'ok 2\n']))
+  })
+
+  it.for(['astra', 'atrack', 'cellocator', 'dsf22', 'gator', 'gl200'])(
+    'may contain several frames of %s, each with its answer',
+    async (name) => {
+      const { frames = [] } = (await casesOf(name)).frames.find(({ transport }) => transport === 'udp') ?? {}
+      const shared = gateway()
+      const [{ device = '' }] = frames
+      await shared.configure({
+        id: device,
+        company_id: '7',
+        courier_id: '42',
+        route_id: '1001',
+        source: 'devices.yaml',
+      })
+      const { port } = await open(listenUdp({ ...AT, protocol: await loadProtocol(name) }, shared))
+      const van = await datagramPeer(port)
+      van.say(Buffer.concat(frames.map((each) => frameOf(each) as Buffer)))
+      const answers = frames.map(({ reply }) => String(reply))
+      await until(() => expect(van.heard).toEqual(answers))
+      expect(shared.stored).toHaveLength(frames.filter(({ fixes }) => fixes).length)
+    },
+  )
+
+  it('in which no frame begins are counted as one, unless they are blank', async () => {
+    const errors = await count('decode_errors_total', { protocol: 'gator' })
+    const frames = await count('frames_total', { transport: 'udp' })
+    const { port } = await open(listenUdp({ ...AT, protocol: await loadProtocol('gator') }, gateway()))
+    const van = await datagramPeer(port)
+    van.say('\r\n')
+    van.say('no frame')
+    await until(async () => expect((await count('decode_errors_total', { protocol: 'gator' })) - errors).toBe(1))
+    expect((await count('frames_total', { transport: 'udp' })) - frames).toBe(1)
   })
 
   it('are not answered while they cannot be stored, and are stored when sent again', async () => {

@@ -63,12 +63,14 @@ export async function importTraccarCommand(file: string | undefined, options: Tr
   if (!rest.json) printLines(notes.map((note) => `${name}: ${note}`))
   if (entries.length === 0) throw new UserError(`${name}: there is no device to take over.`)
   const code = await takeList('import', { name, json: entries }, { ...rest, url: adminUrl, token: adminToken })
-  if (toTrial && !rest.json) printExact(await trialLines(fleet.protocols, server?.hostname))
+  if (toTrial && !rest.json) printExact(await trialLines(fleet.protocols, server?.host))
   return code
 }
 
 /** A Traccar server, and the token for it. */
-interface TraccarServer extends Pick<URL, 'origin' | 'hostname'> {
+interface TraccarServer extends Pick<URL, 'origin'> {
+  /** Its name, or its address without brackets. */
+  readonly host: string
   /** Without a slash at its end. */
   readonly base: string
   readonly token: string
@@ -82,7 +84,12 @@ function serverAt(url: string, token: string | undefined): TraccarServer {
     throw new UserError('--token: give the token of a user of the Traccar server (or WAYBRIDGE_TRACCAR_TOKEN).')
   if (/[^!-~]/.test(token.trim())) throw new UserError('--token: expected printable characters without spaces.')
   const { hostname, origin, pathname } = parsed
-  return { origin, hostname, base: origin + pathname.replace(/\/+$/, ''), token: token.trim() }
+  return {
+    origin,
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    base: origin + pathname.replace(/\/+$/, ''),
+    token: token.trim(),
+  }
 }
 
 async function readServer(server: TraccarServer, withDrivers: boolean): Promise<TraccarFleet> {

@@ -71,9 +71,10 @@ export function listener(protocols: Protocols, dir: string) {
 
 /** An old server behind a listener. */
 const trial = fields({
-  host: leaf((value) => (isHost(value) ? value : undefined), 'expected a host name or an IP address').describe(
-    'Name or IP address of the old server.',
-  ),
+  host: leaf(
+    (value) => (isHost(value) ? value : undefined),
+    'expected a host name, or an IP address without brackets',
+  ).describe('Name or IP address of the old server.'),
   port: integer(1, 65_535, 'port').describe('Its port.'),
   push: setting(flag, false, 'Push the positions as well; `false`: they are read, shown and dropped.'),
 })

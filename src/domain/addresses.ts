@@ -6,6 +6,11 @@ export function addressOf(remote: string): string {
   return colon < 0 ? remote : remote.slice(0, colon)
 }
 
+/** `127.0.0.1:5027`, `[::1]:5027`. */
+export function hostPort({ host, port }: { readonly host: string; readonly port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
 /**
  * The network of an address, for limits: its /24, for IPv6 its /56. An IPv4 address as IPv6 (`::ffff:192.0.2.1`) counts
  * as IPv4. A text that is not an address is a network of its own.

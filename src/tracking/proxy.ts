@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { isIPv6, type Socket, connect } from 'node:net'
+import { type Socket, connect } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { buildConnector, Client } from 'undici'
+import { hostPort } from '../domain/addresses.ts'
 import { printableUrl } from '../masking.ts'
 
 /** Why a proxy does not connect to a host. Its message has no secret. */
@@ -25,7 +26,7 @@ export interface HostAndPort {
 export async function openTunnel({ host, port }: HostAndPort, { proxy, timeoutMs }: TunnelOptions): Promise<Socket> {
   const url = new URL(proxy)
   const client = new Client(url.origin, { allowH2: false, connect: { timeout: timeoutMs } })
-  const path = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const path = hostPort({ host, port })
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const { socket, statusCode } = await client.connect({ path, headers: { host: path, ...credentials(url) }, signal })

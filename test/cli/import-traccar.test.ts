@@ -1,5 +1,8 @@
 import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { protocolPorts } from '../../protocols/index.ts'
+import { readGateway } from '../../src/config/files.ts'
+import { hostPort } from '../../src/domain/addresses.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
@@ -39,7 +42,7 @@ interface Old {
 }
 
 /** A server that answers as the reference of Traccar's REST API says. */
-async function oldServer({ isAdmin = true, busy = 0 } = {}): Promise<Old> {
+async function oldServer({ isAdmin = true, busy = 0, host = '127.0.0.1' } = {}): Promise<Old> {
   const asked: string[] = []
   let left = busy
   const server = createServer(({ headers, url = '' }, response) => {
@@ -58,9 +61,9 @@ async function oldServer({ isAdmin = true, busy = 0 } = {}): Promise<Old> {
     }
     return pathname in lists ? send(200, lists[pathname]) : send(404, 'no')
   })
-  const port = await listening(server)
+  const port = await listening(server, 0, host)
   onTestFinished(() => void server.close())
-  return { url: `http://127.0.0.1:${port}`, asked }
+  return { url: `http://${hostPort({ host, port })}`, asked }
 }
 
 const PORT = () => ['--admin-url', admin.url, '--admin-token', TOKEN]
@@ -117,6 +120,14 @@ describe('import traccar', () => {
     expect(out).toContain(`listeners:\n  - { transport: http, port: 5055, protocol: osmand, ${host} 5055 } }\n`)
     expect(out).toContain(`  - { transport: tcp, port: 5027, protocol: teltonika, ${host} 5027 } }\n`)
     expect(out).toContain('# nobodyspeaksthis: not a protocol of waybridge; its trackers stay at the old server\n')
+  })
+
+  it('prints the IPv6 address of the old server as the configuration takes it', async () => {
+    const { url } = await oldServer({ host: '::1' })
+    const { out } = await take(url, '--yes', '--to-trial')
+    expect(out).toContain('protocol: teltonika, trial: { host: "::1", port: 5027 } }\n')
+    const { config, mistakes } = readGateway(out.slice(out.indexOf('# gateway.yaml')), protocolPorts)
+    expect([mistakes, new Set(config?.listeners.map(({ trial }) => trial?.host))]).toEqual([[], new Set(['::1'])])
   })
 
   it('reads a file with the answer of GET /api/devices', async () => {

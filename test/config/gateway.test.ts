@@ -375,7 +375,12 @@ parked: { max_positions: 0 }
     [
       'an old server that is no host',
       'listeners: [{ transport: tcp, port: 1, protocol: auto, trial: { host: "http://old", port: 5027 } }]',
-      '1:71 listeners[0].trial.host: expected a host name or an IP address',
+      '1:71 listeners[0].trial.host: expected a host name, or an IP address without brackets',
+    ],
+    [
+      'an old server with an address in brackets',
+      'listeners: [{ transport: tcp, port: 1, protocol: auto, trial: { host: "[::1]", port: 5027 } }]',
+      '1:71 listeners[0].trial.host: expected a host name, or an IP address without brackets',
     ],
     [
       'an old server without a port',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { networkOf } from '../../src/domain/addresses.ts'
+import { hostPort, networkOf } from '../../src/domain/addresses.ts'
 
 it.each([
   ['192.0.2.7', '192.0.2.0/24'],
@@ -12,4 +12,14 @@ it.each([
   ['', ''],
 ])('the network of %s is %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
+})
+
+it('a port at an IPv6 address has that in brackets', () => {
+  const hosts = ['old.example', '192.0.2.7', '::1', 'fe80::1%eth0']
+  expect(hosts.map((host) => hostPort({ host, port: 5027 }))).toEqual([
+    'old.example:5027',
+    '192.0.2.7:5027',
+    '[::1]:5027',
+    '[fe80::1%eth0]:5027',
+  ])
 })

@@ -1,6 +1,7 @@
 import { Client } from 'undici'
+import { hostPort } from '../../domain/addresses.ts'
 import type { HttpSpeech, Speech } from '../speak/index.ts'
-import { hostPort, type LineEnd, LineFault, reasonOf, type VanLine } from './line.ts'
+import { type LineEnd, LineFault, reasonOf, type VanLine } from './line.ts'
 import { mqttLine, mqttSessionLine } from './mqtt.ts'
 import { tcpLine, udpLine } from './sockets.ts'
 

@@ -1,4 +1,5 @@
 import type { Fix } from '../../../protocols/kit/index.ts'
+import { hostPort } from '../../domain/addresses.ts'
 import type { Packet } from '../speak/index.ts'
 
 /** A van's wire to the gateway. It connects when there is something to send, and again after a fault. */
@@ -23,11 +24,6 @@ export interface LineEnd {
 /** A packet was not acknowledged; the message says why. */
 export class LineFault extends Error {
   override name = 'LineFault'
-}
-
-/** `127.0.0.1:5027`, `[::1]:5027`. */
-export function hostPort({ host, port }: LineEnd): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
 /** Why a connection failed, in a few words. */

@@ -1,14 +1,7 @@
 import { connect, type MqttClient } from 'mqtt'
+import { hostPort } from '../../domain/addresses.ts'
 import type { MqttSpeech } from '../speak/index.ts'
-import {
-  createExchange,
-  hostPort,
-  type LineEnd,
-  LineFault,
-  type PacketExchange,
-  reasonOf,
-  type VanLine,
-} from './line.ts'
+import { createExchange, type LineEnd, LineFault, type PacketExchange, reasonOf, type VanLine } from './line.ts'
 
 interface VanClient {
   readonly client: MqttClient

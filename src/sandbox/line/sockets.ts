@@ -1,8 +1,9 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { connect, isIPv6, type Socket } from 'node:net'
 import { cut } from '../../../protocols/kit/index.ts'
+import { hostPort } from '../../domain/addresses.ts'
 import type { DatagramSpeech, Packet, StreamSpeech } from '../speak/index.ts'
-import { createExchange, hostPort, type LineEnd, type PacketExchange, reasonOf, type VanLine } from './line.ts'
+import { createExchange, type LineEnd, type PacketExchange, reasonOf, type VanLine } from './line.ts'
 
 interface VanSocket {
   readonly socket: Socket

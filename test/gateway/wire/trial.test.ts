@@ -43,8 +43,8 @@ function onTrial(shared = gateway({ admitsUnknown: true })) {
 
 type OnTrial = ReturnType<typeof onTrial>
 
-const listenTo = (shared: Gateway, port: number, { push = true, protocol = AT.protocol } = {}) =>
-  open(listenTcp({ ...AT, protocol, trial: { host: '127.0.0.1', port, push } }, shared))
+const listenTo = (shared: Gateway, port: number, { push = true, protocol = AT.protocol, host = '127.0.0.1' } = {}) =>
+  open(listenTcp({ ...AT, protocol, trial: { host, port, push } }, shared))
 
 const found = () => inEnglish(observations.current()).filter((each) => each.code === 'trial_unreachable')
 
@@ -273,6 +273,13 @@ describe('a TCP listener in front of an old server', () => {
     next.say('id van-1\n')
     await until(() => expect(next.heard).toBe('hi\n'))
     await expect.poll(found, { timeout: 20_000 }).toEqual([])
+  })
+
+  it('names the IPv6 address of an old server that is down as people write it', async () => {
+    const { port } = await listenTo(onTrial(), 1, { host: '::1' })
+    const peer = await dial(port)
+    await until(() => expect(peer.over).toBe(true))
+    expect(found()).toMatchObject([{ evidence: ['[::1]:1: ECONNREFUSED'] }])
   })
 
   it('holds a fast tracker back while the old server does not read', async () => {

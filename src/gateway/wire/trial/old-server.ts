@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { TrialConfig } from '../../../config/schema.ts'
+import { hostPort } from '../../../domain/addresses.ts'
 import { observations } from '../../../observe/observations.ts'
 import { joined, say } from '../../../texts/text.ts'
 
@@ -70,7 +71,7 @@ export class OldServer {
   #note(): void {
     const { at, count, reason } = this.#failures
     if (count === 0 || (!this.#probing && performance.now() - at > COUNTS_MS)) return
-    const evidence = [joined([`${this.host}:${this.port}`, reason], ': ')]
+    const evidence = [joined([hostPort(this), reason], ': ')]
     observations.noteState('trial_unreachable', { subject: { listener: this.#listener }, evidence, count })
   }
 }

@@ -213,7 +213,7 @@ export class Identity {
     const { admitsUnknown, unknownDevices } = this.#options
     const id = sameId(name)
     // Nothing of it is held, and who answers it is the old server.
-    if (session.trial?.push === false) return new ResolvedDevice(id, undefined, false, objection)
+    if (session.trial?.push === false && isHoldable(id)) return new ResolvedDevice(id, undefined, false, objection)
     const mayBeHeld = admitsUnknown() && secret === undefined
     if (mayBeHeld && (session.bridge !== undefined || unknownDevices.admit(id, session)))
       return new ResolvedDevice(id, undefined, false, objection)

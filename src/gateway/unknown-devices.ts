@@ -23,7 +23,7 @@ export class UnknownDeviceQuota {
   }
 }
 
-/** Whether fixes of an id may be held at all: it is one, and not too long. */
+/** Whether anything may be kept of an id that is not configured: it is one, and not too long. */
 export function isHoldable(id: string): boolean {
   return id.length > 0 && Buffer.byteLength(id) <= MAX_ID_BYTES
 }

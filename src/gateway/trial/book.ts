@@ -14,6 +14,7 @@ import {
 } from '../../store/index.ts'
 import { Masking } from '../frame-description.ts'
 import { doubtOf, type Outcome } from '../outcome.ts'
+import { isHoldable } from '../unknown-devices.ts'
 import type { Compared } from './comparison.ts'
 
 /** What trials need of their gateway. */
@@ -120,7 +121,7 @@ export class TrialBook {
   }
 
   #of(device: string | undefined, protocol: string): OpenTrial | undefined {
-    if (!device) return undefined
+    if (device === undefined || !isHoldable(device)) return undefined
     const entry = this.#replica.roster.find(device)
     const id = entry?.id ?? sameId(device)
     const open = this.#devices.get(id)

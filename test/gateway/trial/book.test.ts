@@ -95,6 +95,19 @@ describe('the book of trials', () => {
     expect(await readTrialAccount(redis)).toMatchObject({ seen: 51, stored: 51 })
   })
 
+  it('leaves out ids that are too long for one, and counts their frames', async () => {
+    const book = await bookOf()
+    for (const id of ['x'.repeat(64), 'x'.repeat(65), 'é'.repeat(33)]) {
+      book.took(from(id), stored({ fixes: [FIX] }))
+      book.took(from('relay'), stored({ fixes: [{ ...FIX, device: id }] }))
+      book.missed(from(id), true)
+      book.compared(from(id), differs('fix'))
+    }
+    await book.write()
+    expect((await readTriedDevices(redis)).map(({ device }) => device)).toEqual(['x'.repeat(64)])
+    expect(await readTrialAccount(redis)).toEqual({ seen: 9, stored: 6, missed: 3 })
+  })
+
   it('loses no count while Redis is away, and while it writes', async () => {
     const book = await bookOf()
     book.took(from('7'), stored({ fixes: [FIX] }))

@@ -130,6 +130,17 @@ describe('a TCP listener in front of an old server', () => {
     expect([shared.stored, [...shared.seen.devices]]).toEqual([[], ['99', 'locked']])
   })
 
+  it('misses frames of an id that is too long for one, and passes them on', async () => {
+    const old = await oldServer()
+    const shared = onTrial(gateway())
+    const { port } = await listenTo(shared, old.port, { push: false })
+    const peer = await dial(port)
+    peer.say(`id ${'9'.repeat(65)}\nfix 1\n`)
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 0, missed: 2 }))
+    expect([...shared.seen.devices]).toEqual([])
+  })
+
   it('adds less than a millisecond to each answer', async () => {
     const old = await oldServer()
     const shared = onTrial()

@@ -130,5 +130,10 @@ export async function openOldDatagrams(answer: (datagram: string) => string | un
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
-  return { port: socket.address().port, got, close: () => void socket.close() }
+  let isOpen = true
+  const close = () => {
+    if (isOpen) socket.close()
+    isOpen = false
+  }
+  return { port: socket.address().port, got, close }
 }

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
-import { takeConnections } from '../../http/insides/connections.ts'
-import { endFlood } from '../../http/insides/parser.ts'
+import { allowHalfOpen, takeConnections } from '../../http/insides/connections.ts'
+import { endFlood, readOn, stopReading } from '../../http/insides/parser.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { Acceptor, type Origin } from '../admit/acceptor.ts'
 import type { Backpressure } from '../admit/backpressure.ts'
@@ -31,10 +31,16 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
   const trial = openTrial(endpoint, shared)
   const context = { ...shared, protocol: endpoint.protocol as Protocol, port: endpoint.port, exchanges }
   const trials = trial && new TrialRequests({ ...context, trial })
-  const queues = new RequestQueues((request, response) => {
+  const serveOne = async (request: IncomingMessage, response: ServerResponse) => {
     const origin = trials && originOf(request)
-    return origin ? trials.serve(request, response, origin) : exchanges.serve(request, response)
-  }, pressure)
+    if (origin) await trials.serve(request, response, origin)
+    else if (!request.socket.destroyed) await exchanges.serve(request, response)
+  }
+  const queues = new RequestQueues(serveOne, pressure, { isForOldServer: trial !== undefined })
+  const add = (request: IncomingMessage, response: ServerResponse) => {
+    if (trials && originOf(request)) trials.arrived(request)
+    queues.add(request, response)
+  }
   const server = createServer(
     {
       // How long a client may take is up to the old server, if there is one.
@@ -42,10 +48,12 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
       requestTimeout: trial ? 0 : limits.identify_timeout,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: trial ? 0 : Math.min(limits.idle_timeout, MAX_IDLE_MS),
+      requireHostHeader: !trial,
       ...SOCKETS,
     },
-    (request, response) => queues.add(request, response),
+    add,
   )
+  if (trials) leaveToOldServer(server, add)
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
     endBroken(socket as Socket, code, !queues.isAnswering(socket as Socket)),
   )
@@ -63,12 +71,19 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
       await within(waitMs, exchanges.close())
       server.closeAllConnections()
       await Promise.all([closed, handshakes])
+      trials?.close()
       await within(waitMs, Promise.resolve(trial?.close()))
     },
   }
 }
 
 const SOCKETS = { keepAlive: true, noDelay: true }
+
+/** What node:http decides itself otherwise: an answer to `Expect`, and the end of a client that has ended its half. */
+function leaveToOldServer(server: Server, serve: (request: IncomingMessage, response: ServerResponse) => void): void {
+  server.on('checkContinue', serve).on('checkExpectation', serve)
+  allowHalfOpen(server)
+}
 
 /** Ends a connection whose bytes are not a complete request. It is answered, unless another answer is due first. */
 function endBroken(socket: Socket, code = '', mayAnswer: boolean): void {
@@ -94,19 +109,36 @@ type PendingRequest = [request: IncomingMessage, response: ServerResponse]
 export class RequestQueues {
   readonly #serve: (...pending: PendingRequest) => Promise<void>
   readonly #pressure: Backpressure
+  readonly #isForOldServer: boolean
   readonly #queues = new WeakMap<Socket, PendingRequest[]>()
+  /** Connections that are read no further. */
+  readonly #stopped = new WeakSet<Socket>()
+  #ahead = 0
 
-  constructor(serve: (...pending: PendingRequest) => Promise<void>, pressure: Backpressure) {
+  /**
+   * `isForOldServer`: a connection with many requests ahead is read no further, and not ended, unless all together have too many; what
+   * a client has sent is served also once it is gone.
+   */
+  constructor(
+    serve: (...pending: PendingRequest) => Promise<void>,
+    pressure: Backpressure,
+    { isForOldServer = false } = {},
+  ) {
     this.#serve = serve
     this.#pressure = pressure
+    this.#isForOldServer = isForOldServer
   }
 
   add(...pending: PendingRequest): void {
     const [{ socket }] = pending
     const queue = this.#queues.get(socket) ?? []
-    if (queue.length === MAX_REQUESTS_AHEAD) return endFlood(socket)
+    if (queue.length >= MAX_REQUESTS_AHEAD) {
+      if (!this.#isForOldServer || this.#ahead >= MAX_AHEAD_IN_ALL) return endFlood(socket)
+      this.#stopped.add(socket)
+      stopReading(socket)
+    }
     queue.push(pending)
-    if (queue.length > 1) return this.#pressure.add(0, FRAMES_PER_REQUEST)
+    if (queue.length > 1) return this.#count(1)
     this.#queues.set(socket, queue)
     void this.#serveAll(socket, queue)
   }
@@ -118,11 +150,18 @@ export class RequestQueues {
 
   async #serveAll(socket: Socket, queue: PendingRequest[]): Promise<void> {
     for (let next = queue[0]; next; next = queue[0]) {
-      if (!socket.destroyed) await this.#serve(...next)
+      if (!socket.destroyed || this.#isForOldServer) await this.#serve(...next)
       queue.shift()
-      if (queue.length > 0) this.#pressure.add(0, -FRAMES_PER_REQUEST)
+      if (queue.length > 0) this.#count(-1)
+      if (queue.length < MAX_REQUESTS_AHEAD && this.#stopped.delete(socket)) readOn(socket)
     }
     this.#queues.delete(socket)
+  }
+
+  /** What waits for an old server does not stop the gateway. */
+  #count(requests: number): void {
+    if (this.#isForOldServer) this.#ahead += requests
+    else this.#pressure.add(0, requests * FRAMES_PER_REQUEST)
   }
 }
 
@@ -130,3 +169,5 @@ export class RequestQueues {
 const MAX_IDLE_MS = 60_000
 /** Requests of one connection that are not answered yet. Trackers send one and wait. */
 const MAX_REQUESTS_AHEAD = 16
+/** Some kilobytes each. A chunk of 64 KB may hold 2,400. */
+const MAX_AHEAD_IN_ALL = 20_000

@@ -11,3 +11,11 @@ export function takeConnections(server: Server): (socket: Socket) => void {
   server.removeAllListeners('connection')
   return (socket) => serve.call(server, socket)
 }
+
+/**
+ * Has a server answer a client that has ended its half of the connection. Node ends the other half at once, and no option turns that
+ * off; this property does, and has no documentation.
+ */
+export function allowHalfOpen(server: Server & { httpAllowHalfOpen?: boolean }): void {
+  server.httpAllowHalfOpen = true
+}

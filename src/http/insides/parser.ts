@@ -14,5 +14,24 @@ export function endFlood(socket: Socket & { parser?: { onIncoming: () => number 
   socket.destroy()
 }
 
+/**
+ * Stops reading a connection after the present chunk, as node:http does itself while a client does not read: a public `pause()`
+ * lasts until some request of the connection is read.
+ */
+export function stopReading(socket: HeldSocket): void {
+  socket[PAUSED] = true
+  socket.pause()
+}
+
+/** Reads on. */
+export function readOn(socket: HeldSocket): void {
+  socket[PAUSED] = false
+  socket.parser?.resume()
+  socket.resume()
+}
+
+const PAUSED = '_paused'
+type HeldSocket = Socket & { [PAUSED]?: boolean; parser?: { resume: () => void } | null }
+
 /** Tells the parser that a request has no body. */
 const SKIP_BODY = 2

@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import gt06 from '../../../protocols/gt06/index.ts'
@@ -46,7 +50,12 @@ type OnTrial = ReturnType<typeof onTrial>
 const listenTo = (shared: Gateway, port: number, { push = true, protocol = AT.protocol, host = '127.0.0.1' } = {}) =>
   open(listenTcp({ ...AT, protocol, trial: { host, port, push } }, shared))
 
-const found = () => inEnglish(observations.current()).filter((each) => each.code === 'trial_unreachable')
+/** The findings about old servers, or about that on a port: those of tests before end later. */
+const found = (port?: number) =>
+  inEnglish(observations.current()).filter(
+    ({ code, evidence }) =>
+      code === 'trial_unreachable' && (port === undefined || evidence.join().includes(`:${port}:`)),
+  )
 
 async function oldServer(options: Parameters<typeof openOldServer>[1] = {}) {
   const old = await openOldServer(talk, options)
@@ -81,6 +90,49 @@ async function oldServerOver(handler: RequestListener) {
     server.closeAllConnections()
   })
   return { server, port }
+}
+
+/** An old server over HTTP that notes what it is asked, and answers with what `handler` says; undefined: it does not answer. */
+async function askedServer(answerTo: (asked: string) => string | undefined = () => 'old') {
+  const asked: string[] = []
+  const { server, port } = await oldServerOver((req, res) => {
+    let body = ''
+    req
+      .on('error', () => {})
+      .on('data', (bytes) => (body += bytes))
+      .on('end', () => {
+        const what = `${req.method} ${req.url} ${body}`.trim()
+        asked.push(what)
+        const answer = answerTo(what)
+        if (answer !== undefined) res.end(answer)
+      })
+  })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => sockets.add(socket.on('close', () => sockets.delete(socket))))
+  return { asked, port, server, sockets }
+}
+
+/** The states of the connections to a port that processes of this machine have open: 02 while one is being made. */
+async function connectionsTo(port: number): Promise<string[]> {
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n')
+  const hex = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return lines
+    .map((line) => line.trim().split(/ +/))
+    .flatMap((line) => (line[2]?.endsWith(hex) && line[9] !== '0' ? [line[3]] : []))
+}
+
+/** Returns the port of a server that accepts no more connections: they stay as they are while they are being made. */
+async function unacceptingServer(): Promise<number> {
+  const script = `require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+    console.log(this.address().port)
+    process.kill(process.pid, 'SIGSTOP')
+  })`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  const port = Number(said)
+  for (let n = 0; n < 2; n++) await dial(port)
+  return port
 }
 
 /** Switches `van-1`, or back. */
@@ -283,14 +335,23 @@ describe('a TCP listener in front of an old server', () => {
     const next = await dial(port)
     next.say('id van-1\n')
     await until(() => expect(next.heard).toBe('hi\n'))
-    await expect.poll(found, { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => found(), { timeout: 20_000 }).toEqual([])
   })
 
   it('names the IPv6 address of an old server that is down as people write it', async () => {
     const { port } = await listenTo(onTrial(), 1, { host: '::1' })
     const peer = await dial(port)
     await until(() => expect(peer.over).toBe(true))
-    expect(found()).toMatchObject([{ evidence: ['[::1]:1: ECONNREFUSED'] }])
+    expect(found(1)).toMatchObject([{ evidence: ['[::1]:1: ECONNREFUSED'] }])
+  })
+
+  it('leaves nothing of a tracker that is gone before the old server has accepted', async () => {
+    const old = await unacceptingServer()
+    const { port } = await listenTo(onTrial(), old)
+    const peer = await dial(port)
+    await until(async () => expect(await connectionsTo(old)).toContain('02'))
+    peer.socket.resetAndDestroy()
+    await until(async () => expect(await connectionsTo(old)).not.toContain('02'))
   })
 
   it('holds a fast tracker back while the old server does not read', async () => {
@@ -377,6 +438,45 @@ describe('a device that is switched', () => {
     expect(shared.places).toHaveLength(2)
   })
 
+  it('costs nothing while the old server that is fed is away, and is no finding', async () => {
+    const old = await oldServer()
+    await old.stop()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenTo(shared, old.port)
+    for (const n of [1, 2]) {
+      const peer = await dial(port)
+      peer.say(`id van-1\nfix ${n}\n`)
+      await until(() => expect(peer.heard).toBe(`hi\nok ${n}\n`))
+      peer.say('fix\n')
+      await until(() => expect(peer.heard).toBe(`hi\nok ${n}\nok\n`))
+      peer.socket.destroy()
+    }
+    expect(found(old.port)).toEqual([])
+  })
+
+  it('leaves no connection to the old server behind that it was fed by', async () => {
+    const sockets = new Set<Socket>()
+    let got = ''
+    const old = createServer({ allowHalfOpen: true }, (socket) => {
+      sockets.add(socket)
+      socket.on('data', (bytes) => (got += bytes.toString())).on('close', () => sockets.delete(socket))
+      socket.on('error', () => {})
+    })
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenTo(shared, oldPort)
+    const peer = await dial(port)
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect([peer.heard, got]).toEqual(['hi\nok 1\n', 'id van-1\nfix 1\n']))
+    peer.socket.destroy()
+    // It never ends its half.
+    await expect.poll(() => [...sockets].filter(({ readableEnded }) => !readableEnded)).toEqual([])
+    await expect.poll(() => connectionsTo(oldPort), { timeout: 20_000 }).toEqual([])
+  })
+
   it('leaves the others with the old server, also those that do not say at once who they are', async () => {
     const old = await oldServer()
     const shared = onTrial()
@@ -451,6 +551,37 @@ describe('a UDP listener in front of an old server', () => {
     await until(() => expect(shared.places.toSorted()).toEqual(['7/42/1001', '7/43/1002']))
     van.say('fixof van-1\n')
     await until(() => expect(shared.seen.different).toContain('fixof van-1|ok|old fixof van-1'))
+  })
+
+  it('answers a switched device itself where its datagrams name it once', async () => {
+    const old = await oldPeer((said) => `old ${said}`)
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
+    await switchVan(shared, { trial: 'off' })
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
+    other.say('fix 1\n')
+    await until(() => expect(other.heard).toEqual(['old fix 1\n']))
+    expect(old.got).toEqual(['fix 1\n'])
+  })
+
+  it('says nothing of an old server that is only fed and away', async () => {
+    const old = await oldPeer(() => 'old')
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    old.close()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
+    for (let n = 1; n < 4; n++) {
+      van.say('fixof van-1\n')
+      await until(() => expect(van.heard).toHaveLength(n))
+    }
+    expect(found(old.port)).toEqual([])
+    other.say('fixof 007\n')
+    await until(() => expect(found(old.port)).toHaveLength(1))
   })
 
   it('compares its answers with ours', async () => {
@@ -549,5 +680,208 @@ describe('an HTTP listener in front of an old server', () => {
     await until(() => expect(asked).toEqual(['/fixof%20007', '/fixof%20van-1']))
     await switchVan(shared, {})
     expect(await ask('/fixof%20van-1')).toBe('old')
+  })
+})
+
+describe('a client of an HTTP listener in front of an old server', () => {
+  it('gets all answers in order if it does not wait for them, also if it has ended its half', async () => {
+    const old = await askedServer((asked) => `${asked};`)
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const peer = await dial(port)
+    const paths = Array.from({ length: 60 }, (_, n) => `/fixof%20van-1?${n}`)
+    peer.socket.end(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+    await until(() => expect(peer.over).toBe(true))
+    expect(old.asked).toEqual(paths.map((path) => `GET ${path}`))
+    expect([...peer.heard.matchAll(/GET (\S+);/g)].map(([, path]) => path)).toEqual(paths)
+  })
+
+  it('is read no further while it does not wait and the old server does not answer', async () => {
+    const old = await askedServer(() => undefined)
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const peer = await dial(port)
+    const requests = 'GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000)
+    let sent = 0
+    while (sent < 500 && peer.socket.write(requests)) sent++
+    for (; sent < 500; sent++) peer.socket.write(requests)
+    await until(() => expect(old.asked).toHaveLength(1))
+    await sleep(300)
+    expect(peer.socket.writableLength).toBeGreaterThan(8 << 20)
+    expect([peer.over, old.asked, shared.pressure.isHigh]).toEqual([false, ['GET /fixof%20van-1'], false])
+  })
+
+  it.each(['close', 'reset'])(
+    'has its complete requests passed on if it does not wait for answers: %s',
+    async (how) => {
+      const old = await askedServer()
+      const shared = onTrial()
+      const { port } = await listenToHttp(shared, old.port)
+      const posts = Array.from({ length: 5 }, (_, n) => `van-${n + 1}`)
+      const text = posts.map((van) => `POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n${van}`).join('')
+      const peer = await dial(port)
+      await new Promise((resolve) => peer.socket.write(text, resolve))
+      await until(() => expect(old.asked.length).toBeGreaterThan(how === 'close' ? -1 : 0))
+      if (how === 'close') peer.socket.destroy()
+      else peer.socket.resetAndDestroy()
+      await until(() => expect(old.asked).toEqual(posts.map((van) => `POST /fixof%20 ${van}`)))
+      await until(() => expect(shared.seen.stored).toBeGreaterThan(0))
+      await until(() => expect(old.sockets.size).toBe(0))
+    },
+  )
+
+  it('leaves nothing behind at an old server that does not answer', async () => {
+    const old = await askedServer(() => undefined)
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const whole = await dial(port)
+    whole.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(old.asked).toHaveLength(1))
+    whole.socket.resetAndDestroy()
+    await expect.poll(() => old.sockets.size, { timeout: 20_000 }).toBe(0)
+  })
+
+  it('is nothing to the old server if it is gone before its request is complete', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    for (const change of [{}, { trial: 'off' }] as const) {
+      await switchVan(shared, change)
+      const peer = await dial(port)
+      peer.say('POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nvan-1')
+      if (!change.trial) await until(() => expect(old.sockets.size).toBe(1))
+      await sleep(50)
+      peer.socket.destroy()
+      await until(() => expect(old.sockets.size).toBe(0))
+    }
+    await sleep(50)
+    expect([old.asked, old.sockets.size]).toEqual([[], 0])
+  })
+
+  it('has a body passed on that takes its time, also while a device is switched', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenToHttp(shared, old.port)
+    const peer = await dial(port)
+    peer.say('POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nvan')
+    await until(() => expect(old.sockets.size).toBe(1))
+    peer.say('-1')
+    await until(() => expect(peer.heard).toMatch(/200 OK[^]*old$/))
+    expect(old.asked).toEqual(['POST /fixof%20 van-1'])
+  })
+
+  it('is told to go on by the old server, or not', async () => {
+    const old = await askedServer()
+    old.server.on('checkContinue', (req, res) => {
+      if (req.url !== '/no') res.writeContinue()
+      if (req.url === '/no') res.writeHead(413, { connection: 'close' }).end('too long')
+      else old.server.emit('request', req, res)
+    })
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const head = 'HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'
+    for (const change of [{}, { trial: 'off' }] as const) {
+      await switchVan(shared, change)
+      const peer = await dial(port)
+      peer.say(`POST /fixof%20 ${head}`)
+      await until(() => expect(peer.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
+      peer.say('007\n\n')
+      await until(() => expect(peer.heard).toMatch(/Continue\r\n\r\nHTTP\/1.1 200 OK[^]*old$/))
+    }
+    expect(old.asked).toEqual(Array(2).fill('POST /fixof%20 007'))
+    await switchVan(shared, {})
+    const refused = await dial(port)
+    refused.say(`POST /no ${head}`)
+    await until(() => expect(refused.heard).toMatch(/^HTTP\/1.1 413 [^]*too long/))
+    const own = await dial(port)
+    await switchVan(shared, { trial: 'off' })
+    own.say(`POST /fixof%20 ${head}`)
+    await until(() => expect(own.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
+    own.say('van-1')
+    await until(() => expect(own.heard).toMatch(/200 OK[^]*ok\n$/))
+  })
+
+  it('may speak HTTP/1.0 without a host, and gets a body without chunks', async () => {
+    const old = await oldServerOver((_, res) => {
+      res.write('o')
+      res.end('ld')
+    })
+    const { port } = await listenToHttp(onTrial(), old.port)
+    for (const change of ['HTTP/1.0', 'HTTP/1.0\r\nHost: x']) {
+      const peer = await dial(port)
+      peer.say(`GET /fixof%20van-1 ${change}\r\n\r\n`)
+      await until(() => expect(peer.over).toBe(true))
+      expect(peer.heard).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nold$/)
+    }
+  })
+
+  it('gets the answer of an old server as it is, also one whose end ends its body', async () => {
+    const answer = 'HTTP/1.1 200 Fine\r\nX-Old: yes\r\n\r\nold'
+    const old = createServer((socket) => void socket.on('data', () => socket.end(answer)))
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const { port } = await listenToHttp(onTrial(), oldPort)
+    const peer = await dial(port)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.over).toBe(true))
+    expect(peer.heard).toBe(answer)
+  })
+
+  it('is answered by us if its device is switched and its body is compressed', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenToHttp(shared, old.port)
+    const body = gzipSync('van-1')
+    const headers = { 'content-encoding': 'gzip' }
+    const answer = await request(`http://127.0.0.1:${port}/fixof%20`, { method: 'POST', body, headers })
+    expect([await answer.body.text(), old.asked]).toEqual(['ok\n', []])
+  })
+})
+
+const ask = async (port: number, van: string) => (await request(`http://127.0.0.1:${port}/fixof%20${van}`)).body.text()
+
+describe('requests that an old server is fed with', () => {
+  it('reach it also if their clients are gone at once', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenToHttp(shared, old.port)
+    for (let n = 0; n < 20; n++) {
+      const peer = await dial(port)
+      peer.say(`GET /fixof%20van-1?${n} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      await until(() => expect(peer.heard).toContain('200'))
+      peer.socket.destroy()
+    }
+    await until(() => expect(old.asked.toSorted()).toHaveLength(20))
+  })
+
+  it('are no finding while it is away', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenToHttp(shared, old.port)
+    await new Promise((resolve) => old.server.close(resolve))
+    expect(await ask(port, 'van-1')).toBe('ok\n')
+    expect(await ask(port, 'van-1')).toBe('ok\n')
+    await expect(ask(port, '007')).rejects.toThrow()
+    await until(() => expect(found(old.port)).toHaveLength(1))
+  })
+
+  it('hold up neither what is passed on nor their devices while it does not answer, and are few', async () => {
+    const old = await askedServer((asked) => (asked.includes('van-1') ? undefined : 'old'))
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenToHttp(shared, old.port)
+    const peer = await dial(port)
+    const pad = 'x'.repeat(3000)
+    for (let n = 0; n < 4000; n += 10) {
+      peer.say(`GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\nX-Pad: ${pad}\r\n\r\n`.repeat(10))
+      await until(() => expect(peer.heard.split('200 OK')).toHaveLength(n + 11))
+    }
+    peer.say('GET /fixof%20007 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.heard.endsWith('old')).toBe(true))
+    expect(old.asked.length).toBeLessThan(40)
   })
 })

@@ -22,11 +22,15 @@ export class OldServer {
     this.#endNoting = observations.noteLasting(() => this.#note())
   }
 
-  /** Opens a connection, which the caller ends. That it fails is noted; its error is the caller's. */
-  connect({ allowHalfOpen = true } = {}): Socket {
+  /**
+   * Opens a connection, which the caller ends. That it fails is noted; its error is the caller's. `isFed`: a tracker that we answer
+   * misses nothing if it fails.
+   */
+  connect({ allowHalfOpen = true, isFed = false } = {}): Socket {
     const { host, port } = this
     const socket = connect({ host, port, ...SOCKETS, allowHalfOpen })
     const failed = ({ code = '', message }: NodeJS.ErrnoException) => {
+      if (isFed) return
       if (code !== 'EMFILE' && code !== 'ENFILE') return this.failed(code || message)
       observations.note('open_files', { evidence: say('a connection could not be accepted: {}', code) })
     }
@@ -83,6 +87,32 @@ export function reset(socket: Socket): void {
   else socket.resetAndDestroy()
 }
 
+/** A bound on bytes in memory. */
+export class ByteRoom {
+  readonly #most: number
+  #bytes = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get isFull(): boolean {
+    return this.#bytes > this.#most
+  }
+
+  take(bytes: number): void {
+    this.#bytes += bytes
+  }
+
+  give(bytes: number): void {
+    this.#bytes -= bytes
+  }
+}
+
+/** How long we wait until what a tracker has begun to say names its device. */
+export const NAMED_MS = 2000
+/** How long the old server has to answer, or to end, once the tracker is gone. */
+export const LEFT_MS = 10_000
 const NO_FAILURES = { count: 0, reason: '', at: 0 }
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
 const PROBE_MS = 5000

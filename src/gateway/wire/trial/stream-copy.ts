@@ -47,6 +47,7 @@ export class StreamCopy {
     const { pressure } = this.#context
     const { received } = this.#stream
     if (this.#isOver) return this.#missed()
+    if (received.size + bytes.length > MOST_BEHIND) return this.abort()
     received.append(bytes)
     pressure.setPartial(this, received.size)
     this.#take()
@@ -84,6 +85,7 @@ export class StreamCopy {
     this.#isOver = true
     this.#comparison.giveUp()
     this.#stream.received.keep(NOTHING)
+    this.#context.pressure.setPartial(this, 0)
   }
 
   #missed(): void {
@@ -189,3 +191,5 @@ export class StreamCopy {
 }
 
 const NOTHING = Buffer.alloc(0)
+/** Of one connection that sends faster than its copy is read: the rest of it is missed. */
+const MOST_BEHIND = 16 << 20

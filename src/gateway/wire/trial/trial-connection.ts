@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Origin, sessionOf } from '../../admit/acceptor.ts'
 import { deviceNamedIn } from './first-device.ts'
-import { reset } from './old-server.ts'
+import { LEFT_MS, NAMED_MS, reset } from './old-server.ts'
 import { type CopyContext, StreamCopy } from './stream-copy.ts'
 
 type ServeOwn = (socket: Socket, origin: Origin) => void
@@ -82,6 +82,8 @@ export class TrialConnections {
     tracker.on('close', () => {
       if (this.#isClosing) copy.session.endFor('shutdown')
       copy.ended()
+      // Nobody waits for it any more, and it may take the system minutes to give up.
+      if (old.connecting) old.destroy()
     })
     if (first?.length) {
       old.write(first)
@@ -92,16 +94,21 @@ export class TrialConnections {
 
   /** Sends what a tracker says to the old server, too, and drops its answers. If it falls behind, it gets nothing more. */
   #feed(tracker: Socket): void {
-    const old = this.#context.trial.server.connect()
+    const { feeding, server } = this.#context.trial
+    const old = server.connect({ isFed: true })
     this.#keep(old)
     old.on('error', () => {}).on('end', () => old.end())
     old.resume()
     tracker.on('data', (bytes: Buffer) => {
+      if (old.writableLength > MOST_UNSENT || feeding.isFull) old.destroy()
       if (old.destroyed || !old.writable) return
-      if (old.writableLength > MOST_UNSENT) old.destroy()
-      else old.write(bytes)
+      feeding.take(bytes.length)
+      old.write(bytes, () => feeding.give(bytes.length))
     })
-    tracker.on('close', () => old.end())
+    tracker.on('close', () => {
+      old.end()
+      old.setTimeout(LEFT_MS, () => old.destroy())
+    })
   }
 
   #keep(socket: Socket): void {
@@ -136,9 +143,8 @@ function restarted(timer: NodeJS.Timeout, done: () => void, ms: number): NodeJS.
   return setTimeout(done, ms)
 }
 
-/** How long we wait until a tracker has said something, and until that names its device. */
+/** How long we wait until a tracker has said something. */
 const SILENT_MS = 10_000
-const NAMED_MS = 2000
 const MOST_HELD = 4096
-/** What may wait for an old server that only listens. */
+/** What may wait for an old server that only listens, of one connection. */
 const MOST_UNSENT = 256 << 10

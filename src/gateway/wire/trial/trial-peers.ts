@@ -5,6 +5,7 @@ import { Conversation } from '../../conversation.ts'
 import { AnswerComparison, type SentFrame } from '../../trial/comparison.ts'
 import type { Detector } from '../detect.ts'
 import type { Shared } from '../listener.ts'
+import type { UdpSessions } from '../udp-sessions.ts'
 import { deviceNamedIn } from './first-device.ts'
 import { replyBytes, type Trial } from './trial.ts'
 
@@ -16,6 +17,8 @@ interface PeersContext extends Pick<Shared, 'journal' | 'pressure'> {
   readonly port: number
   readonly protocol: Protocol | undefined
   readonly detector: Detector | undefined
+  /** The peers that we answer ourselves. */
+  readonly sessions: Pick<UdpSessions, 'find'>
   /** Cuts a datagram into the frames of a protocol. */
   readonly framesOf: (datagram: Buffer, protocol: Protocol, session: Conversation) => Buffer[]
 }
@@ -36,7 +39,7 @@ export class TrialPeers {
   passes(datagram: Buffer, from: RemoteInfo): boolean {
     const remote = `${from.address}:${from.port}`
     const known = this.#peers.get(remote)
-    const entry = this.#switched(datagram, known)
+    const entry = this.#switched(datagram, remote)
     if (entry && !entry.feed) return false
     const peer = known ?? new TrialPeer(this.#context, from, () => this.#peers.delete(remote))
     this.#peers.delete(remote)
@@ -53,11 +56,16 @@ export class TrialPeers {
     for (const peer of this.#peers.values()) peer.close()
   }
 
-  #switched(datagram: Buffer, known: TrialPeer | undefined) {
-    const { trial } = this.#context
+  /** A datagram that names no device is of the one that the old server, or we, know by its address. */
+  #switched(datagram: Buffer, remote: string) {
+    const { sessions, trial } = this.#context
     if (!trial.hasSwitched) return undefined
+    const known = this.#peers.get(remote)
     const protocol = known?.protocol ?? this.#context.protocol
-    const device = deviceNamedIn(datagram, 'udp', { ...this.#context, protocol }) ?? known?.session.device
+    const device =
+      deviceNamedIn(datagram, 'udp', { ...this.#context, protocol }) ??
+      known?.session.device ??
+      sessions.find(remote)?.device
     return device === undefined ? undefined : trial.switched(device)
   }
 
@@ -91,7 +99,8 @@ class TrialPeer {
     this.#comparison = new AnswerComparison((compared) => trial.compared(this.session, this.protocol, compared))
     this.#old = createSocket(server.host.includes(':') ? 'udp6' : 'udp4')
     this.#old.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
-      server.unanswered(code)
+      // A device that we answer misses nothing.
+      if (!this.#isFed) server.unanswered(code)
       if (this.#waiting) this.close()
     })
     this.#old.on('message', (answer: Buffer) => {

@@ -1,4 +1,5 @@
-import { Agent, type IncomingMessage, request as send, type ServerResponse } from 'node:http'
+import type { EventEmitter } from 'node:events'
+import { type IncomingMessage, request as send, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpRequest, Message, Protocol } from '../../../../protocols/kit/index.ts'
 import { type Origin, sessionOf } from '../../admit/acceptor.ts'
@@ -6,8 +7,11 @@ import { isSameButFor } from '../../trial/comparison.ts'
 import { decompressed } from '../content-encoding.ts'
 import { answerTo, type HttpExchanges, type HttpReply, replyOf } from '../http-exchange.ts'
 import type { Shared } from '../listener.ts'
+import { BodyCopy, BodyRoom, RequestBody } from './bodies.ts'
 import { deviceNamedIn } from './first-device.ts'
-import { reset } from './old-server.ts'
+import { OldConnection } from './old-connection.ts'
+import { NAMED_MS, reset } from './old-server.ts'
+import { RequestFeed, targetOf } from './request-feed.ts'
 import type { Trial } from './trial.ts'
 
 interface RequestsContext extends Pick<Shared, 'detector' | 'limits'> {
@@ -21,78 +25,98 @@ interface RequestsContext extends Pick<Shared, 'detector' | 'limits'> {
 /** Passes the requests of one listener to an old server, and its answers back. */
 export class TrialRequests {
   readonly #context: RequestsContext
+  readonly #room: BodyRoom
+  readonly #feed: RequestFeed
+  readonly #bodies = new WeakMap<IncomingMessage, RequestBody>()
   readonly #servers = new WeakMap<Socket, OldConnection>()
 
   constructor(context: RequestsContext) {
     this.#context = context
+    this.#room = new BodyRoom(context.limits.max_frame_bytes)
+    this.#feed = new RequestFeed(context.trial)
   }
 
-  /** Resolves once the answer is written, or the client is gone. */
+  /** A request has come. Call it before the request has its turn. */
+  arrived(request: IncomingMessage): void {
+    this.#bodies.set(request, new RequestBody(request, this.#room))
+  }
+
+  /** Resolves once the answer is written. The old server gets also the complete requests of a client that is gone. */
   async serve(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+    const body = this.#bodies.get(request) ?? new RequestBody(request, this.#room)
+    try {
+      await this.#serve(request, response, { origin, body })
+    } catch (error) {
+      this.#context.trial.fault(error)
+      reset(request.socket)
+    } finally {
+      body.copy.drop()
+    }
+  }
+
+  close(): void {
+    this.#feed.close()
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, { origin, body }: ServedRequest): Promise<void> {
     const { exchanges, trial } = this.#context
-    const body = new BodyCopy(this.#context.limits.max_frame_bytes)
-    if (!trial.hasSwitched) return this.#pass(request, response, { origin, body })
-    const beginning = await beginningOf(request, body)
-    const whole = body.whole
-    const entry = whole && this.#switched(request, whole)
-    if (!whole || !entry) return this.#pass(request, response, { origin, body, beginning })
-    if (entry.feed) this.#feed(request, whole)
-    await exchanges.answer(request, whole, response)
+    const entry = trial.hasSwitched ? await this.#switched(request, response, body) : undefined
+    const isLost = request.socket.destroyed
+    if (isLost && !body.isWhole) return
+    if (!entry) return this.#pass(request, response, { origin, body })
+    const { whole } = body.copy
+    if (!whole) return
+    if (entry.feed) this.#feed.feed(request, whole)
+    if (!isLost) await exchanges.answer(request, whole, response)
   }
 
-  #switched(request: IncomingMessage, body: Buffer) {
-    const device = deviceNamedIn(requestOf(request, body), 'http', this.#context)
-    return device === undefined ? undefined : this.#context.trial.switched(device)
+  /** The entry of the device in a request, if we answer it. */
+  async #switched(request: IncomingMessage, response: ServerResponse, body: RequestBody) {
+    const { limits, trial } = this.#context
+    if (!body.isEnded && isContinueExpected(request)) response.writeContinue()
+    await body.beginning(NAMED_MS)
+    const { whole } = body.copy
+    const content = whole && (await decompressed(whole, request.headers['content-encoding'], limits.max_frame_bytes))
+    if (content === undefined || typeof content === 'string') return undefined
+    const device = deviceNamedIn(requestOf(request, content), 'http', this.#context)
+    return device === undefined ? undefined : trial.switched(device)
   }
 
-  /** `beginning`: what was read of the body already. */
-  async #pass(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { origin, body, beginning }: { origin: Origin; body: BodyCopy; beginning?: Buffer },
-  ): Promise<void> {
-    const answer = new BodyCopy(this.#context.limits.max_frame_bytes)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const connection = this.#serverOf(request.socket)
-    const passed = send({ ...this.#targetOf(request), agent: connection })
-    response.sendDate = false
-    response.on('close', () => {
-      if (!response.writableFinished) passed.destroy()
-      resolve()
+  /** Resolves once the answer is written; if the client is gone, once the old server has answered. */
+  async #pass(request: IncomingMessage, response: ServerResponse, { origin, body }: ServedRequest): Promise<void> {
+    const { server } = this.#context.trial
+    const { socket } = request
+    const connection = this.#serverOf(socket)
+    if (connection.isOver) return
+    const answer = new BodyCopy(this.#room)
+    const passed = send({ ...targetOf(request, server), agent: connection })
+    connection.passes(passed)
+    passed.on('error', () => reset(socket))
+    passed.on('continue', () => {
+      if (!response.headersSent && isContinueExpected(request)) response.writeContinue()
     })
-    passed.on('error', () => reset(request.socket))
     passed.on('response', (from) => {
-      response.writeHead(from.statusCode ?? 502, from.statusMessage ?? '', from.rawHeaders)
-      from.on('data', (bytes: Buffer) => answer.add(bytes)).on('error', () => reset(request.socket))
+      from.on('data', (bytes: Buffer) => answer.add(bytes)).on('error', () => reset(socket))
       from.on('end', () => {
         answer.end()
-        this.#copy(request, origin, { body, answer, status: from.statusCode ?? 0 })
+        this.#copy(request, origin, { body: body.copy.whole, answer: answer.whole, status: from.statusCode ?? 0 })
       })
-      from.pipe(response)
+      giveAnswer(from, response)
     })
-    if (beginning === undefined) request.on('data', (bytes: Buffer) => body.add(bytes)).on('end', () => body.end())
-    else if (beginning.length > 0) passed.write(beginning)
-    if (request.readableEnded) passed.end()
-    else request.pipe(passed)
-    await promise
-  }
-
-  /** Sends a request to the old server whose answer nobody waits for. */
-  #feed(request: IncomingMessage, body: Buffer): void {
-    const fed = send({ ...this.#targetOf(request), agent: this.#serverOf(request.socket) })
-    fed.on('response', (from) => from.resume()).on('error', () => {})
-    fed.end(body)
-  }
-
-  #targetOf({ method, rawHeaders, url }: IncomingMessage) {
-    const { host, port } = this.#context.trial.server
-    return { host, port, method, path: url, headers: rawHeaders as readonly string[], setHost: false }
+    response
+      .on('error', () => {})
+      .on('close', () => {
+        if (!body.isEnded) passed.destroy()
+      })
+    body.passTo(passed)
+    await Promise.all([closed(passed), socket.destroyed || closed(response)])
+    answer.drop()
   }
 
   #serverOf(socket: Socket): OldConnection {
     const known = this.#servers.get(socket)
     if (known) return known
-    const connection = new OldConnection(this.#context.trial, socket)
+    const connection = new OldConnection(this.#context.trial.server, socket)
     this.#servers.set(socket, connection)
     return connection
   }
@@ -105,16 +129,15 @@ export class TrialRequests {
   async #take(request: IncomingMessage, origin: Origin, { answer, body, status }: PassedRequest): Promise<void> {
     const { limits, port, protocol, trial } = this.#context
     const session = sessionOf('http', origin, { port, trial })
-    const { whole } = body
-    const content = whole && (await decompressed(whole, request.headers['content-encoding'], limits.max_frame_bytes))
+    const content = body && (await decompressed(body, request.headers['content-encoding'], limits.max_frame_bytes))
     if (content === undefined || typeof content === 'string') return trial.missed(session, protocol)
     const frame = requestOf(request, content)
     const outcome = await trial.take(frame, session, protocol)
     trial.took(session, protocol, outcome)
     const { read, readAt = 0 } = outcome
-    if (outcome.status === 'refused' || !answer.whole) return
+    if (outcome.status === 'refused' || !answer) return
     const ours = bytesOf(read === undefined || read instanceof Error ? answerTo(outcome) : replyOf(read))
-    const old = bytesOf({ status, body: answer.whole })
+    const old = bytesOf({ status, body: answer })
     const timeBytes = () =>
       trial.timeBytes({ frame, session, protocol, at: readAt }, ours, (message: Message) => bytesOf(replyOf(message)))
     const isEqual = ours.equals(old) || (ours.length === old.length && isSameButFor(ours, old, timeBytes()))
@@ -122,88 +145,52 @@ export class TrialRequests {
   }
 }
 
-/** A request that was answered by the old server. */
+interface ServedRequest {
+  readonly origin: Origin
+  readonly body: RequestBody
+}
+
+/** A request that was answered by the old server; a body is undefined if there was no room to copy it. */
 interface PassedRequest {
-  readonly body: BodyCopy
-  readonly answer: BodyCopy
+  readonly body: Buffer | undefined
+  readonly answer: Buffer | undefined
   readonly status: number
 }
 
-/** The connection to the old server that stands for one of a client: it ends with that, and that ends with it. */
-class OldConnection extends Agent {
-  readonly #trial: Trial
-  readonly #client: Socket
-
-  constructor(trial: Trial, client: Socket) {
-    super({ keepAlive: true, maxSockets: 1 })
-    this.#trial = trial
-    this.#client = client
-    client.on('close', () => this.destroy())
+/** Gives an answer to the client as it is, at the pace of the client; it is read to its end also if the client is gone. */
+function giveAnswer(from: IncomingMessage, response: ServerResponse): void {
+  const { httpVersion, socket } = response.req
+  if (socket.destroyed) return
+  const { headers, rawHeaders, statusCode = 0, statusMessage = '' } = from
+  // HTTP/1.0 has no chunks: the end of the connection ends the body.
+  const isOfOld = httpVersion === '1.0'
+  const pairs = rawHeaders.map((name, at) => [name, rawHeaders[at + 1]]).filter((_, at) => at % 2 === 0)
+  const given = pairs.filter(([name]) => !isOfOld || name.toLowerCase() !== 'transfer-encoding')
+  // Node adds none of these.
+  response.sendDate = false
+  if (!headers['content-length'] && !headers['transfer-encoding']) response.removeHeader('transfer-encoding')
+  response.removeHeader('connection')
+  try {
+    response.writeHead(statusCode, statusMessage, given.flat())
+  } catch {
+    return reset(socket)
   }
-
-  override createConnection(): Socket {
-    const socket = this.#trial.server.connect({ allowHalfOpen: false })
-    const client = this.#client
-    // A client that waits for an answer sees the error of its request.
-    socket.on('close', () => {
-      if (Object.values(this.freeSockets).flat().includes(socket)) client.end()
-    })
-    return socket
-  }
-}
-
-/** A body that is kept while it passes, up to a length. */
-class BodyCopy {
-  readonly #most: number
-  readonly #parts: Buffer[] = []
-  #length = 0
-  #isComplete = false
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  add(bytes: Buffer): void {
-    this.#length += bytes.length
-    if (!this.isTooLong) this.#parts.push(bytes)
-    else this.#parts.length = 0
-  }
-
-  end(): void {
-    this.#isComplete = true
-  }
-
-  get isTooLong(): boolean {
-    return this.#length > this.#most
-  }
-
-  /** undefined: it is too long, or not complete. */
-  get whole(): Buffer | undefined {
-    return this.#isComplete && !this.isTooLong ? Buffer.concat(this.#parts) : undefined
-  }
-}
-
-/** Reads a body to its end, or until it is too long to be looked at. Resolves with what was read. */
-function beginningOf(request: IncomingMessage, body: BodyCopy): Promise<Buffer> {
-  const read: Buffer[] = []
-  return new Promise((resolve) => {
-    const done = () => {
-      request.off('data', add).off('end', end).off('close', done)
-      resolve(Buffer.concat(read))
-    }
-    const end = () => {
-      body.end()
-      done()
-    }
-    const add = (bytes: Buffer) => {
-      read.push(bytes)
-      body.add(bytes)
-      if (!body.isTooLong) return
-      request.pause()
-      done()
-    }
-    request.on('data', add).on('end', end).on('close', done)
+  from.on('data', (bytes: Buffer) => {
+    if (socket.destroyed || response.write(bytes)) return
+    from.pause()
+    response.once('drain', () => from.resume())
   })
+  from.on('end', () => response.end())
+  response.on('close', () => from.resume())
+}
+
+/** Resolves once it is closed, also by an error. */
+function closed(emitter: EventEmitter): Promise<unknown> {
+  return new Promise((resolve) => emitter.once('close', resolve))
+}
+
+function isContinueExpected({ headers, httpVersion }: IncomingMessage): boolean {
+  return httpVersion !== '1.0' && /^100-continue$/i.test(headers.expect ?? '')
 }
 
 function requestOf({ method = '', url: uri = '', headers }: IncomingMessage, body: Buffer): HttpRequest {

@@ -8,7 +8,7 @@ import type { Compared } from '../../trial/comparison.ts'
 import type { TrialSender, TrialShared } from '../../trial/book.ts'
 import { timeBytesOf } from '../../trial/time-bytes.ts'
 import type { ProtocolEndpoint, Shared } from '../listener.ts'
-import { OldServer } from './old-server.ts'
+import { ByteRoom, OldServer } from './old-server.ts'
 
 /** A listener with an old server, which gets what trackers send and answers them. We read a copy, which nothing waits for. */
 export class Trial implements TrialMode {
@@ -17,7 +17,9 @@ export class Trial implements TrialMode {
   readonly #shared: Shared
   readonly #of: TrialShared
   readonly #working = new Set<Promise<unknown>>()
-  #bytes = 0
+  /** What waits for the old server of trackers that we answer. */
+  readonly feeding = new ByteRoom(MOST_FED_BYTES)
+  readonly #taking = new ByteRoom(MOST_BYTES)
 
   constructor(config: TrialConfig, listener: string, shared: Shared & { readonly trials: TrialShared }) {
     this.push = config.push
@@ -27,7 +29,7 @@ export class Trial implements TrialMode {
   }
 
   get isFull(): boolean {
-    return this.#bytes > MOST_BYTES
+    return this.#taking.isFull
   }
 
   /** Whether there may be devices that we answer: then the old server gets nothing until it is known who sends. */
@@ -44,8 +46,8 @@ export class Trial implements TrialMode {
   /** Takes the copy of a frame. Resolves with what became of it; never rejects. */
   take(frame: Buffer | HttpRequest, session: Conversation, protocol: Protocol): Promise<Outcome> {
     const bytes = FRAME_BYTES + (Buffer.isBuffer(frame) ? frame.length : frame.uri.length + frame.body.length)
-    this.#bytes += bytes
-    return this.during(this.#shared.ingest.take(frame, session, protocol)).finally(() => (this.#bytes -= bytes))
+    this.#taking.take(bytes)
+    return this.during(this.#shared.ingest.take(frame, session, protocol)).finally(() => this.#taking.give(bytes))
   }
 
   /** Has the listener wait for some work before it is closed. */
@@ -111,3 +113,4 @@ function senderOf({ device, presented, secret }: Conversation, protocol: Protoco
 /** Of the copies of all connections of a listener: frames that are being stored, with what is decoded of each. */
 const MOST_BYTES = 16 << 20
 const FRAME_BYTES = 3000
+const MOST_FED_BYTES = 16 << 20

@@ -53,6 +53,18 @@ export async function surveyArrivals(
   return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
 }
 
+/**
+ * The senders that were not understood, latest first, read in slices between which Redis does other things. One that moves on
+ * meanwhile may come twice.
+ */
+export async function* sendersNotUnderstood(redis: Store): AsyncGenerator<ArrivedSender> {
+  for (let at = 0; ; at += SLICE) {
+    const slice = await redis.lrange(keys.arrivals, at, at + SLICE - 1)
+    if (slice.length === 0) return
+    for (const json of slice) yield JSON.parse(json) as ArrivedSender
+  }
+}
+
 /** What a device sent last while it was not configured; undefined where that is not known. */
 export async function readArrival(redis: Store, device: string): Promise<ArrivedSender | undefined> {
   const json = await redis.hget(keys.arrivedDevices, sameId(device))
@@ -66,3 +78,6 @@ async function countHeldOf(redis: Store, device: string): Promise<number> {
 }
 
 export const UNKNOWN_LISTS = HELD_LISTS.filter(({ reason }) => reason === 'unknown')
+
+/** Some kilobytes each. */
+const SLICE = 50

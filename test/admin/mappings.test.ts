@@ -7,9 +7,11 @@ import type { Role } from '../../src/process/role.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
 import { metrics } from '../../src/observe/metrics.ts'
-import { custodyCounters } from '../../src/store/index.ts'
+import { custodyCounters, keys } from '../../src/store/index.ts'
 import { adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
 import { folder } from '../support/config-folder.ts'
+import { keepFrame } from '../support/kept-frames.ts'
+import { until } from '../support/listen.ts'
 import { client } from '../support/mqtt.ts'
 
 const admin = adminFixture({
@@ -68,7 +70,10 @@ const put = (name: string, body: unknown, query = '') =>
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+const WEBHOOK = { method: 'POST', uri: '/', headers: {} }
 const READ = { authorization: `Bearer ${READ_TOKEN}` }
+
+const sender = (n: number) => ({ at: 1e12 + n, address: `192.0.2.1:${n}`, transport: 'http', evidence: [] })
 
 describe('JSON that nobody understood', () => {
   it('is listed with a mapping that may fit, tried, mapped for all gateways, and read from then on', async () => {
@@ -139,6 +144,45 @@ describe('JSON that nobody understood', () => {
     await expect.poll(async () => (await unread()).length, soon).toBe(1)
     expect(JSON.stringify(await unread())).not.toContain('canary')
     expect(JSON.stringify((await admin.ask('/admin/arrivals')).json)).not.toContain('canary')
+  })
+
+  it('is listed in bounded steps, in an answer of bounded length, however much there is', async () => {
+    const { redis } = admin
+    const longName = 'x'.repeat(1400)
+    const inside = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`lat${n}`, 1]))
+    const json = (n: number) => JSON.stringify({ [`${n}${longName}`]: { ...inside, lat: 52.5, lon: 13.4 } })
+    const senders = Array.from({ length: 500 }, (_, n) => JSON.stringify({ ...sender(n), json: json(n) }))
+    await redis.lpush(keys.arrivals, ...senders)
+    const devices = Array.from({ length: 5000 }, (_, n) => [`d${n}`, JSON.stringify({ ...sender(n), device: `d${n}` })])
+    await redis.hset(keys.arrivedDevices, ...devices.flat())
+    const nested = Buffer.from('['.repeat(8000) + ']'.repeat(8000))
+    for (let n = 0; n < 150; n++)
+      await keepFrame(redis, ID, { at: 2e12 + n, transport: 'http', content: { ...WEBHOOK, body: nested } })
+
+    const said: string[][] = []
+    const monitor = await redis.shards[0].duplicate().monitor()
+    monitor.on('monitor', (_: string, command: string[]) => void said.push(command))
+    const { text, json: answer } = await admin.ask('/admin/mappings/unread')
+    await until(() => expect(said.length).toBeGreaterThan(10))
+    monitor.disconnect()
+    const kinds = (answer as { results: UnreadJson[] }).results
+    expect(kinds.length).toBeGreaterThan(10)
+    expect(Math.max(...kinds.map(({ kind }) => kind.length))).toBeLessThan(1000)
+    expect(text.length).toBeLessThan(1_000_000)
+    expect(said.filter(([, key]) => key === keys.arrivedDevices)).toEqual([])
+    const lengths = said.map(([command, , ...more]) => {
+      if (command === 'lrange') return Number(more[1]) < 0 ? Infinity : Number(more[1]) - Number(more[0]) + 1
+      return command === 'hmget' ? more.length : 0
+    })
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(50)
+    // What a kind is called is a part of an address.
+    const { status, json: tried } = await put(
+      'own',
+      MAPPING,
+      `?dry_run=true&kind=${encodeURIComponent(kinds.at(-1)!.kind)}`,
+    )
+    expect([status, (tried as MappingPutJson).tried.payloads]).toEqual([200, expect.any(Number)])
+    expect((tried as MappingPutJson).tried.payloads).toBeGreaterThan(0)
   })
 
   it('is in no other answer, and not listed if it is no JSON', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import { type MappingDescription, mappingText, MOST_MAPPINGS, readMapping } from '../../config/mappings.ts'
 import { ApiRefusal, parse, refuseFields } from '../../http/refusal.ts'
@@ -69,7 +70,13 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
   const unread = async () => {
     const mappings = (await inEffect()).map(({ mapping }) => mapping)
     const isRead = (payload: UnreadPayload) => mappings.some((mapping) => read(mapping, payload).fixes.length > 0)
-    return (await unreadPayloads(redis)).filter((payload) => !isRead(payload))
+    const found: UnreadPayload[] = []
+    for (const payload of await unreadPayloads(redis)) {
+      // Many mappings that are tried on long JSON take a while.
+      await setImmediate()
+      if (!isRead(payload)) found.push(payload)
+    }
+    return found
   }
   return [
     {

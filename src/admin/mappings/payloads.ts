@@ -1,4 +1,5 @@
-import { type ArrivedSender, surveyArrivals } from '../../store/arrivals.ts'
+import { createHash } from 'node:crypto'
+import { type ArrivedSender, sendersNotUnderstood } from '../../store/arrivals.ts'
 import { readFrames, type Store } from '../../store/index.ts'
 import { contentOf, type MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
 
@@ -19,37 +20,59 @@ export interface UnreadPayload {
   readonly json: unknown
 }
 
-/** The JSON that nobody understood, the latest first: of senders (see gateway/arrivals.ts), and of kept frames. */
+/**
+ * The JSON that nobody understood, the latest first: of senders (see gateway/arrivals.ts), and of kept frames. Read and parsed in
+ * small steps, between which Redis and this process do other things.
+ */
 export async function unreadPayloads(redis: Store): Promise<UnreadPayload[]> {
-  const [arrivals, frames] = await Promise.all([
-    surveyArrivals(
-      redis,
-      () => true,
-      ({ json }) => json !== undefined,
-    ),
-    readFrames(redis, { count: MOST_FRAMES }),
-  ])
-  const ofSenders = arrivals.flatMap(({ at, bytes = '', json: text = '', protocol, transport }) => {
-    const json = parsed(text)
-    return json === undefined
-      ? []
-      : [{ at, transport, protocol, device: undefined, uri: uriIn(bytes), text, body: Buffer.from(text), json }]
-  })
-  const ofFrames = frames.flatMap(({ text: frame }) => payloadOf(JSON.parse(frame) as MisunderstoodFrame) ?? [])
+  const [ofSenders, ofFrames] = await Promise.all([payloadsOfSenders(redis), payloadsOfFrames(redis)])
   return [...ofSenders, ...ofFrames].toSorted((one, other) => other.at - one.at).slice(0, MOST_PAYLOADS)
 }
 
-function payloadOf(frame: MisunderstoodFrame): UnreadPayload | undefined {
+async function payloadsOfSenders(redis: Store): Promise<UnreadPayload[]> {
+  const found = new Map<string, UnreadPayload>()
+  for await (const { address, at, bytes = '', json: text = '', protocol, transport } of sendersNotUnderstood(redis)) {
+    const json = parsed(text)
+    if (json === undefined) continue
+    const payload = {
+      at,
+      transport,
+      protocol,
+      device: undefined,
+      uri: uriIn(bytes),
+      text,
+      body: Buffer.from(text),
+      json,
+    }
+    found.set(`${at} ${address} ${text}`, payload)
+    if (found.size === MOST_PAYLOADS) break
+  }
+  return [...found.values()]
+}
+
+async function payloadsOfFrames(redis: Store): Promise<UnreadPayload[]> {
+  const found: UnreadPayload[] = []
+  let before: string | undefined
+  for (let looked = 0; looked < MOST_FRAMES; looked += FRAMES_AT_ONCE) {
+    const frames = await readFrames(redis, { before, count: FRAMES_AT_ONCE })
+    for (const { text } of frames) found.push(...payloadsIn(JSON.parse(text) as MisunderstoodFrame))
+    before = frames.at(-1)?.id
+    if (before === undefined) break
+  }
+  return found
+}
+
+function payloadsIn(frame: MisunderstoodFrame): UnreadPayload[] {
   const { at, device, protocol, reason, transport } = frame
-  if ((transport !== 'http' && transport !== 'mqtt') || reason === 'guessed') return undefined
+  if ((transport !== 'http' && transport !== 'mqtt') || reason === 'guessed') return []
   const content = contentOf(frame)
   const { body, uri } = Buffer.isBuffer(content) ? { body: content, uri: undefined } : content
-  if (body.length > MOST_BYTES) return undefined
+  if (body.length > MOST_BYTES) return []
   const text = body.toString()
   const json = parsed(text)
   return json === undefined
-    ? undefined
-    : { at, transport, protocol, device: transport === 'mqtt' ? device : undefined, uri, text, body, json }
+    ? []
+    : [{ at, transport, protocol, device: transport === 'mqtt' ? device : undefined, uri, text, body, json }]
 }
 
 /** The object or list of a text; undefined if it is none: a secret in it may be masked. */
@@ -68,10 +91,14 @@ function uriIn(bytes: string): string | undefined {
   return /^[A-Z]+ (\S+)/.exec(line)?.[1]
 }
 
-/** What two payloads of one kind have in common: how they come, and the names in the upper levels. */
+/**
+ * What two payloads of one kind have in common: how they come, and the names in the upper levels; of many or long names, a digest. It
+ * is a part of addresses.
+ */
 export function kindOfPayload({ transport, protocol, json }: UnreadPayload): string {
   const names = new Set<string>()
   const look = (value: unknown, path: string, depth: number): void => {
+    if (path.length > MOST_OF_PATH) return
     if (Array.isArray(value)) look(value[0], `${path}[]`, depth)
     else if (typeof value === 'object' && value !== null && depth > 0 && names.size < MOST_NAMES)
       for (const [key, each] of Object.entries(value)) {
@@ -80,10 +107,15 @@ export function kindOfPayload({ transport, protocol, json }: UnreadPayload): str
       }
   }
   look(json, '', 2)
-  return [transport, protocol, ...[...names].toSorted()].join(' ')
+  const said = [...names].toSorted().join(' ')
+  const short = said.length > MOST_OF_KIND ? createHash('sha256').update(said).digest('base64url') : said
+  return [transport, protocol, short].join(' ')
 }
 
 const MOST_FRAMES = 200
+const FRAMES_AT_ONCE = 20
 const MOST_PAYLOADS = 200
 const MOST_BYTES = 16_384
 const MOST_NAMES = 200
+const MOST_OF_PATH = 500
+const MOST_OF_KIND = 500

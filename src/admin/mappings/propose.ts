@@ -88,7 +88,8 @@ function leavesOf(samples: readonly unknown[]): JsonLeaf[] {
     } else if (typeof value === 'object') {
       // The last one is taken first.
       for (const [key, each] of Object.entries(value).toReversed())
-        if (!/["\\]/.test(key)) left.push({ steps: [...steps, key], name: spread(key), parent: name, value: each })
+        if (!/["\\]/.test(key) && key.length <= LONGEST_NAME)
+          left.push({ steps: [...steps, key], name: spread(key), parent: name, value: each })
     } else {
       const key = JSON.stringify(steps)
       const leaf = leaves.get(key) ?? { steps, name, fullName: `${parent}_${name}`, values: [] }
@@ -352,3 +353,4 @@ const MOST_SAMPLES = 20
 const MOST_LEAVES = 500
 const MOST_ELEMENTS = 5
 const DEEPEST = 10
+const LONGEST_NAME = 100

@@ -11,6 +11,7 @@ import gt06 from '../../../protocols/gt06/index.ts'
 import { DecodeError, type Protocol } from '../../../protocols/kit/index.ts'
 import teltonika from '../../../protocols/teltonika/index.ts'
 import type { Device } from '../../../src/config/devices.ts'
+import { Backpressure, type PartialSender } from '../../../src/gateway/admit/backpressure.ts'
 import { Detector } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
@@ -290,6 +291,34 @@ describe('a TCP listener in front of an old server', () => {
     await until(() => expect(old.got[0]?.bytes.length).toBe(100_000))
     expect(peer.over).toBe(false)
     await until(() => expect(shared.seen.missed).toBeGreaterThan(0))
+  })
+
+  it('holds no room of others for what it has missed, and little for what it has not read yet', async () => {
+    let got = 0
+    const old = createServer((socket) => void socket.on('data', ({ length }) => (got += length)))
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const held = new Map<PartialSender, number>()
+    let most = 0
+    class Watched extends Backpressure {
+      override setPartial(sender: PartialSender, bytes: number): void {
+        held.set(sender, bytes)
+        most = Math.max(most, bytes)
+        super.setPartial(sender, bytes)
+      }
+    }
+    const shared = onTrial(gateway({ pressure: new Watched() }))
+    const { port } = await listenTo(shared, oldPort)
+    const long = await dial(port)
+    long.say('x'.repeat(100_000))
+    await until(() => expect(shared.seen.missed).toBeGreaterThan(0))
+    expect([...held.values()]).toEqual([0])
+    const fast = await dial(port)
+    const pings = 'ping\n'.repeat(12 << 20)
+    fast.say(`id van-1\n${pings}`)
+    await until(() => expect(got).toBeGreaterThan(pings.length))
+    expect(most).toBeGreaterThan(1 << 20)
+    expect(most).toBeLessThan(40 << 20)
   })
 
   it('passes the end of each side on, while the other may go on', async () => {

@@ -29,9 +29,10 @@ export interface Fault {
   readonly lastsS?: number
   /**
    * Where it is injected if not at the first site: on a small disk of its own; at a large fleet; where all that take minutes run
-   * together; after these, where a listener for all protocols is; where no other van falls silent; where the API speaks HTTPS.
+   * together; after these, where a listener for all protocols is; where no other van falls silent; where the API speaks HTTPS; where a
+   * listener has an old server.
    */
-  readonly at?: 'disk' | 'fleet' | 'long' | 'auto' | 'waves' | 'tls'
+  readonly at?: 'disk' | 'fleet' | 'long' | 'auto' | 'waves' | 'tls' | 'trial'
   /** What is wrong about what was told of it, once it is over; undefined: nothing. */
   readonly told?: (site: Site) => string | undefined
   /** What must be so before it can be injected, in a sentence, and whether it is. */
@@ -745,6 +746,15 @@ export const FAULTS: readonly Fault[] = [
       ({ product: { ports } }) => h02(ports['tcp/h02'], OWN[2]),
     ),
   },
+  {
+    what: 'the old server behind a trial is down: its trackers are cut off, and no others',
+    code: 'trial_unreachable',
+    at: 'trial',
+    endsS: 15,
+    well: FLEET,
+    says: /the old server behind the trial on tcp\/gt06#2 cannot be reached.*127\.0\.0\.1:\d+: ECONNREFUSED/,
+    begin: behindTrial,
+  },
 ]
 
 /** The vans of each wave. */
@@ -825,6 +835,18 @@ function repeating(wrong: (site: Site) => Promise<unknown>, right: (site: Site) 
       const sending = setInterval(() => void right(site).catch(() => {}), 1000)
       setTimeout(() => clearInterval(sending), 8000)
     }
+  }
+}
+
+/** A tracker by way of a trial, whose old server is down, and up again. */
+async function behindTrial(site: Site): Promise<(site: Site) => Promise<void>> {
+  const send = ({ product: { ports } }: Site) => gt06(ports['tcp/gt06#2'], OWN[4], false)
+  await send(site)
+  await site.oldServer?.stop()
+  const mend = await repeating(send, send)(site)
+  return async () => {
+    await site.oldServer?.start()
+    mend(site)
   }
 }
 

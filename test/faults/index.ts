@@ -27,6 +27,7 @@ const long = faultsAt('long')
 const auto = faultsAt('auto')
 const waves = faultsAt('waves')
 const tls = faultsAt('tls')
+const trial = faultsAt('trial')
 if (onDisk.length > 0) {
   const site = await startSiteOnDisk()
   if (site) await injectAll(site, onDisk)
@@ -34,6 +35,7 @@ if (onDisk.length > 0) {
 }
 if (first.length > 0) await injectAll(await startSite(), first)
 if (tls.length > 0) await injectAll(await startSite({ isSecure: true }), tls)
+if (trial.length > 0) await injectAll(await startSite({ hasTrial: true }), trial)
 if (waves.length > 0) await injectAll(await startSite(), waves)
 if (fleet.length > 0) await injectAll(await startSite({ vans: LARGE_FLEET.length }), fleet)
 // At a site where no other device has fallen silent.

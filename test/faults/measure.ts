@@ -34,6 +34,7 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
   await untilSo(async () => !(await statusOf(site)).findings.some((finding) => saysFalsely(fault, finding)), {
     withinMs: PATIENCE_S * 1000,
   })
+  await untilSo(async () => (await brokenLinks(site, fault)).length === 0, { withinMs: PATIENCE_S * 1000 })
   const listening = new Falsehoods(site, fault)
   const mend = await fault.begin(site)
   const found = await Promise.all(surfaces.map(until(true, dueS + PATIENCE_S)))
@@ -63,8 +64,6 @@ class Falsehoods {
   readonly #site: Site
   readonly #fault: Fault
   readonly #found = new Set<string>()
-  /** Vans that were connected once: before, it is true that they were never heard. */
-  readonly #connected = new Set<string>()
   readonly #listening: Promise<void>
   #isOver = false
 
@@ -91,7 +90,7 @@ class Falsehoods {
 
   async #hear(): Promise<void> {
     const { product } = this.#site
-    const { code, well = [] } = this.#fault
+    const { code } = this.#fault
     const wasNamed = this.isNamed
     const { findings, verdict } = await product.admin<Status>('/admin/status')
     for (const finding of findings)
@@ -99,14 +98,20 @@ class Falsehoods {
     const isError = code !== undefined && CODES[code].severity === 'error'
     if (code && wasNamed && this.isNamed && (isError ? /^(all )?well/i : /^all well/i).test(verdict))
       this.#found.add(verdict)
-    for (const van of well) {
-      const { links } = await product.admin<Chain>(`/admin/devices/${van}/chain`)
-      if (links.some(({ link, state }) => link === 'connected' && state === 'ok')) this.#connected.add(van)
-      if (!this.#connected.has(van)) continue
-      for (const { evidence, link, state } of links)
-        if (state === 'broken') this.#found.add(`${van}, ${link}: ${evidence.join('; ')}`)
-    }
+    for (const broken of await brokenLinks(this.#site, this.#fault)) this.#found.add(broken)
   }
+}
+
+/** What is broken of the vans that are well. */
+async function brokenLinks({ product }: Site, { well = [] }: Fault): Promise<string[]> {
+  const chains = await Promise.all(
+    well.map(async (van) => ({ van, ...(await product.admin<Chain>(`/admin/devices/${van}/chain`)) })),
+  )
+  return chains.flatMap(({ links, van }) =>
+    links.flatMap(({ evidence, link, state }) =>
+      state === 'broken' ? [`${van}, ${link}: ${evidence.join('; ')}`] : [],
+    ),
+  )
 }
 
 function saysFalsely({ also = [], code, never }: Fault, finding: Status['findings'][number]): boolean {

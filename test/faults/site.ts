@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
+import gt06 from '../../protocols/gt06/index.ts'
 import { createFleet, devicesYaml, type FleetVan } from '../../src/sandbox/fleet.ts'
 import { runSimulation } from '../../src/sandbox/simulation.ts'
 import { speeches } from '../../src/sandbox/speak/index.ts'
@@ -13,6 +14,7 @@ import { webhookReceiver } from '../support/alerts.ts'
 import { chromiumOptions, findChromium } from '../support/browser.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { type OldServer, openOldServer } from '../support/old-server.ts'
 import { mountTmpfs } from '../support/tmpfs.ts'
 
 /** `waybridge start` with vans that drive, a Redis and a tracking API, all of which can be broken, and who is told of it. */
@@ -22,6 +24,8 @@ export interface Site {
   readonly redis: TestRedis
   readonly certificates: CertificateMaker
   readonly webhook: Awaited<ReturnType<typeof webhookReceiver>>
+  /** Where a listener has one: `tcp/gt06#2`. */
+  readonly oldServer: OldServer | undefined
   /** The view Now in a browser; undefined if there is none. */
   readonly page: Page | undefined
   /** By `performance.now()`. */
@@ -86,14 +90,16 @@ export async function startSiteOnDisk(): Promise<Site | undefined> {
   }
 }
 
-/** `listeners`: lines of further ones. */
+/** `listeners`: lines of further ones; `hasTrial`: one more, with an old server. */
 export async function startSite({
   vans: count = FLEET.length,
   yaml = '',
   listeners = '',
   hasOwnRedis = true,
   isSecure = false,
+  hasTrial = false,
 } = {}): Promise<Site> {
+  const oldServer = hasTrial ? await openOldServer(gt06) : undefined
   const certificates = await CertificateMaker.create()
   const authority = await certificates.authority('authority')
   const tls = isSecure ? await certificates.server('api', { by: authority }) : undefined
@@ -127,7 +133,10 @@ mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.
     (_, url: string) => url + trust,
   )
   const own = hasOwnRedis ? common : common.replace(/^redis: .*\n/m, '')
-  const product = await startProduct(files, listeners + own + told + yaml)
+  const trial = oldServer
+    ? `  - { transport: tcp, protocol: gt06, port: 0, host: 127.0.0.1, trial: { host: 127.0.0.1, port: ${oldServer.port} } }\n`
+    : ''
+  const product = await startProduct(files, listeners + trial + own + told + yaml)
   const end = new AbortController()
   const startedAt = performance.now()
   let most = new AbortController()
@@ -141,6 +150,7 @@ mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.
     redis,
     certificates,
     webhook,
+    oldServer,
     page,
     startedAt,
     halt() {
@@ -157,7 +167,7 @@ mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.
       connection.disconnect()
       await product.end()
       webhook.close()
-      await Promise.all([api.close(), redis.stop(), certificates.remove()])
+      await Promise.all([api.close(), redis.stop(), certificates.remove(), oldServer?.stop()])
     },
   }
 }

@@ -3,7 +3,8 @@ import { sameId } from '../domain/ids.ts'
 import { say, type Text } from '../texts/text.ts'
 import { type Device, type DeviceFile, type PlacedDevice, readDeviceEntry } from './devices.ts'
 import { type Mapping, pathText } from './node.ts'
-import { type Mistake, unknownName } from './problem.ts'
+import { unknownProtocol } from './listener.ts'
+import type { Mistake } from './problem.ts'
 
 /** The devices that a device is compared with. */
 interface OtherDevices {
@@ -73,7 +74,7 @@ function mistakesBeside(
     found.push({
       at: protocolAt,
       key: pathText([id, 'protocol']),
-      message: unknownName('protocol', protocol, protocolNames),
+      message: unknownProtocol(protocol, protocolNames),
     })
   return found
 }

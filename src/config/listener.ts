@@ -87,12 +87,16 @@ function isHost(value: string): boolean {
 export function protocolName(known: readonly string[] | null | undefined) {
   return leaf(
     (value) => (!known || known.includes(value) ? value : undefined),
-    (value) => {
-      const isMapping = value.startsWith(MAPPING_PREFIX)
-      const names = known?.filter((name) => name.startsWith(MAPPING_PREFIX) === isMapping) ?? []
-      return unknownName(isMapping ? 'mapping' : 'protocol', value, names)
-    },
+    (value) => unknownProtocol(value, known ?? []),
   )
+}
+
+/** What to say of a name that is none of these protocols. A mapping that the page has saved is in Redis, and not among them. */
+export function unknownProtocol(name: string, known: readonly string[]): string {
+  const isMapping = name.startsWith(MAPPING_PREFIX)
+  const ofKind = known.filter((each) => each.startsWith(MAPPING_PREFIX) === isMapping)
+  if (!isMapping) return unknownName('protocol', name, ofKind)
+  return `${unknownName('mapping', name, ofKind)} (only those of mappings.yaml have a name here: the page's are used without)`
 }
 
 /** The built-in MQTT broker. */

@@ -218,6 +218,14 @@ describe('mappings.yaml', () => {
     expect(await mistakes(listener('map:vam'))).toEqual([
       expect.stringContaining('listeners[0].protocol: unknown mapping: did you mean map:van?'),
     ])
+    const SAVED = "(only those of mappings.yaml have a name here: the page's are used without)"
+    expect(await mistakes(listener('map:saved'))).toEqual([
+      expect.stringContaining(`listeners[0].protocol: unknown mapping: expected one of map:van ${SAVED}`),
+    ])
+    const entry = { 'devices.yaml': '"1": { company_id: 7, protocol: map:saved }\n' }
+    expect((await checked({ 'gateway.yaml': COMPANY, ...entry })).mistakes).toEqual([
+      expect.stringContaining(`1.protocol: unknown mapping ${SAVED}`),
+    ])
     expect(await mistakes(listener('map:van', 'tcp'))).toEqual([
       expect.stringContaining('listeners[0].transport: expected http for map:van'),
     ])

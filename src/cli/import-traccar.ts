@@ -6,7 +6,7 @@ import { type ImportOptions, takeList } from './device-import.ts'
 import { counted, listText, printExact, printLines } from './output.ts'
 import { bytesOf } from './routes.ts'
 
-interface TraccarOptions extends Omit<ImportOptions, 'url' | 'token' | 'column' | 'accept'> {
+interface TraccarOptions extends Omit<ImportOptions, 'url' | 'token' | 'accept'> {
   /** Of the Traccar server. */
   readonly url?: string
   readonly token?: string
@@ -33,6 +33,7 @@ interface TraccarDevice {
   readonly uniqueId: string
   readonly groupId?: number
   readonly disabled?: boolean
+  readonly attributes?: unknown
 }
 
 interface TraccarGroup {
@@ -51,7 +52,7 @@ interface TraccarDriver {
  * `GET /api/devices`. @returns the exit code: 1 where a device is left out @throws UserError
  */
 export async function importTraccarCommand(file: string | undefined, options: TraccarOptions): Promise<number> {
-  const { adminToken, adminUrl, group, couriers, toTrial, token, url, ...rest } = options
+  const { adminToken, adminUrl, column = [], group, couriers, toTrial, token, url, ...rest } = options
   if ((file === undefined) === (url === undefined))
     throw new UserError('import traccar: give --url and --token of the server, or a file with its devices.')
   const server = url === undefined ? undefined : serverAt(url, token ?? process.env.WAYBRIDGE_TRACCAR_TOKEN)
@@ -59,10 +60,10 @@ export async function importTraccarCommand(file: string | undefined, options: Tr
     ? await readServer(server, couriers === true)
     : fleetIn(await bytesOf(file as string), file as string)
   const name = server?.origin ?? file ?? ''
-  const { entries, notes } = entriesOf(fleet, { group, couriers })
+  const { entries, notes } = entriesOf(fleet, { column, group, couriers })
   if (!rest.json) printLines(notes.map((note) => `${name}: ${note}`))
   if (entries.length === 0) throw new UserError(`${name}: there is no device to take over.`)
-  const code = await takeList('import', { name, json: entries }, { ...rest, url: adminUrl, token: adminToken })
+  const code = await takeList('import', { name, json: entries }, { ...rest, column, url: adminUrl, token: adminToken })
   if (toTrial && !rest.json) printExact(await trialLines(fleet.protocols, server?.host))
   return code
 }
@@ -191,8 +192,9 @@ function protocolsIn(positions: unknown): string[] {
 /** The rows of the list, and what is to be known of what is left aside. */
 function entriesOf(
   { devices, groups, drivers }: TraccarFleet,
-  { group, couriers }: Pick<TraccarOptions, 'group' | 'couriers'>,
+  { column = [], group, couriers }: Pick<TraccarOptions, 'column' | 'group' | 'couriers'>,
 ) {
+  const more = column.map((text) => text.slice(text.indexOf('=') + 1))
   const within = group === undefined ? undefined : groupsBelow(group, groups)
   const inGroup = devices.filter(({ groupId = 0 }) => within === undefined || within.has(groupId))
   const taken = inGroup.filter(({ disabled }) => !disabled)
@@ -202,16 +204,29 @@ function entriesOf(
     ...(disabled > 0 ? [`${counted(disabled, 'device')} left out: disabled there`] : []),
     ...groupNotes(taken, groups),
   ]
-  const entries = taken.map(({ id, name, uniqueId }) => {
+  for (const key of more)
+    if (taken.every((device) => fieldOf(device, key) === ''))
+      notes.push(`no device has ${key}, neither itself nor among its attributes`)
+  const entries = taken.map((device) => {
+    const { id, name, uniqueId } = device
     const courier = drivers && courierOf(drivers.get(id) ?? [])
     if (courier !== undefined && 'note' in courier) notes.push(`${name || uniqueId}: ${courier.note}`)
     return {
       device: uniqueId,
       name: typeof name === 'string' ? name : '',
       ...(couriers && { courier_id: courier !== undefined && 'id' in courier ? courier.id : '' }),
+      ...Object.fromEntries(more.map((key) => [key, fieldOf(device, key)])),
     }
   })
   return { entries, notes }
+}
+
+/** A field of a device, or one of its attributes, as text. */
+function fieldOf(device: TraccarDevice, key: string): string {
+  const { attributes } = device
+  const own = Object.entries(typeof attributes === 'object' && attributes !== null ? attributes : {})
+  const value: unknown = new Map<string, unknown>([...Object.entries(device), ...own]).get(key)
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** The numbers of a group and of all below it. @throws UserError if there is no such group */

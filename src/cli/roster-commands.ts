@@ -93,6 +93,11 @@ export function takeOverCommands(waybridge: Command, asking: AskingCommand): voi
     .option('--token <token>', 'token of a user there (WAYBRIDGE_TRACCAR_TOKEN)')
     .option('--group <name>', 'only the devices of this group, and of those below it')
     .option('--couriers', "take the id of a device's only driver as its courier_id")
+    .option(
+      '--column <field=name>',
+      'a field or attribute of a device there, and what it is: device, name, courier_id, …',
+      collect,
+    )
     .option('--to-trial', 'print the listeners of a trial in front of this server')
     .option(
       '--admin-url <url>',

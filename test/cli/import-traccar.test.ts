@@ -13,8 +13,15 @@ const admin = adminFixture()
 const SECRET = 'canary-traccar-token'
 
 const DEVICES = [
-  { id: 1, name: 'Van 1', uniqueId: imeiOf(1), groupId: 5, status: 'online', disabled: false, attributes: {} },
-  { id: 2, name: 'Van 2', uniqueId: imeiOf(2), groupId: 6, status: 'offline', disabled: false, attributes: {} },
+  {
+    id: 1,
+    name: 'Van 1',
+    uniqueId: imeiOf(1),
+    groupId: 5,
+    disabled: false,
+    attributes: { courierNo: 4301, plate: 'B-1' },
+  },
+  { id: 2, name: 'Van 2', uniqueId: imeiOf(2), groupId: 6, disabled: false, model: 'FMB920', attributes: null },
   { id: 3, name: 'Old van', uniqueId: imeiOf(3), groupId: 0, disabled: true, attributes: {} },
   { id: 4, name: '=cmd()', uniqueId: imeiOf(4), groupId: 0, disabled: false, attributes: {} },
 ]
@@ -103,6 +110,21 @@ describe('import traccar', () => {
     expect(out).toContain('=cmd(): has 2 drivers: no courier is taken over')
     expect((await entryOf(imeiOf(1))).courier_id).toBe('4201')
     expect((await entryOf(imeiOf(4))).courier_id).toBeUndefined()
+  })
+
+  it('takes fields and attributes of devices for what they are said to be', async () => {
+    const { url } = await oldServer()
+    const columns = ['courier_id=courierNo', 'model=model', 'name=plate', 'route_id=tour'].flatMap((each) => [
+      '--column',
+      each,
+    ])
+    const { code, out } = await take(url, '--yes', ...columns)
+    expect([code, out]).toEqual([0, expect.stringContaining('company 7 has: 3 added')])
+    expect(out).toContain(`${url}: no device has tour, neither itself nor among its attributes\n`)
+    expect(await entryOf(imeiOf(1))).toMatchObject({ name: 'B-1', courier_id: '4301' })
+    expect(await entryOf(imeiOf(2))).toMatchObject({ model: 'FMB920' })
+    expect((await entryOf(imeiOf(2))).courier_id).toBeUndefined()
+    expect((await take(url, '--column', 'colour=x')).errors).toMatch(/^--column colour=x: expected FIELD=HEADER/)
   })
 
   it('takes one group with those below it', async () => {

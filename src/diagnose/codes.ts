@@ -216,7 +216,7 @@ export const CODES = {
   trial_unreachable: {
     severity: 'error',
     link: 'connected',
-    message: 'the old server behind the trial on {} cannot be reached: trackers there get no answer',
+    message: 'the old server behind the trial on {} cannot be reached: trackers that it answers get nothing',
     action:
       'start the old server, or correct host and port of the trial in gateway.yaml; without trial we answer ourselves',
   },

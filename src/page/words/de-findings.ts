@@ -65,7 +65,7 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
   bridge_down:
     'Ein Gateway ist mit einem Broker aus `mqtt.bridges` nicht verbunden, oder der Broker lehnt ein Abonnement ab. Der Beleg sagt, warum: die Verbindung wird abgewiesen; Zertifikat, Benutzername oder Kennung werden nicht anerkannt; der Broker antwortet nicht. Was Geräte inzwischen veröffentlichen, hebt der Broker in seinen eigenen Grenzen auf. *Fehler*, Glied *verbunden*. Das Gateway versucht es nach 1 s wieder, dann seltener, spätestens nach 30 s. Er endet binnen acht Sekunden, sobald es wieder abonniert hat.',
   trial_unreachable:
-    'Der alte Server eines Listeners mit `trial` ist nicht erreichbar: Tracker bekommen dort keine Antwort. *Fehler*, Glied *verbunden*. Er endet binnen fünfzehn Sekunden, sobald der alte Server wieder annimmt; über UDP mit einer Antwort, oder nach einer Minute.',
+    'Der alte Server eines Listeners mit `trial` ist nicht erreichbar: Tracker, denen er antwortet, bekommen nichts. *Fehler*, Glied *verbunden*. Er endet binnen fünfzehn Sekunden, sobald der alte Server wieder annimmt; über UDP mit einer Antwort, oder nach einer Minute.',
   redis_down:
     'Redis weist Verbindungen ab, oder es ist verbunden und antwortet zwei Sekunden lang nicht (angehalten, oder seine Platte hängt). Nichts wird gespeichert, also bekommt kein Gerät eine Antwort: die Tracker behalten ihre Positionen. Alle anderen Befunde folgen daraus und werden nicht gezeigt. *Fehler*, Glied *gespeichert*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet mit der ersten Antwort.',
   replicas_missing:

@@ -176,8 +176,8 @@ const FINDINGS = {
   'the broker refuses the login: {}': 'der Broker lehnt die Anmeldung ab: {1}',
   'the broker refuses the subscription {}: {}': 'der Broker lehnt das Abonnement {1} ab: {2}',
   'the broker ended the session: {}': 'der Broker hat die Sitzung beendet: {1}',
-  'the old server behind the trial on {} cannot be reached: trackers there get no answer':
-    'der alte Server hinter dem Probebetrieb auf {1} ist nicht erreichbar: Tracker bekommen dort keine Antwort',
+  'the old server behind the trial on {} cannot be reached: trackers that it answers get nothing':
+    'der alte Server hinter dem Probebetrieb auf {1} ist nicht erreichbar: Tracker, denen er antwortet, bekommen nichts',
   'start the old server, or correct host and port of the trial in gateway.yaml; without trial we answer ourselves':
     'den alten Server starten, oder Host und Port von trial in gateway.yaml berichtigen; ohne trial antworten wir selbst',
   'on trial: the old server answers it, and its positions are not pushed from here':

@@ -100,6 +100,7 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
       .filter(({ company_id }) => scope.sees(company_id))
       .map(({ company_id, name }) => ({ company_id, name })),
     trial: scope.isAll ? tried : undefined,
+    on_trial: tried && true,
     vans: vans(scope),
     time_zone: zone(),
   }

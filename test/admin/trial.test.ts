@@ -39,7 +39,8 @@ describe('the trial', () => {
       devices: [],
       left_out: 0,
     })
-    expect((await status()).trial).toBeUndefined()
+    const { on_trial, trial: account } = await status()
+    expect([on_trial, account]).toEqual([undefined, undefined])
   })
 
   it('shows each device with its entry, and those that want a look first', async () => {
@@ -129,13 +130,19 @@ describe('the trial', () => {
 describe('a token for one company', () => {
   const admin = twoCompanies()
 
-  it('sees its own devices on trial, and no account', async () => {
+  it('sees its own devices on trial, that there is one, and no account', async () => {
+    const sign = signOn(admin.redis, { role: 'gateway', installation: admin.dir }, () => ({ trials: 1 }))
+    onTestFinished(() => sign.stop())
+    const headers = { authorization: `Bearer ${TOKEN_7}` }
+    const status = async () => (await admin.ask('/admin/status', { headers })).json as StatusJson
+    await vi.waitFor(async () => expect((await status()).on_trial).toBe(true), 20_000)
+    expect((await status()).trial).toBeUndefined()
     await addTrial(admin.redis, { seen: 1, stored: 1, missed: 0 }, [
       tried(VAN_12),
       tried('1'),
       tried('zebra-1', { answers_different: 1 }),
     ])
-    const { json } = await admin.ask('/admin/trial', { headers: { authorization: `Bearer ${TOKEN_7}` } })
+    const { json } = await admin.ask('/admin/trial', { headers })
     expect(json).toMatchObject({
       verdict: '1 of 1 devices understood, all answers equal',
       devices: [{ device: VAN_12 }],

@@ -11,7 +11,8 @@ describe.skipIf(!findChromium())('the page with a token for one company, in a re
 zebra-1: { name: Zebra Van, company_id: 8, courier_id: 81, route_id: 8001 }
 `,
     },
-    `companies: [{ company_id: 7, apikey: canary-7, oauth_token: canary-oauth-7 }, { company_id: 8, apikey: canary-8 }]
+    `  - { transport: tcp, protocol: gt06, port: 0, host: 127.0.0.1, trial: { host: 127.0.0.1, port: 1 } }
+companies: [{ company_id: 7, apikey: canary-7, oauth_token: canary-oauth-7 }, { company_id: 8, apikey: canary-8 }]
 admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, companies: [7] }] }
 `,
   )
@@ -51,6 +52,14 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
     expect((await page.locator('body').textContent())?.replaceAll('zebra-1', '')).not.toMatch(/zebra/i)
     await expectAccessible(page)
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('has the view of a trial while one runs', async () => {
+    const { page, faults, close } = await fixture.open('/', { token: SEVEN })
+    await page.getByRole('link', { name: 'Trial' }).click()
+    await page.locator('main').getByText('No tracker has come yet').waitFor()
     expect(faults).toEqual([])
     await close()
   })

@@ -98,6 +98,8 @@ export const StatusJson = z.object({
   ),
   /** While a listener has an old server: what came by way of it, in an account of its own. */
   trial: ofWhole(TrialAccountJson),
+  /** While a listener has an old server. */
+  on_trial: z.literal(true).optional(),
   findings: z.array(FindingJson),
   /** Configured devices by what they do. */
   vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),

@@ -29,7 +29,7 @@ export const VIEWS = ['now', 'vans', 'day', 'roster', 'arrivals', 'trial', 'queu
 
 /** The views that there are now: that of the trial while one runs. */
 export function viewsNow({ status }: Pick<LiveState, 'status'>): (typeof VIEWS)[number][] {
-  return VIEWS.filter((view) => view !== 'trial' || status?.trial !== undefined)
+  return VIEWS.filter((view) => view !== 'trial' || status?.on_trial === true)
 }
 
 /** Calls `open` when somebody presses `/` anywhere but in a field or a dialog. */

@@ -41,7 +41,10 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const context: UdpContext = { ...shared, ...own }
   const storing = new Set<Promise<void>>()
   const trial = openTrial(endpoint, shared)
-  const trials = trial && new TrialPeers({ ...context, trial, framesOf })
+  const tookUnidentified = (ms: number) => void shared.flood.take('unidentified', EVERYBODY, Math.max(LEAST_MS, ms))
+  const admits = (datagram: Buffer, known: Conversation) =>
+    floodReason(datagram, known.remote, { context, known }) === undefined
+  const trials = trial && new TrialPeers({ ...context, trial, framesOf, admits, tookUnidentified })
   socket.on('message', (datagram: Buffer, peer) => {
     if (trials && isPassed(datagram, peer, context) && isPermitted(peer.address) && trials.passes(datagram, peer))
       return
@@ -59,8 +62,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
       })
       .finally(() => storing.delete(work))
     storing.add(work)
-    if (known?.device === undefined)
-      shared.flood.take('unidentified', EVERYBODY, Math.max(LEAST_MS, performance.now() - began))
+    if (known?.device === undefined) tookUnidentified(performance.now() - began)
   })
   return {
     port: actualPort,

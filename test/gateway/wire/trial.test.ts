@@ -597,6 +597,20 @@ describe('a UDP listener in front of an old server', () => {
     expect(old.got).toEqual(['fix 1\n'])
   })
 
+  it('passes on what it has no time to read', async () => {
+    const old = await oldPeer((said) => `old ${said}`)
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
+    van.say('fixof van-1\n')
+    await until(() => expect(shared.seen.stored).toBe(1))
+    shared.flood.take('unidentified', 'all networks', 100_000)
+    other.say('fixof 007\n')
+    van.say('fixof van-1\n')
+    await until(() => expect([van.heard.length, other.heard]).toEqual([2, ['old fixof 007\n']]))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 1 }))
+  })
+
   it('says nothing of an old server that is only fed and away', async () => {
     const old = await oldPeer(() => 'old')
     const shared = onTrial()

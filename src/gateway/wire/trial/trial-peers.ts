@@ -19,6 +19,10 @@ interface PeersContext extends Pick<Shared, 'journal' | 'pressure'> {
   readonly detector: Detector | undefined
   /** The peers that we answer ourselves. */
   readonly sessions: Pick<UdpSessions, 'find'>
+  /** Whether there is time to read a datagram. */
+  readonly admits: (datagram: Buffer, session: Conversation) => boolean
+  /** Counts the time that one of an unidentified peer has taken, ms. */
+  readonly tookUnidentified: (ms: number) => void
   /** Cuts a datagram into the frames of a protocol. */
   readonly framesOf: (datagram: Buffer, protocol: Protocol, session: Conversation) => Buffer[]
 }
@@ -119,7 +123,12 @@ class TrialPeer {
   send(datagram: Buffer): void {
     this.#isFed = false
     this.#pass(datagram)
-    this.#copy(datagram).catch((error: unknown) => this.#context.trial.fault(error))
+    const { admits, tookUnidentified, trial } = this.#context
+    const isUnidentified = this.session.device === undefined
+    if (!admits(datagram, this.session)) return trial.missed(this.session, this.protocol)
+    const began = performance.now()
+    this.#copy(datagram).catch((error: unknown) => trial.fault(error))
+    if (isUnidentified) tookUnidentified(performance.now() - began)
   }
 
   /** The device is answered by us; the old server gets its datagrams all the same. */

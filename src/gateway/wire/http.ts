@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
@@ -53,7 +53,14 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     },
     add,
   )
-  if (trials) leaveToOldServer(server, add)
+  if (trials) {
+    // What node:http decides itself otherwise: the answer to `Expect`, and the end of a client that has ended its half.
+    server.on('checkExpectation', add).on('checkContinue', (request, response) => {
+      if (!originOf(request)) response.writeContinue()
+      add(request, response)
+    })
+    allowHalfOpen(server)
+  }
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
     endBroken(socket as Socket, code, !queues.isAnswering(socket as Socket)),
   )
@@ -78,12 +85,6 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
 }
 
 const SOCKETS = { keepAlive: true, noDelay: true }
-
-/** What node:http decides itself otherwise: an answer to `Expect`, and the end of a client that has ended its half. */
-function leaveToOldServer(server: Server, serve: (request: IncomingMessage, response: ServerResponse) => void): void {
-  server.on('checkContinue', serve).on('checkExpectation', serve)
-  allowHalfOpen(server)
-}
 
 /** Ends a connection whose bytes are not a complete request. It is answered, unless another answer is due first. */
 function endBroken(socket: Socket, code = '', mayAnswer: boolean): void {

@@ -11,6 +11,7 @@ import gt06 from '../../../protocols/gt06/index.ts'
 import { DecodeError, type Protocol } from '../../../protocols/kit/index.ts'
 import teltonika from '../../../protocols/teltonika/index.ts'
 import type { Device } from '../../../src/config/devices.ts'
+import { networksOf } from '../../../src/domain/networks.ts'
 import { Backpressure, type PartialSender } from '../../../src/gateway/admit/backpressure.ts'
 import { Detector } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
@@ -843,6 +844,20 @@ describe('a client of an HTTP listener in front of an old server', () => {
     await until(() => expect(own.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
     own.say('van-1')
     await until(() => expect(own.heard).toMatch(/200 OK[^]*ok\n$/))
+  })
+
+  it('is refused by us if it may not connect, also if it asks before it sends', async () => {
+    const old = await askedServer()
+    const trial = { host: '127.0.0.1', port: old.port, push: true }
+    const trusted = Object.assign(onTrial(), { trustedProxies: networksOf(['127.0.0.1']) })
+    const { port } = await open(listenHttp({ ...AT, name: 'http/talk', networks: ['192.0.2.0/24'], trial }, trusted))
+    const peer = await dial(port)
+    peer.say('POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.1\r\nContent-Length: 5\r\n')
+    peer.say('Expect: 100-continue\r\n\r\n')
+    await until(() => expect(peer.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
+    peer.say('van-1')
+    await until(() => expect(peer.heard).toContain('HTTP/1.1 403'))
+    expect(old.asked).toEqual([])
   })
 
   it('may speak HTTP/1.0 without a host, and gets a body without chunks', async () => {

@@ -840,14 +840,17 @@ function repeating(wrong: (site: Site) => Promise<unknown>, right: (site: Site) 
 
 /** A tracker by way of a trial, whose old server is down, and up again. */
 async function behindTrial(site: Site): Promise<(site: Site) => Promise<void>> {
-  const send = ({ product: { ports } }: Site) => gt06(ports['tcp/gt06#2'], OWN[4], false)
-  await send(site)
+  await sendOnTrial(site)
   await site.oldServer?.stop()
-  const mend = await repeating(send, send)(site)
+  const mend = await repeating(sendOnTrial, sendOnTrial)(site)
   return async () => {
     await site.oldServer?.start()
     mend(site)
   }
+}
+
+function sendOnTrial({ product: { ports } }: Site): Promise<void> {
+  return gt06(ports['tcp/gt06#2'], OWN[4], false)
 }
 
 async function edit({ product }: Site, file: string, change: (yaml: string) => string): Promise<void> {

@@ -10,15 +10,20 @@ import type { Assignment } from '../../src/roster/assignment.ts'
 import {
   Appender,
   type CopiedFix,
+  deviceOf,
   DuplicateFilter,
   enterCopies,
   fixesIn,
   keys,
+  packDevice,
+  packRecords,
+  positionOf,
+  receivedAt,
   type Store,
   surveyCopies,
 } from '../../src/store/index.ts'
 import { beating } from '../support/beat.ts'
-import { copyOf } from '../support/copies.ts'
+import { copyOf, storeCopied } from '../support/copies.ts'
 import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -167,6 +172,22 @@ describe('what copies get', () => {
     ])
     await close()
   })
+
+  it.each(['7', '7~', '7 7~'])(
+    'holds of a fix for %s nothing that only copies get, while older ones are released',
+    async (logs) => {
+      const beside = { altitude: 34, satellites: 9, said: { ignition: true, driver: 'Ann' } }
+      for (const device of ['356307042441013', 'van-12']) {
+        await redis.zadd(keys.releasing, 1, device)
+        await storeCopied(redis, [NOW], { device, logs, beside })
+        const [record] = await redis.lrangeBuffer(keys.held('no_route', device), 0, -1)
+        const bare = packRecords([positionOf(record)], packDevice(device), receivedAt(record))
+        expect([deviceOf(record), record.length, record[0]]).toEqual([device, bare.length, bare.length])
+      }
+      expect(await redis.exists(`${keys.copiedPrefix}7`)).toBe(0)
+      expect(await redis.exists(`${keys.copiedPrefix}7~`)).toBe(logs === '7' ? 0 : 1)
+    },
+  )
 
   it('gives a fix of a device with a time zone in UTC, also while it has no route', async () => {
     const zoned = { ...VAN, time_zone: '+03:00' } as Device

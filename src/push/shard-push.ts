@@ -175,6 +175,8 @@ class LanePush {
       if (!outcome) return
       this.#requests++
       if (outcome.to === 'delivered') batch = await this.#delivered(batch, outcome.status)
+      // What another API answers leads to nothing at the one that the company has now.
+      else if (this.#isElsewhere()) return leases.postpone(this.#lease, 0)
       else if (outcome.to === 'refuse') batch = await this.#refused(batch, outcome)
       else return outcome.to === 'retry' ? this.#retry(outcome) : this.#park(outcome)
       if (batch && this.#isElsewhere()) return leases.postpone(this.#lease, 0)
@@ -190,7 +192,7 @@ class LanePush {
 
   /**
    * Answers nothing, and has sent nothing, where the lease no longer holds. Where a key is refused the next one is tried, of
-   * the keys as they are configured then.
+   * the keys as they are configured then, unless the company has another API by then.
    */
   async #request(records: Buffer): Promise<Consequence | undefined> {
     const { api, apiClock, apikeys, client } = this.#options
@@ -204,6 +206,8 @@ class LanePush {
       tried.add(apikey)
       if (rate) await rate.turn()
       if (!stillHolds(this.#lease)) return undefined
+      // The API of before is shown no key any more.
+      if (this.#isElsewhere()) return outcome
       const sentAt = Date.now()
       const trace = newTrace()
       this.#trace = trace
@@ -294,7 +298,7 @@ const ABOUT_POSITIONS = new Set([413, 422])
 const NO_APIKEY: Consequence = {
   to: 'park',
   status: 0,
-  message: 'the company of this lane has no apikey in gateway.yaml: add it under companies',
+  message: 'the company of this lane has no apikey that is in effect: add it to gateway.yaml, under companies',
 }
 /** Requests of one lane before others have their turn. */
 const REQUESTS_OF_A_LANE = 8

@@ -11,7 +11,7 @@ import { CourierPosition, type CourierPosition as Position } from '../tracking/s
 
 export interface ReadBackSources {
   /** What asks the API of a company. */
-  readonly tracking: (company_id: string) => Pick<TrackingClient, 'request' | 'timeoutMs'>
+  readonly tracking: (company_id: string) => Api
   readonly companies: () => readonly Company[]
   /** Notes with which status a request with the OAuth token of a company was answered. */
   readonly answered?: (company: Company, status: number) => void
@@ -20,6 +20,8 @@ export interface ReadBackSources {
   /** Least ms from one request to the next; default: 1 s. */
   readonly gapMs?: number
 }
+
+type Api = Pick<TrackingClient, 'request' | 'timeoutMs'>
 
 /** Why it is not known whether the API has what it took. */
 export interface NotKnown {
@@ -45,24 +47,37 @@ export class ReadBack {
   }
 
   /** The positions of a route in an interval, in any order. Rejects with an AbortError once `signal` is aborted. */
-  read(asked: ReadInterval): Promise<readonly Position[] | NotKnown> {
-    const api = this.#sources.tracking(companyOf(asked.route))
-    const turns = this.#turns.get(api) ?? { inTurn: inTurns(), nextAt: 0 }
-    this.#turns.set(api, turns)
-    return turns.inTurn(async () => {
-      for (;;) {
-        const company = this.#companyOf(asked.route)
-        if (company?.oauth_token === undefined) return noToken(asked.route)
-        await this.#turn(turns)
-        const outcome = await this.#ask(asked, company.oauth_token)
-        this.#sources.signal.throwIfAborted()
-        const isNew = this.#companyOf(asked.route)?.oauth_token !== company.oauth_token
-        // The token was replaced while the request was under way: the answer says nothing about the new one.
-        if (!('fault' in outcome) && outcome.status === 401 && isNew) continue
-        if (!('fault' in outcome) && !isForeign(outcome)) this.#sources.answered?.(company, outcome.status)
-        return positionsOf(outcome, asked.route)
-      }
-    })
+  async read(asked: ReadInterval): Promise<readonly Position[] | NotKnown> {
+    for (;;) {
+      const api = this.#apiOf(asked.route)
+      const turns = this.#turns.get(api) ?? { inTurn: inTurns(), nextAt: 0 }
+      this.#turns.set(api, turns)
+      const found = await turns.inTurn(() => this.#readFrom(api, turns, asked))
+      if (found !== 'elsewhere') return found
+    }
+  }
+
+  /** Shows an API the token that the company has when its turn comes; `elsewhere`: the company has another API by then. */
+  async #readFrom(api: Api, turns: { nextAt: number }, asked: ReadInterval) {
+    for (;;) {
+      if (this.#companyOf(asked.route)?.oauth_token === undefined) return noToken(asked.route)
+      await this.#turn(turns)
+      const company = this.#companyOf(asked.route)
+      if (company?.oauth_token === undefined) return noToken(asked.route)
+      if (this.#apiOf(asked.route) !== api) return 'elsewhere' as const
+      const outcome = await this.#ask(api, asked, company.oauth_token)
+      this.#sources.signal.throwIfAborted()
+      // The answer says nothing about another API, nor about a token that has replaced this one meanwhile.
+      if (this.#apiOf(asked.route) !== api) return 'elsewhere' as const
+      const isNew = this.#companyOf(asked.route)?.oauth_token !== company.oauth_token
+      if (!('fault' in outcome) && outcome.status === 401 && isNew) continue
+      if (!('fault' in outcome) && !isForeign(outcome)) this.#sources.answered?.(company, outcome.status)
+      return positionsOf(outcome, asked.route)
+    }
+  }
+
+  #apiOf(route: string): Api {
+    return this.#sources.tracking(companyOf(route))
   }
 
   #companyOf(route: string): Company | undefined {
@@ -76,13 +91,13 @@ export class ReadBack {
     turns.nextAt = performance.now() + gapMs
   }
 
-  async #ask({ route, from, to }: ReadInterval, oauthToken: string): Promise<Reply | Failure> {
-    const { tracking, signal } = this.#sources
+  async #ask(api: Api, { route, from, to }: ReadInterval, oauthToken: string): Promise<Reply | Failure> {
+    const { signal } = this.#sources
     const [company_id, route_id] = route.split('/')
     const request = { operation: 'courierPositions' as const, params: { company_id, route_id }, oauthToken, signal }
     try {
       return await readWindows({ from: BigInt(from), to: BigInt(to) }, (window, maxBytes) =>
-        attempt(tracking(company_id), {
+        attempt(api, {
           ...request,
           headers: { accept: 'application/json' },
           query: { from: String(window.from), to: String(window.to) },

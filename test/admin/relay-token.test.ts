@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { tokenRefusals } from '../../src/admin/relay/operations.ts'
 import type { Company } from '../../src/config/schema.ts'
-import { recordingServer, relayFixture } from '../support/relay.ts'
+import { OPERATE, recordingServer, relayFixture } from '../support/relay.ts'
 
 const COMPANIES: readonly Company[] = ['7', '8', '9'].map((company_id) => {
   return { company_id, apikey: 'canary-apikey', oauth_token: `canary-${company_id}` }
@@ -98,4 +101,25 @@ it('does not take the refusal of an earlier token for one of the present token',
   refusals.answered(now, 401)
   refusals.answered(COMPANIES[0], 200)
   expect(refusals.refused()).toEqual(['7'])
+})
+
+it('shows the API that a company moves to while the body of a request comes its new token alone', async () => {
+  const before = await recordingServer((response) => response.end('{}'))
+  const next = await recordingServer((response) => response.end('{}'))
+  relay.relayTo(before.url)
+  const asked = request({
+    port: relay.port,
+    method: 'POST',
+    path: '/api/v1/companies/7/numbers/8',
+    headers: { ...OPERATE, 'content-type': 'application/json' },
+  })
+  asked.write('{')
+  await sleep(300)
+  relay.companies = [{ company_id: '7', apikey: 'k', oauth_token: 'token-of-the-next' }]
+  relay.relayTo(next.url)
+  asked.end('"number":"17"}')
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  answer.resume()
+  expect([answer.statusCode, before.seen.length]).toEqual([200, 0])
+  expect(next.seen.map(({ headers }) => headers.authorization)).toEqual(['OAuth token-of-the-next'])
 })

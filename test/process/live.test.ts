@@ -269,6 +269,25 @@ function observed(): string[] {
   return own.map(({ code, evidence, subject }) => `${code} ${subject.file}: ${evidence.map(english).join('; ')}`)
 }
 
+describe('companies of the usual API, while gateway.yaml names another one that needs a restart', () => {
+  it('keep the keys of before, a new one has none yet, and those of an API of their own get theirs', async () => {
+    const { dir } = await folder()
+    const file = join(dir, 'gateway.yaml')
+    const before = await readFile(file, 'utf8')
+    const write = (companies: string, more = '') =>
+      writeFile(file, before.replace(/companies: .*/, `companies: [${companies}]`) + more)
+    const own = 'tracking: { base_url: "https://own.example" }'
+    await write(`{ company_id: 7, apikey: k }, { company_id: 8, apikey: k8, ${own} }`)
+    const { live } = await following(dir, { followsFiles: false })
+    const keys = () => live.companies().map(({ company_id, apikey }) => `${company_id} ${apikey}`)
+    const later = `{ company_id: 7, apikey: next }, { company_id: 8, apikey: next8, ${own} }, { company_id: 9, apikey: k9 }`
+    await write(later, 'tracking: { base_url: "https://next.example" }\n')
+    await expect.poll(keys, soon).toEqual(['7 k', '8 next8'])
+    await write(later)
+    await expect.poll(keys, soon).toEqual(['7 next', '8 next8', '9 k9'])
+  })
+})
+
 describe('what is not in effect', () => {
   it('is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
     const { dir, write } = await folder(line('1', 10) + line('2', 20))

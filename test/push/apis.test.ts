@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { type CompanyApi, startPushing } from '../../src/push/index.ts'
@@ -251,6 +252,40 @@ describe('a company whose API changes', () => {
     old.respond(ok)
     await expect.poll(delivered, soon).toBe(310)
     expect(usual.seen).toEqual([])
+  })
+
+  it('and its key with it: no request shows the new key to the old API, nor the old key to the new one', async () => {
+    const [usual, next] = [await open(), await open()]
+    const asked: (() => void)[] = []
+    const old = await open((_, response) => void asked.push(() => response.writeHead(403).end()))
+    const worker = pushing(usual, { 2: ownApi(old, { max_requests_per_s: 1 }) })
+    await store('2', 4)
+    await expect.poll(() => asked.length, soon).toBe(1)
+    // The others wait for their turn by the rate.
+    worker.setApis(new Map([['2', ownApi(next)]]))
+    worker.setApikeys(new Map([['2', ['next-key']]]))
+    for (const answer of asked) answer()
+    await expect.poll(delivered, soon).toBe(4)
+    expect(old.seen.map(({ apikey }) => apikey)).toEqual(['key-2'])
+    expect(new Set(next.seen.map(({ apikey }) => apikey))).toEqual(new Set(['next-key']))
+    expect(usual.seen).toEqual([])
+  })
+
+  it.each([404, 422])('and is not judged by what the old API answers later: %d', async (code) => {
+    const [usual, next] = [await open(), await open()]
+    const asked: (() => void)[] = []
+    const old = await open((_, response) => void asked.push(() => response.writeHead(code).end('{}')))
+    const worker = pushing(usual, { 2: ownApi(old) })
+    await store('2', 3)
+    await expect.poll(() => asked.length, soon).toBe(3)
+    worker.setApis(new Map([['2', ownApi(next)]]))
+    // What is tried because of the change has been tried by then.
+    await sleep(500)
+    for (const answer of asked) answer()
+    // Sooner than parked lanes are tried again.
+    await expect.poll(delivered, { ...soon, timeout: 8000 }).toBe(3)
+    expect(positionsAt(next)).toBe(3)
+    expect(await parked()).toEqual([undefined, undefined, undefined])
   })
 
   it('back to the usual one, and the lanes that the old one had refused are tried there', async () => {

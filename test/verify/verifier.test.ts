@@ -4,6 +4,7 @@ import { localDay } from '../../src/domain/times.ts'
 import { metrics } from '../../src/observe/metrics.ts'
 import { forgetDevice, type Position, type Store, verifiedOf } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
+import { ReadBack } from '../../src/verify/read-back.ts'
 import { Verifier, type VerifySettings } from '../../src/verify/index.ts'
 import { custody, deliverAll, startWorker as workerOn } from '../support/delivering.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -121,6 +122,35 @@ const runOf = (verifier: Verifier, more: object = {}) => {
   return verifier.run({ isWanted: () => true, day: ALL_OF_DAY, repair: false, signal, ...more })
 }
 const ALL_OF_DAY = { from: (T - 3600) * 1000, until: (T + 7200) * 1000 }
+
+it('shows the token of a company to the API that it has when its turn comes, and to no other', async () => {
+  const next = await startReadBackApi()
+  stops.push(() => next.close())
+  const [first, second] = [api, next].map(({ url }) =>
+    createTrackingClient({ baseUrl: url, timeoutMs: 5000, connections: 4 }),
+  )
+  stops.push(
+    () => first.close(),
+    () => second.close(),
+  )
+  let client = first
+  const signal = AbortSignal.timeout(60_000)
+  const readBack = new ReadBack({ tracking: () => client, companies: () => [company()], signal, gapMs: 300 })
+  const read = (from: number) => readBack.read({ route: ROUTE, from, to: from + 10 })
+  await read(T)
+  const waiting = read(T + 100)
+  await Promise.resolve()
+  ;[client, token] = [second, 'token-8']
+  expect(await waiting).toEqual([])
+  // A refusal by the API of before says nothing of the token at the new one.
+  next.respond((asked, response) => {
+    ;[client, token] = [first, 'token-8']
+    answering(401)(asked, response)
+  })
+  await read(T + 200)
+  expect(api.reads.map(({ token: shown }) => shown)).toEqual(['OAuth token-7', 'OAuth token-8'])
+  expect(next.reads.map(({ token: shown }) => shown)).toEqual(['OAuth token-8', 'OAuth token-8'])
+})
 
 describe('a share of what was delivered', () => {
   it('is no fault to be closed while a request waits for its turn', async () => {

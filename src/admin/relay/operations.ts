@@ -40,8 +40,10 @@ export function relayOperations(sources: RelaySources): Operation[] {
     refusals: [...OPERATIONS[operation].refusals, 404, 502, 504],
     companies: 'filtered',
     async handle(request, reply, scope) {
-      const company = companyOf(companies(), request, scope)
+      companyOf(companies(), request, scope)
       const input = await readInput(operation, request)
+      // The company may have another API, and another token, since the request has begun.
+      const company = companyOf(companies(), request, scope)
       const oauthToken = company.oauth_token
       const api = tracking(company.company_id)
       const headers = forwardedHeaders(request.headers, input.body !== undefined)

@@ -48,15 +48,17 @@ export class ApiClients {
   readonly of = (company: string): TrackingClient => this.#companies.get(company)?.client ?? this.usual
 
   /**
-   * Uses the APIs that these companies have now. If the TLS files of one cannot be used, that is logged, and the company keeps the API
-   * of before; without one it has an API that cannot be asked.
+   * Uses the APIs that these companies have now. If the TLS files of one cannot be used, that is logged, and it is asked as before; an API
+   * that the company did not have before cannot be asked.
    */
   use(companies: readonly Company[]): ReadonlyMap<string, ApiOfCompany> {
     const [earlier, before] = [this.#companies, this.#clients()]
-    this.#companies = this.#read(companies, (company, { key, message }) => {
+    this.#companies = this.#read(companies, (company, { key, message }, api) => {
       const reason = `tracking.tls.${key}: ${message}`
       this.#options.logger.error({ reason }, `the tracking API of company ${company} cannot be used`)
-      return earlier.get(company) ?? UNUSABLE
+      const known = earlier.get(company)
+      const isSame = known?.base_url === api.base_url && known.push_url === api.push_url
+      return isSame ? known : UNUSABLE
     })
     const now = this.#clients()
     for (const client of before) if (!now.has(client)) void client.close()
@@ -78,7 +80,11 @@ export class ApiClients {
   /** The APIs of these companies. APIs that are asked in the same way share a client, also with those of before. */
   #read(
     companies: readonly Company[],
-    refused: (company: string, mistake: CertificateMistake) => Partial<ApiOfCompany> & Pick<ApiOfCompany, 'client'>,
+    refused: (
+      company: string,
+      mistake: CertificateMistake,
+      api: ApiConnection,
+    ) => Partial<ApiOfCompany> & Pick<ApiOfCompany, 'client'>,
   ): Map<string, ApiOfCompany> {
     const { config, baseUrl, connections } = this.#options
     const clients = new Map([[keyOfClient(usualApi(config, baseUrl), connections()), this.usual]])
@@ -93,7 +99,7 @@ export class ApiClients {
       const key = keyOfClient(api, count)
       const tls = clients.has(key) ? undefined : readApiTls(api.tls)
       if (tls && 'message' in tls) {
-        apis.set(company.company_id, { ...api, ...refused(company.company_id, tls) })
+        apis.set(company.company_id, { ...api, ...refused(company.company_id, tls, api) })
         continue
       }
       const client = clients.get(key) ?? this.#open(api, { tls, connections: count })

@@ -104,13 +104,15 @@ export type AdminTokenSettings = Pick<Config['admin'], 'tokens' | 'metrics_token
  * the mappings of mappings.yaml. Their secrets may stand in files of their own (`${file:/path}`), which are followed as gateway.yaml is.
  */
 export class FollowedSettings {
+  readonly #usual: Config['tracking']
   #companies: Config['companies']
   #admin: AdminTokenSettings
   #pulls: Config['roster']['pull']
   #copies: Config['copies']
   #mappings: FileMappings
 
-  constructor({ companies, copies, admin, roster }: Config, mappings: FileMappings = new Map()) {
+  constructor({ companies, copies, admin, roster, tracking }: Config, mappings: FileMappings = new Map()) {
+    this.#usual = tracking
     this.#companies = companies
     this.#copies = copies
     this.#mappings = mappings
@@ -150,11 +152,12 @@ export class FollowedSettings {
    * have changed, their names aside, and whether there are other tokens.
    */
   update(
-    { companies: listed, copies, admin: { tokens, metrics_token }, roster: { pull } }: Config,
+    { companies: listed, copies, admin: { tokens, metrics_token }, roster: { pull }, tracking }: Config,
     roster: Roster,
   ): ChangedSettings {
     const before = { companies: this.#companies, admin: this.#admin }
-    this.#companies = this.#companiesWith(listed, roster)
+    const isOther = tracking.base_url !== this.#usual.base_url || tracking.push_url !== this.#usual.push_url
+    this.#companies = this.#companiesWith(isOther ? this.#untilRestart(listed) : listed, roster)
     this.#admin = { tokens, metrics_token }
     this.#pulls = pull
     // The same copies stay the same object: what sends them compares.
@@ -163,6 +166,17 @@ export class FollowedSettings {
       companies: changedCompanies(before.companies, this.#companies),
       hasNewTokens: !isDeepStrictEqual(this.#admin, before.admin),
     }
+  }
+
+  /**
+   * The companies in effect while gateway.yaml names another usual API, which needs a restart: their new keys may be for that API, and the
+   * one of before must not see them.
+   */
+  #untilRestart(listed: Config['companies']): Config['companies'] {
+    return listed.flatMap((company) => {
+      const hasOwnApi = company.tracking && company.tracking.base_url !== null
+      return hasOwnApi ? company : this.#companies.filter(({ company_id }) => company_id === company.company_id)
+    })
   }
 
   /**

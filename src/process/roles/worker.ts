@@ -44,8 +44,9 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
   live.follow({
     roster: (changed) => pushing.rosterChanged(changed),
     companies() {
-      pushing.setApikeys(apikeysOf(live.companies()))
+      // First the APIs: no key is shown to the API of before.
       pushing.setApis(clients.use(live.companies()))
+      pushing.setApikeys(apikeysOf(live.companies()))
     },
   })
   const sharing = signOn(redis, { ...identity, role: 'worker', installation: config.data_dir }, () => ({

@@ -1,0 +1,41 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { configSchema } from '../../src/config/schema.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { ApiClients } from '../../src/process/roles/api-clients.ts'
+import { type TestApi, startApi } from '../rig/api.ts'
+import { folder } from '../support/config-folder.ts'
+
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+
+async function open(): Promise<TestApi> {
+  const api = await startApi()
+  onTestFinished(api.close)
+  return api
+}
+
+it('shows the key of a company to no earlier API while the TLS files of its new one cannot be used', async () => {
+  const dir = await folder({ 'ca.pem': 'no certificate' })
+  const [usual, before, next] = [await open(), await open(), await open()]
+  const read = (tracking: object | null) =>
+    configSchema(null).parse({ companies: [{ company_id: '7', apikey: 'k', tracking }] })
+  const config = read({ base_url: before.url })
+  const clients = new ApiClients({ config, baseUrl: usual.url, connections: () => 1, logger }, config.companies)
+  onTestFinished(() => clients.close())
+  const push = (apikey: string) => clients.of('7').push({ courier: '1', route: '1', apikey, body: '{}' })
+  await push('first')
+  const ca = join(dir, 'ca.pem')
+  // The same API goes on being asked in the way of before.
+  clients.use(read({ base_url: before.url, tls: { ca } }).companies)
+  await push('second')
+  clients.use(read({ base_url: next.url, tls: { ca } }).companies)
+  expect(await push('third')).toMatchObject({ fault: 'failed' })
+  await writeFile(ca, '')
+  clients.use(read({ base_url: next.url }).companies)
+  await push('fourth')
+  clients.use(read(null).companies)
+  await push('fifth')
+  const keysAt = (api: TestApi) => api.seen.map(({ apikey }) => apikey)
+  expect([keysAt(before), keysAt(next), keysAt(usual)]).toEqual([['first', 'second'], ['fourth'], ['fifth']])
+})

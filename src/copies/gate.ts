@@ -45,10 +45,16 @@ export class Gate {
     return this.#limit(() => (this.#isFailing ? this.#inTurn(() => this.#late(request)) : this.#now(request)))
   }
 
-  /** Waits before a queue that has failed so often in a row is tried again; less if the receiver has recovered. */
-  async pause(tries: number, signal: AbortSignal): Promise<void> {
-    const wait = sleep(this.#delay(tries), undefined, { signal }).catch(() => {})
-    await Promise.race([wait, this.#recovered.promise])
+  /**
+   * Waits before a queue that has failed so often in a row is tried again; less if the receiver has recovered, but as long as it has
+   * asked for.
+   */
+  async pause(tries: number, signal: AbortSignal, leastMs = 0): Promise<void> {
+    const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
+    const recovered = this.#recovered.promise
+    const askedMs = Math.min(leastMs, MOST_ASKED_MS)
+    if (askedMs > 0) await wait(askedMs)
+    await Promise.race([wait(Math.max(0, this.#delay(tries) - askedMs)), recovered])
   }
 
   get #isFailing(): boolean {

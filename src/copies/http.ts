@@ -10,7 +10,7 @@ import { inOneLine } from '../tracking/answer.ts'
 import { bodyOf, exchange, type Failure, isSuccess, type Reply, retryAfterMs } from '../tracking/exchange.ts'
 import { VERSION } from '../version.ts'
 import { fixJson } from './fix-json.ts'
-import type { CopyNames, Receiver, ReceiverAnswer } from './receiver.ts'
+import { type CopyNames, mayBeFixes, type Receiver, type ReceiverAnswer } from './receiver.ts'
 
 export interface HttpReceiverOptions {
   readonly copy: Copy
@@ -30,7 +30,7 @@ export function jsonReceiver(options: HttpReceiverOptions): Receiver {
     most,
     queueOf: ({ device }) => String(hashOf(device) % QUEUES),
     send(company, fixes, signal) {
-      const body = JSON.stringify(fixes.map((fix) => fixJson(company, fix, names.nameOf(fix.device))))
+      const body = JSON.stringify(fixes.map((fix) => fixJson(company, fix, names.nameOf(company, fix.device))))
       const headers = {
         'content-type': 'application/json',
         'waybridge-delivery': randomUUID(),
@@ -134,7 +134,7 @@ class HttpReceiver {
     const after = headers['retry-after']
     const leastMs = after === undefined ? undefined : retryAfterMs(String(after), Date.now())
     const reason = text === '' ? say('it answers {}', status) : say('it answers {}: {}', status, text)
-    return { to: 'retry', reason, isAnswered: true, leastMs }
+    return { to: 'retry', reason, mayBeFixes: mayBeFixes(status, leastMs), leastMs }
   }
 }
 
@@ -144,7 +144,7 @@ export function failure({ fault }: Failure, timeoutMs: number): ReceiverAnswer {
   const reason = isLate
     ? say('it does not answer within {} s', Math.ceil(timeoutMs / 1000))
     : say('the connection failed ({})', fault)
-  return { to: 'retry', reason, isAnswered: isLate }
+  return { to: 'retry', reason, mayBeFixes: isLate }
 }
 
 function hashOf(text: string): number {

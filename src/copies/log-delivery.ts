@@ -156,13 +156,13 @@ export class LogDelivery {
     if (answer.to === 'refuse') return this.#refused(queue, batch, answer)
     queue.tries++
     if (queue.tries === 1) queue.failedSince = performance.now()
-    const { isAnswered, reason } = answer
+    const { leastMs, mayBeFixes, reason } = answer
     // Others get through, so it is because of these fixes.
-    const isAlone = isAnswered && queue.tries >= TRIES_ALONE && gate.deliveredAt > queue.failedSince
+    const isAlone = mayBeFixes && queue.tries >= TRIES_ALONE && gate.deliveredAt > queue.failedSince
     if (isAlone && this.#devicesIn(queue).size === 1)
       return this.#refused(queue, batch, { status: 0, message: `tried ${queue.tries} times: ${english(reason)}` })
-    if (isAnswered && queue.tries % TRIES_TOGETHER === 0) this.#splitUp(queue)
-    await gate.pause(queue.tries, stopping)
+    if (mayBeFixes && queue.tries % TRIES_TOGETHER === 0) this.#splitUp(queue)
+    await gate.pause(queue.tries, stopping, leastMs)
   }
 
   #delivered(queue: Queue, batch: readonly QueuedFix[]): void {

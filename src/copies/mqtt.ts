@@ -22,10 +22,10 @@ export function mqttReceiver({ copy, names, timeoutMs }: Omit<HttpReceiverOption
       if (!connection || connection.ended !== undefined) connection = new BrokerConnection(copy)
       const messages = fixes.map((fix) => ({
         topic: topicOf(pattern, company, fix),
-        payload: JSON.stringify(fixJson(company, fix, names.nameOf(fix.device))),
+        payload: JSON.stringify(fixJson(company, fix, names.nameOf(company, fix.device))),
       }))
       const reason = await connection.publish(messages, timeoutMs)
-      return reason === undefined ? { to: 'delivered' } : { to: 'retry', reason, isAnswered: connection.isOpen }
+      return reason === undefined ? { to: 'delivered' } : { to: 'retry', reason, mayBeFixes: connection.isOpen }
     },
     close: () => connection?.close(),
   }

@@ -4,7 +4,7 @@ import { say } from '../texts/text.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import { createTrackingClient } from '../tracking/client.ts'
 import { failure, type HttpReceiverOptions } from './http.ts'
-import type { Receiver, ReceiverAnswer } from './receiver.ts'
+import { mayBeFixes, type Receiver, type ReceiverAnswer } from './receiver.ts'
 
 /** Pushes to a second tracking API, lane by lane. @throws Error where the files of its TLS cannot be used */
 export function positionsReceiver({ connections, copy, most, names, timeoutMs }: HttpReceiverOptions): Receiver {
@@ -15,7 +15,7 @@ export function positionsReceiver({ connections, copy, most, names, timeoutMs }:
     async send(company, fixes) {
       const apikey = copy.secret ?? names.apikeysOf(company)[0]
       const [{ courier, route }] = fixes
-      if (apikey === undefined) return { to: 'retry', reason: say('the company has no apikey'), isAnswered: false }
+      if (apikey === undefined) return { to: 'retry', reason: say('the company has no apikey'), mayBeFixes: false }
       if (courier === undefined || route === undefined) return { to: 'refuse', status: 0, message: 'it has no route' }
       const body = JSON.stringify({ positions: fixes.map(positionJson) })
       return answerOf(await client.push({ courier, route, apikey, body }), timeoutMs)
@@ -31,13 +31,13 @@ function positionJson({ timestamp, latitude, longitude, accuracy, heading, speed
 function answerOf(answer: ApiAnswer, timeoutMs: number): ReceiverAnswer {
   if ('fault' in answer) return failure(answer, timeoutMs)
   if (!('status' in answer))
-    return { to: 'retry', reason: say('something else answers in its place'), isAnswered: false }
+    return { to: 'retry', reason: say('something else answers in its place'), mayBeFixes: false }
   const { status, text, retryAfterMs: leastMs } = answer
   if (status >= 200 && status < 300) return { to: 'delivered' }
   const isRefused = status < 500 && !MAY_PASS.has(status)
   if (isRefused) return { to: 'refuse', status, message: text, isWhole: !ABOUT_POSITIONS.has(status) }
   const reason = text === '' ? say('it answers {}', status) : say('it answers {}: {}', status, text)
-  return { to: 'retry', reason, isAnswered: true, leastMs }
+  return { to: 'retry', reason, mayBeFixes: mayBeFixes(status, leastMs), leastMs }
 }
 
 /** Of the key, of the address, or of the moment. */

@@ -4,10 +4,17 @@ import type { Text } from '../texts/text.ts'
 /** What became of a request to the receiver of a copy. */
 export type ReceiverAnswer =
   | { readonly to: 'delivered' }
-  /** `isAnswered`: the receiver was reached, so these fixes themselves may be why. `leastMs`: what `Retry-After` asked for. */
-  | { readonly to: 'retry'; readonly reason: Text; readonly isAnswered: boolean; readonly leastMs?: number }
+  /** `mayBeFixes`: these fixes themselves may be why. `leastMs`: what `Retry-After` asked for. */
+  | { readonly to: 'retry'; readonly reason: Text; readonly mayBeFixes: boolean; readonly leastMs?: number }
   /** `isWhole`: it is about the lane, so all fixes of the request are refused. */
   | ({ readonly to: 'refuse'; readonly isWhole?: boolean } & RefusalReason)
+
+/** Whether an answer that is no refusal may be because of the fixes of the request, and not of a limit, a credential or the moment. */
+export function mayBeFixes(status: number, leastMs: number | undefined): boolean {
+  return status >= 400 && leastMs === undefined && !NEVER_FIXES.has(status)
+}
+
+const NEVER_FIXES: ReadonlySet<number> = new Set([401, 403, 405, 407, 408, 410, 425, 429, 503])
 
 /** Who gets a copy. */
 export interface Receiver {
@@ -22,8 +29,8 @@ export interface Receiver {
 
 /** What the senders of a copy look up. */
 export interface CopyNames {
-  /** The name of a device; undefined: it has none. */
-  nameOf(device: string): string | undefined
+  /** The name of a device of a company; undefined: it has none, or is another company's now. */
+  nameOf(company: string, device: string): string | undefined
   /** The apikeys of a company. */
   apikeysOf(company: string): readonly string[]
 }

@@ -11,7 +11,7 @@ export class TimeShare {
     this.#share = share
   }
 
-  /** Resolves once more may be computed. */
+  /** Resolves once this process may spend more time on copies. */
   async turn(): Promise<void> {
     for (let ms = this.#freeAt - performance.now(); ms > 0; ms = this.#freeAt - performance.now()) await sleep(ms)
   }

@@ -133,6 +133,53 @@ describe('a copy as json', () => {
     await end()
   })
 
+  it.each([
+    ['429', [429, {}]],
+    ['503', [503, {}]],
+    ['Retry-After', [500, { 'retry-after': '0' }]],
+    ['401', [401, {}]],
+  ] as const)(
+    'parks nothing while others get through if it is asked too much, or must log in: %s',
+    async (_, limit) => {
+      const receiver = await startCopyReceiver(({ fixes }) =>
+        fixes.some(({ device }) => device === VAN) ? limit : 200,
+      )
+      copying(server, [copyOf({ to: receiver.url })])
+      await enter('crm')
+      await storeCopied(redis, [1, 2])
+      let next = 1
+      const tries = () => receiver.seen.filter(({ fixes }) => fixes.some(({ device }) => device === VAN)).length
+      await vi.waitFor(
+        async () => {
+          await storeCopied(redis, [next++], { device: OTHER })
+          expect(tries()).toBeGreaterThan(20)
+        },
+        { timeout: 60_000, interval: 50 },
+      )
+      expect(await account()).toMatchObject({ parked: 0, discarded: 0 })
+      receiver.answer(() => 200)
+      await settled()
+      expect(await account()).toMatchObject({ delivered: next + 1, parked: 0 })
+      expect(receiver.timesOf()).toEqual([1, 2])
+    },
+  )
+
+  it('asks for a device not before the time that Retry-After names, and for others meanwhile', async () => {
+    const asked: number[] = []
+    const receiver = await startCopyReceiver(({ fixes }) => {
+      if (!fixes.some(({ device }) => device === VAN)) return 200
+      return asked.push(performance.now()) === 1 ? [429, { 'retry-after': '3' }] : 200
+    })
+    copying(server, [copyOf({ to: receiver.url, format: 'json' })])
+    await enter('crm')
+    await storeCopied(redis, [1])
+    await vi.waitFor(() => expect(asked).toHaveLength(1), { timeout: 60_000 })
+    for (let time = 1; time < 4; time++) await storeCopied(redis, [time], { device: OTHER })
+    await settled()
+    expect(asked[1] - asked[0]).toBeGreaterThanOrEqual(2950)
+    expect(receiver.taken.findIndex(({ fixes }) => fixes[0].device === VAN)).toBe(receiver.taken.length - 1)
+  })
+
   it('waits for a receiver that is down, says so, and delivers everything once it is back', async () => {
     const receiver = await startCopyReceiver()
     await receiver.close()

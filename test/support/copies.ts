@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Copy } from '../../src/config/copies.ts'
@@ -34,23 +40,27 @@ interface Stored {
   readonly device?: string
   readonly lane?: string
   readonly logs?: string
+  /** Whether the fixes have no route: they are held. */
+  readonly isUnassigned?: boolean
   readonly beside?: Pick<CopiedFix, 'altitude' | 'satellites' | 'said'>
 }
 
 /** Stores fixes with these times, in seconds, for lanes and copies. */
 export async function storeCopied(redis: Store, times: readonly number[], stored: Stored = {}): Promise<void> {
-  const { device = VAN, lane = '7/42/1001', logs = lane.split('/')[0], beside = {} } = stored
+  const { device = VAN, lane = '7/42/1001', logs = lane.split('/')[0], beside = {}, isUnassigned } = stored
   const [, courier, route] = lane.split('/')
   const positions = times.map(fixAt)
   const { records, copied } = withCopied(packRecords(positions, packDevice(device), Date.now()), {
     positions,
     beside: positions.map(() => beside),
-    place: { device, lane: { courier, route } },
+    place: { device, lane: isUnassigned ? undefined : { courier, route } },
     logs,
     hasSaid: true,
   })
   const appender = new Appender(redis.shardOf(device), UNFILTERED)
-  await appender.append({ parts: [{ lane, device, records, copied }], received: times.length, filtered: [] })
+  const held = { held: 'no_route', isProven: true, lookAt: Date.now() + 3_600_000, rosterVersion: 0 } as const
+  const part = { device, records, copied, ...(isUnassigned ? held : { lane }) }
+  await appender.append({ parts: [part], received: times.length, filtered: [] })
   await appender.close()
 }
 
@@ -65,7 +75,7 @@ export function copying(
   const { stop } = startCopying({
     redis,
     settings: { copies: () => settings.copies, companies: () => settings.companies },
-    names: { nameOf: (device) => (device === VAN ? 'Van 12' : undefined), apikeysOf: () => ['key-7'] },
+    names: { nameOf: (_company, device) => (device === VAN ? 'Van 12' : undefined), apikeysOf: () => ['key-7'] },
     timeoutMs,
     firstDelayMs: 20,
     maxDelayMs: 100,
@@ -83,8 +93,9 @@ export function copying(
   onTestFinished(end)
   return {
     end,
-    configure(next: readonly Copy[]) {
+    configure(next: readonly Copy[], ofCompanies?: readonly string[]) {
       settings.copies = next
+      if (ofCompanies) settings.companies = ofCompanies.map((company_id) => ({ company_id }))
     },
   }
 }
@@ -100,10 +111,11 @@ export interface Received {
   readonly together: number
 }
 
-/** A receiver over HTTP, until the test is over. `answer` returns the status; undefined: there is no answer. */
-export async function startCopyReceiver(
-  answer: (request: Received) => number | undefined | Promise<number | undefined> = () => 200,
-) {
+/** A status, maybe with headers; undefined: there is no answer. */
+type CopyAnswer = number | readonly [status: number, headers: OutgoingHttpHeaders] | undefined
+
+/** A receiver over HTTP, until the test is over. */
+export async function startCopyReceiver(answer: (request: Received) => CopyAnswer | Promise<CopyAnswer> = () => 200) {
   const seen: Received[] = []
   const taken: Received[] = []
   const underWay = new Map<string, number>()
@@ -127,11 +139,11 @@ export async function startCopyReceiver(
     seen.push(received)
     // Time in which another request of the device would be noticed.
     await sleep(2)
-    const status = await current(received)
+    const [status, own] = [await current(received)].flat() as [number?, OutgoingHttpHeaders?]
     for (const device of devices) underWay.set(device, (underWay.get(device) ?? 1) - 1)
     if (status === undefined) return
     if (status < 300) taken.push(received)
-    response.writeHead(status).end(status < 300 ? '' : 'no')
+    response.writeHead(status, own).end(status < 300 ? '' : 'no')
   }
 
   const [port] = await freePorts(1)

@@ -31,7 +31,10 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     redis,
     settings: live,
     names: {
-      nameOf: (device) => live.directory().find(device)?.name,
+      nameOf(company, device) {
+        const entry = live.directory().find(device)
+        return entry?.company_id === company ? entry.name : undefined
+      },
       apikeysOf: (company) => apikeysOf(live.companies()).get(company) ?? [],
     },
     timeoutMs: config.push.timeout,

@@ -35,9 +35,9 @@ export class Gate {
     this.#limit = pLimit(options.concurrency)
   }
 
-  /** Sends a request when its turn comes; undefined: it was aborted before, or may not be sent by then. */
+  /** Sends a request when its turn comes; undefined: it was aborted before, or may not be sent by then. Rejects if `maySend` does. */
   run(
-    maySend: () => boolean,
+    maySend: () => Promise<boolean>,
     send: () => Promise<ReceiverAnswer>,
     signal: AbortSignal,
   ): Promise<ReceiverAnswer | undefined> {
@@ -68,7 +68,7 @@ export class Gate {
   }
 
   async #now({ maySend, send, signal }: GateRequest): Promise<ReceiverAnswer | undefined> {
-    if (signal.aborted || !maySend()) return undefined
+    if (signal.aborted || !(await maySend()) || signal.aborted) return undefined
     const answer = await send()
     if (answer.to === 'retry') this.#failed(answer.reason, answer.leastMs)
     else if (answer.to === 'delivered') this.#delivered()
@@ -115,7 +115,7 @@ export class Gate {
 }
 
 interface GateRequest {
-  readonly maySend: () => boolean
+  readonly maySend: () => Promise<boolean>
   readonly send: () => Promise<ReceiverAnswer>
   readonly signal: AbortSignal
 }

@@ -11,7 +11,7 @@ import { CopyKeeper } from './keeper.ts'
 import { mqttReceiver } from './mqtt.ts'
 import { positionsReceiver } from './positions-v3.ts'
 import type { CopyNames, Receiver } from './receiver.ts'
-import type { CopySettings } from './routes.ts'
+import { type CopySettings, logsOfCopy } from './routes.ts'
 import { TimeShare } from './time-share.ts'
 
 export { CopyKeeper } from './keeper.ts'
@@ -61,7 +61,7 @@ class Copying {
   async look(): Promise<void> {
     const { redis, settings } = this.#options
     const copies = settings.copies()
-    this.#follow(copies)
+    this.#follow(copies.map((copy) => ({ copy, gets: logsOfCopy(settings, copy.name) })))
     if (copies.length === 0 || this.#isStopped) return
     await redis.inShards(async (shard) => {
       const survey = await surveyCopies(shard)
@@ -77,29 +77,29 @@ class Copying {
   }
 
   /** A copy that has changed is sent anew, once the requests of before have ended: until then these have the turn. */
-  #follow(copies: readonly Copy[]): void {
+  #follow(wanted: readonly WantedCopy[]): void {
     for (const sent of this.#sent.values()) {
-      const isSame = copies.some((copy) => isDeepStrictEqual(copy, sent.copy))
+      const isSame = wanted.some((each) => isDeepStrictEqual(each, sent.wanted))
       if (!isSame || (sent.problem !== undefined && Date.now() >= sent.againAt)) this.#end(sent)
     }
-    for (const copy of this.#isStopped ? [] : copies)
-      if (!this.#sent.has(copy.name)) this.#sent.set(copy.name, new SentCopy(copy, this.#options, this.#time))
+    for (const each of this.#isStopped ? [] : wanted)
+      if (!this.#sent.has(each.copy.name)) this.#sent.set(each.copy.name, new SentCopy(each, this.#options, this.#time))
   }
 
   #end(sent: SentCopy): void {
-    this.#sent.delete(sent.copy.name)
+    this.#sent.delete(sent.wanted.copy.name)
     const closing: Promise<void> = sent.close().finally(() => this.#closing.delete(closing))
     this.#closing.add(closing)
   }
 
   #note(): void {
-    for (const { copy, gate, problem } of this.#sent.values()) {
+    for (const { gate, problem, wanted } of this.#sent.values()) {
       const { failing } = gate
       const isLasting = failing && failing.tries >= TRIES && Date.now() - failing.since >= LASTING_MS
       const evidence = problem ?? (isLasting ? failing.reason : undefined)
       if (evidence === undefined) continue
       observations.noteState('copy_failing', {
-        subject: { copy: copy.name },
+        subject: { copy: wanted.copy.name },
         evidence: [evidence],
         count: failing?.tries ?? 1,
       })
@@ -107,9 +107,15 @@ class Copying {
   }
 }
 
+/** A copy by its settings, and the logs that it gets. */
+interface WantedCopy {
+  readonly copy: Copy
+  readonly gets: ReadonlySet<string>
+}
+
 /** One copy, in all shards. */
 class SentCopy {
-  readonly copy: Copy
+  readonly wanted: WantedCopy
   readonly gate: Gate
   readonly deliveries = new Map<Shard, CopyDelivery>()
   readonly #receiver: Receiver | undefined
@@ -117,15 +123,15 @@ class SentCopy {
   readonly problem: string | undefined
   readonly againAt = Date.now() + AGAIN_MS
 
-  constructor(copy: Copy, options: CopyingOptions, time: TimeShare) {
+  constructor(wanted: WantedCopy, options: CopyingOptions, time: TimeShare) {
     const { firstDelayMs, logger, maxDelayMs, redis } = options
-    this.copy = copy
+    this.wanted = wanted
     this.gate = new Gate({ concurrency: CONCURRENCY, firstDelayMs, maxDelayMs })
     try {
-      const receiver = receiverOf(copy, options)
+      const receiver = receiverOf(wanted.copy, options)
       this.#receiver = receiver
       for (const shard of redis.shards)
-        this.deliveries.set(shard, new CopyDelivery({ copy, shard, receiver, gate: this.gate, time, logger }))
+        this.deliveries.set(shard, new CopyDelivery({ ...wanted, shard, receiver, gate: this.gate, time, logger }))
     } catch (error) {
       this.problem = (error as Error).message
     }

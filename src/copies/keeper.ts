@@ -9,6 +9,7 @@ import {
   endCopy,
   enterCopies,
   leaveCopy,
+  otherLogOf,
   type Shard,
   type Store,
   surveyCopies,
@@ -65,10 +66,15 @@ export class CopyKeeper {
       let getting = cursors.size
       for (const copy of cursors.keys()) {
         if (wanted.has(`${copy} ${log}`)) continue
-        const fixes = await leaveCopy(shard, { copy, log })
+        const isReplaced = wanted.has(`${copy} ${otherLogOf(log)}`)
+        const fixes = await leaveCopy(shard, { copy, log }, isReplaced)
         if (fixes === undefined) left.add(copy)
         else getting--
-        if (fixes) logger.warn({ copy, log, fixes }, 'copy not configured any more: what waits for it is discarded')
+        if (fixes)
+          logger.warn(
+            { copy, log, fixes },
+            'copy not configured any more, or not for these positions: what waits for it is discarded',
+          )
       }
       const isWanted = places.some((place) => place.log === log)
       if (getting === 0 && !isWanted && stored > 0) await trimLog(shard, log)

@@ -5,6 +5,7 @@ import {
   type CopyPlace,
   entryMark,
   fixesIn,
+  forgottenIn,
   type ParkedCopy,
   readCopied,
   type RefusalReason,
@@ -28,6 +29,10 @@ export interface LogDeliveryOptions {
   readonly aborting: AbortSignal
   /** Whether the turn surely holds now. */
   readonly isHeld: () => boolean
+  /** Says that what was read is to be read anew: fixes were deleted from the log since, or the turn or the log is another one. */
+  readonly outdated: () => void
+  /** Whether the copy gets a fix by its settings. */
+  readonly isWanted: (fix: CopiedFix) => boolean
 }
 
 /**
@@ -43,6 +48,8 @@ export class LogDelivery {
   readonly #running = new Set<Promise<void>>()
   /** The number of the entry to read next. */
   #next = 0
+  /** How often fixes had been deleted from the log when its entries were read. */
+  #forgotten = 0
   #pending = 0
   #split = 0
   #reading: Promise<void> | undefined
@@ -71,14 +78,14 @@ export class LogDelivery {
   }
 
   async #read(): Promise<void> {
-    const { place, shard, stopping, time } = this.#options
+    const { outdated, place, shard, stopping, time } = this.#options
     while (this.#pending < MOST_PENDING && !stopping.aborted) {
       await time.turn()
-      const next = this.#next
-      const read = await readCopied(shard, place, { from: next, most: ENTRIES })
-      // The cursor was moved meanwhile.
-      if (this.#next !== next) continue
-      if (!read || read.entries.length === 0) return
+      const read = await readCopied(shard, place, { from: this.#next, most: ENTRIES })
+      if (!read) return
+      if (this.#entries.length === 0) this.#forgotten = read.forgotten
+      if (this.#forgotten !== read.forgotten) return outdated()
+      if (read.entries.length === 0) return
       time.run(() => read.entries.forEach((bytes, index) => this.#add(read.first + index, bytes)))
       this.#next = read.first + read.entries.length
       if (read.entries.length < ENTRIES) return
@@ -86,16 +93,16 @@ export class LogDelivery {
   }
 
   #add(number: number, bytes: Buffer): void {
-    const { receiver } = this.#options
+    const { isWanted, receiver } = this.#options
     const fixes = fixesIn(bytes)
-    const known = fixes.filter((fix) => fix !== undefined)
+    const known = fixes.filter((fix) => fix !== undefined).filter(isWanted)
     const { length } = known
     const entry = {
       number,
       mark: entryMark(bytes),
       fixes: fixes.length,
       left: length,
-      deleted: fixes.length - length,
+      discarded: fixes.length - length,
       parked: [],
       isGone: false,
     }
@@ -122,18 +129,34 @@ export class LogDelivery {
     const { aborting, gate, isHeld, place, receiver, stopping, time } = this.#options
     // What is added in the same turn goes in one request.
     await Promise.resolve()
-    while (!stopping.aborted) {
+    while (!stopping.aborted && queue.items.length > 0) {
       await time.turn()
-      const batch = this.#batchOf(queue)
-      if (batch.length === 0) break
-      const fixes = batch.map(({ fix }) => fix)
-      const send = () => time.run(() => receiver.send(companyOfLog(place.log), fixes, aborting))
-      const answer = await gate.run(isHeld, send, stopping)
-      if (!answer || aborting.aborted) break
-      await this.#answered(queue, batch, answer)
+      let batch: readonly QueuedFix[] = []
+      const maySend = async () => {
+        if (!isHeld() || !(await this.#isCurrent())) return false
+        batch = this.#batchOf(queue)
+        return batch.length > 0 && isHeld()
+      }
+      const send = () => {
+        const fixes = batch.map(({ fix }) => fix)
+        return time.run(() => receiver.send(companyOfLog(place.log), fixes, aborting))
+      }
+      const answer = await gate.run(maySend, send, stopping).catch(() => 'unknown' as const)
+      if (aborting.aborted || (!answer && !isHeld())) break
+      // Redis does not answer: it is not known whether the fixes were deleted.
+      if (answer === 'unknown') await gate.pause(1, stopping)
+      else if (answer) await this.#answered(queue, batch, answer)
     }
     this.#queues.delete(queue.name)
     for (const [device, name] of this.#apart) if (name === queue.name) this.#apart.delete(device)
+  }
+
+  /** Whether no fix was deleted from the log since its entries were read. Rejects where Redis does not answer. */
+  async #isCurrent(): Promise<boolean> {
+    const { outdated, place, shard } = this.#options
+    const isCurrent = (await forgottenIn(shard, place.log)) === this.#forgotten
+    if (!isCurrent) outdated()
+    return isCurrent
   }
 
   /** The fixes of the next request. Those that were discarded meanwhile are left out. */
@@ -221,7 +244,7 @@ export class LogDelivery {
   }
 
   async #moveCursor(): Promise<void> {
-    const { place, shard, token } = this.#options
+    const { outdated, place, shard, token } = this.#options
     // Requests that end in the same turn are counted together.
     await Promise.resolve()
     for (;;) {
@@ -231,22 +254,18 @@ export class LogDelivery {
       const [first] = settled
       const to = first.number + settled.length
       const passed = sum(settled, ({ fixes }) => fixes)
-      const discarded = sum(settled, ({ deleted }) => deleted)
+      const discarded = sum(settled, (entry) => entry.discarded)
       const parked = settled.flatMap((entry) => entry.parked)
       const delivered = passed - discarded - parked.length
       const last = settled[settled.length - 1].mark
       const counts = { last, passed, delivered, discarded, parked }
-      const cursor = await advanceCopy(shard, place, { token, from: first.number, to, ...counts })
+      const moved = { token, forgotten: this.#forgotten, from: first.number, to, ...counts }
+      const cursor = await advanceCopy(shard, place, moved)
       if (cursor === to) this.#entries.splice(0, settled.length)
       else if (cursor === undefined || cursor > first.number) this.#discardedUntil(cursor ?? Infinity)
-      else return this.#readAnew()
+      // The turn is another worker's, fixes were deleted, or a primary that took over has another cursor or other entries.
+      else return outdated()
     }
-  }
-
-  /** The turn is another worker's, or the log is no longer what was read: what has the cursor before it is read, and sent, once more. */
-  #readAnew(): void {
-    this.#discardedUntil(Infinity)
-    this.#next = 0
   }
 
   /** Others have discarded what waits before an entry: it is not sent any more. */
@@ -264,7 +283,8 @@ interface ReadEntry {
   readonly number: number
   readonly mark: string
   readonly fixes: number
-  readonly deleted: number
+  /** Fixes that were deleted, or that the copy does not get by its settings. */
+  readonly discarded: number
   /** Fixes that are neither delivered nor parked. */
   left: number
   readonly parked: ParkedCopy[]

@@ -1,6 +1,6 @@
 import type { Copy } from '../config/copies.ts'
 import type { Company } from '../config/schema.ts'
-import { type CompanyLogs, type CopyPlace, logOf } from '../store/index.ts'
+import { type CompanyLogs, type CopyLog, type CopyPlace, logOf, otherLogOf } from '../store/index.ts'
 
 /** What says which copies there are: each returns the same object until it changes. */
 export interface CopySettings {
@@ -14,6 +14,24 @@ export function placesOf(settings: CopySettings): CopyPlace[] {
   return settings.copies().flatMap(({ name, companies, without_route }) => {
     return (companies ?? all).map((company) => ({ copy: name, log: logOf(company, without_route) }))
   })
+}
+
+/** The logs that a copy gets. */
+export function logsOfCopy(settings: CopySettings, copy: string): ReadonlySet<string> {
+  return new Set(placesOf(settings).flatMap((place) => (place.copy === copy ? [place.log] : [])))
+}
+
+/** Whether a copy gets the fixes of a log: it gets it, or since `without_route` was changed, the other one of the company. */
+export function isOfCopy(log: string, gets: ReadonlySet<string>): boolean {
+  return gets.has(log) || gets.has(otherLogOf(log))
+}
+
+/** The logs that are sent to a copy now. What waits in the other log of a company from before `without_route` was changed comes first. */
+export function logsToSend(copy: string, gets: ReadonlySet<string>, logs: readonly CopyLog[]): CopyLog[] {
+  const own = logs.filter(({ cursors, log }) => cursors.has(copy) && isOfCopy(log, gets))
+  const isWaiting = ({ cursors, fixes }: CopyLog) => (cursors.get(copy)?.fix ?? fixes) < fixes
+  const earlier = new Set(own.flatMap((each) => (!gets.has(each.log) && isWaiting(each) ? [each.log] : [])))
+  return own.filter(({ log }) => !earlier.has(otherLogOf(log)))
 }
 
 /** Says to which logs the fixes of a company are written. It follows the settings. */

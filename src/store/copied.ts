@@ -37,6 +37,11 @@ export function logOf(company: string, isWithoutRoute: boolean): string {
   return isWithoutRoute ? `${company}~` : company
 }
 
+/** The other log of the same company: with the fixes without a route, or without them. */
+export function otherLogOf(log: string): string {
+  return log.endsWith('~') ? log.slice(0, -1) : `${log}~`
+}
+
 /** The company whose log it is. */
 export function companyOfLog(log: string): string {
   return log.endsWith('~') ? log.slice(0, -1) : log

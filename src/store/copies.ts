@@ -70,14 +70,44 @@ function pairs(flat: readonly Buffer[]): [string, string][] {
   return found
 }
 
+/** Entries of a log. */
+interface LogSlice {
+  /** The number of the first. */
+  readonly first: number
+  readonly entries: readonly Buffer[]
+  /** How often fixes were deleted from the log. */
+  readonly forgotten: number
+}
+
+interface WantedSlice {
+  readonly from: number
+  readonly most: number
+}
+
 /** Reads what a copy gets next, from an entry on, `most` entries; undefined: it does not get the log. */
 export async function readCopied(
   shard: Shard,
   { copy, log }: CopyPlace,
-  { from, most }: { readonly from: number; readonly most: number },
-): Promise<{ readonly first: number; readonly entries: readonly Buffer[] } | undefined> {
-  const answer = (await run(shard, 'read_copied', [copy, log, from, most])) as [Buffer, Buffer[]] | null
-  return answer ? { first: Number(answer[0]), entries: answer[1] } : undefined
+  { from, most }: WantedSlice,
+): Promise<LogSlice | undefined> {
+  const answer = (await run(shard, 'read_copied', [copy, log, from, most])) as SliceAnswer | null
+  return answer ? sliceOf(answer) : undefined
+}
+
+/** Reads what a log has, from an entry on, `most` entries. */
+async function readLog(shard: Shard, log: string, { from, most }: WantedSlice): Promise<LogSlice> {
+  return sliceOf((await run(shard, 'read_log', [log, from, most])) as SliceAnswer)
+}
+
+type SliceAnswer = [first: Buffer, entries: Buffer[], forgotten: Buffer]
+
+function sliceOf([first, entries, forgotten]: SliceAnswer): LogSlice {
+  return { first: Number(first), entries, forgotten: Number(forgotten) }
+}
+
+/** How often fixes were deleted from a log. */
+export async function forgottenIn(shard: Shard, log: string): Promise<number> {
+  return Number(await shard.hget(shard.keyNames.copiedForgotten, log))
 }
 
 /** What becomes of fixes that a cursor passes. */
@@ -92,6 +122,8 @@ export interface CopyProgress {
   readonly parked?: readonly ParkedCopy[]
   /** Of the worker that sends the copy; '': nobody's turn is needed. */
   readonly token: string
+  /** How often fixes had been deleted from the log when they were read; undefined: it does not matter. */
+  readonly forgotten?: number
 }
 
 /** A fix that the receiver of a copy refused. */
@@ -107,17 +139,17 @@ export function entryMark(entry: Buffer): string {
 }
 
 /**
- * Moves the cursor of a copy. Returns where the cursor is by then, which is where it was if the turn is another worker's or the log has
- * other entries; undefined: the copy does not get the log.
+ * Moves the cursor of a copy, unless it is elsewhere, the turn is another worker's, fixes were deleted from the log, or it has other entries.
+ * Returns where the cursor is by then; undefined: the copy does not get the log.
  */
 export async function advanceCopy(
   shard: Shard,
   { copy, log }: CopyPlace,
   progress: CopyProgress,
 ): Promise<number | undefined> {
-  const { token, from, to, last, passed, delivered, discarded, parked = [] } = progress
+  const { token, forgotten = '', from, to, last, passed, delivered, discarded, parked = [] } = progress
   const counted = [from, to, last, passed, delivered, discarded]
-  const args = [copy, log, token, MOST_PARKED, ...counted, ...parked.map(packParked)]
+  const args = [copy, log, token, forgotten, MOST_PARKED, ...counted, ...parked.map(packParked)]
   const answer = (await run(shard, 'advance_copy', args, copy)) as number | null
   return answer === null ? undefined : answer === 1 ? to : -1 - answer
 }
@@ -137,9 +169,17 @@ export async function discardCopied(shard: Shard, place: CopyPlace, until: numbe
   }
 }
 
-/** Ends that a copy gets a log, unless a process had it configured lately. Returns how many fixes are discarded by that; undefined: none is, it stays. */
-export async function leaveCopy(shard: Shard, { copy, log }: CopyPlace): Promise<number | undefined> {
-  return ((await run(shard, 'leave_copy', [copy, log, SILENT_MS])) as number | null) ?? undefined
+/**
+ * Ends that a copy gets a log, unless a process had it configured lately. `isReplaced`: it gets the other log of the company by now; then
+ * what was written before is sent first. Returns how many fixes are discarded by that; undefined: none is, it stays.
+ */
+export async function leaveCopy(
+  shard: Shard,
+  { copy, log }: CopyPlace,
+  isReplaced: boolean,
+): Promise<number | undefined> {
+  const args = [copy, log, SILENT_MS, isReplaced ? 1 : 0]
+  return ((await run(shard, 'leave_copy', args)) as number | null) ?? undefined
 }
 
 /** Deletes the counts and the parked fixes of a copy that gets no log. Returns how many were parked. */
@@ -173,18 +213,8 @@ export async function forgetCopied(
   const { logs, counts } = await surveyCopies(shard)
   const isOf = (device: string) => ids.has(device)
   let forgotten = 0
-  for (const { log, entries, stored } of logs.filter((each) => isReached(each.log)))
-    for (let from = entries - stored; from < entries; from += SLICE) {
-      const first = from - (await firstEntry(shard, log))
-      const slice = await shard.lrangeBuffer(shard.keyNames.copiedPrefix + log, Math.max(0, first), first + SLICE - 1)
-      for (const [index, entry] of slice.entries()) {
-        const left = withoutDevices(entry, isOf)
-        if (!left) continue
-        const number = from + index - Math.min(0, first)
-        const isReplaced = (await run(shard, 'replace_copied', [log, number, entry, left])) === 1
-        if (isReplaced) forgotten += knownIn(entry) - knownIn(left)
-      }
-    }
+  for (const { log, entries } of logs.filter((each) => isReached(each.log)))
+    forgotten += await forgetInLog(shard, { log, entries }, isOf)
   for (const copy of copiesIn(counts, logs))
     for (const entry of await shard.lrangeBuffer(shard.keyNames.copyParked(copy), 0, -1)) {
       const { fix, log } = readParked(entry)
@@ -193,10 +223,31 @@ export async function forgetCopied(
   return forgotten
 }
 
-async function firstEntry(shard: Shard, log: string): Promise<number> {
-  const { copiedEntries, copiedPrefix } = shard.keyNames
-  const [end, stored] = await Promise.all([shard.hget(copiedEntries, log), shard.llen(copiedPrefix + log)])
-  return Number(end) - stored
+/** Deletes fixes from the entries of a log up to a number, whatever is written and trimmed meanwhile. Returns how many. */
+async function forgetInLog(
+  shard: Shard,
+  { log, entries }: Pick<CopyLog, 'log' | 'entries'>,
+  isOf: (device: string) => boolean,
+): Promise<number> {
+  let deleted = 0
+  for (let from = 0; from < entries; ) {
+    const slice = await readLog(shard, log, { from, most: SLICE })
+    from = slice.first + slice.entries.length
+    if (slice.entries.length === 0) break
+    for (const [index, entry] of slice.entries.entries()) {
+      const left = withoutDevices(entry, isOf)
+      if (!left) continue
+      const number = slice.first + index
+      const isReplaced = (await run(shard, 'replace_copied', [log, number, entry, left])) === 1
+      if (isReplaced) deleted += knownIn(entry) - knownIn(left)
+      else {
+        // It is trimmed, or somebody has deleted another device from it.
+        from = number
+        break
+      }
+    }
+  }
+  return deleted
 }
 
 function knownIn(entry: Buffer): number {
@@ -237,6 +288,11 @@ async function inAllShards(redis: Store, script: Script, copy: string): Promise<
 /** The first parked fixes of a copy, as they are stored. */
 export function parkedCopies(shard: Shard, copy: string, most: number): Promise<Buffer[]> {
   return shard.lrangeBuffer(shard.keyNames.copyParked(copy), 0, most - 1)
+}
+
+/** Whether a fix is still parked as it was read. */
+export async function isParked(shard: Shard, copy: string, entry: Buffer): Promise<boolean> {
+  return (await shard.lpos(shard.keyNames.copyParked(copy), entry)) !== null
 }
 
 /** Notes that what is parked of a copy was tried again. */
@@ -323,7 +379,8 @@ function addAccounts(sum: CopyAccount, other: CopyAccount): CopyAccount {
 function run(shard: Shard, script: Script, args: readonly (string | number | Buffer)[], copy = ''): Promise<unknown> {
   const keys = shard.keyNames
   const touched = [keys.copiedPrefix, keys.copiedEntries, keys.copiedFixes, keys.cursorsPrefix, keys.copyCounts]
-  return shard.run(script, [...touched, keys.copyParked(copy), keys.copying(copy)], args)
+  const own = [keys.copyParked(copy), keys.copying(copy), keys.copiedForgotten]
+  return shard.run(script, [...touched, ...own], args)
 }
 
 /** How often a process notes that a copy is configured, and for how long it may be silent of it. */

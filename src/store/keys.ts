@@ -96,7 +96,9 @@ export function shardKeys(tag: string) {
     /** hashes: log → entries, and fixes, that were ever written to it */
     copiedEntries: `${tag}:copied-entries`,
     copiedFixes: `${tag}:copied-fixes`,
-    /** hash `<log>`: copy → entry that it gets next, number of its first fix, number of the first fix that it ever got, ms UTC */
+    /** hash: log → how often fixes were deleted from it: what was read of it before is not current */
+    copiedForgotten: `${tag}:copied-forgotten`,
+    /** hash `<log>`: copy → entry that it gets next, number of its first fix, number of the first fix that it ever got, ms UTC, maybe its last entry */
     cursorsPrefix: `${tag}:copy-cursors:`,
     /** hash: `<copy> delivered`, `<copy> discarded`; `<copy> left`: fixes of logs that it gets no more; `<copy> retry`: parked fixes to try again */
     copyCounts: `${tag}:copy-counts`,

@@ -35,6 +35,7 @@ const SCRIPTS = {
   copies: [
     'enter_copies',
     'survey_copies',
+    'read_log',
     'read_copied',
     'advance_copy',
     'leave_copy',
@@ -67,6 +68,7 @@ const READING: ReadonlySet<string> = new Set([
   'audit',
   'sign',
   'survey_copies',
+  'read_log',
   'read_copied',
   'hold_copy',
   'release_copy',

@@ -1,9 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import type { Copy } from '../../src/config/copies.ts'
 import { CopyKeeper } from '../../src/copies/index.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { copyAccounts, enterCopies, forgetDevice, keys, type Store, surveyCopies } from '../../src/store/index.ts'
+import {
+  copyAccounts,
+  enterCopies,
+  forgetDevice,
+  keys,
+  retryCopy,
+  type Store,
+  surveyCopies,
+} from '../../src/store/index.ts'
 import { copying, copyOf, startCopyReceiver, storeCopied, VAN } from '../support/copies.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -166,5 +175,70 @@ describe('forgetting a device', () => {
     expect(await account()).toMatchObject({ delivered: 1, discarded: 3 })
     expect(receiver.timesOf('other')).toEqual([3])
     expect(receiver.timesOf()).toEqual([])
+  })
+
+  it('while they are sent: no request that begins after it has them, and the account adds up', async () => {
+    const receiver = await startCopyReceiver(() => sleep(5, 200))
+    await enterCopies(redis, [{ copy: 'crm', log: '7' }])
+    for (let time = 0; time < 400; time++) await storeCopied(redis, [time], { device: time % 4 === 0 ? VAN : 'other' })
+    copying(server, [copyOf({ to: receiver.url })])
+    await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(2), { timeout: 60_000 })
+    const { copied } = await forgetDevice(redis, new Set([VAN]))
+    const after = receiver.seen.length
+    expect(copied).toBeGreaterThan(0)
+    await vi.waitFor(async () => expect(await account()).toMatchObject({ waiting: 0, difference: 0 }), {
+      timeout: 60_000,
+    })
+    // The requests under way may have just left.
+    const later = receiver.seen.slice(after + 8).flatMap(({ fixes }) => fixes.map(({ device }) => device))
+    expect(later).not.toContain(VAN)
+    const { delivered, discarded } = await account()
+    expect([delivered + discarded, new Set(receiver.timesOf('other')).size]).toEqual([400, 300])
+  })
+
+  it('while its request hangs or is refused: it is neither sent again nor parked', async () => {
+    const [hanging, refusing] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()]
+    const receiver = await startCopyReceiver(({ fixes }) => {
+      if (fixes.some(({ device }) => device === VAN)) return hanging.promise
+      return fixes.some(({ device }) => device === 'refused') ? refusing.promise : 200
+    })
+    await enterCopies(redis, [{ copy: 'crm', log: '7' }])
+    for (const device of [VAN, 'refused', 'other']) await storeCopied(redis, [1], { device })
+    copying(server, [copyOf({ to: receiver.url })])
+    const asked = (device: string) => receiver.seen.filter(({ fixes }) => fixes.some((fix) => fix.device === device))
+    await vi.waitFor(() => expect([asked(VAN).length, asked('refused').length]).toEqual([1, 1]), { timeout: 60_000 })
+    expect((await forgetDevice(redis, new Set([VAN]))).copied).toBe(1)
+    expect((await forgetDevice(redis, new Set(['refused']))).copied).toBe(1)
+    hanging.resolve(503)
+    refusing.resolve(422)
+    await vi.waitFor(async () => expect(await account()).toMatchObject({ waiting: 0, difference: 0 }), {
+      timeout: 60_000,
+    })
+    expect(await account()).toMatchObject({ delivered: 1, parked: 0, discarded: 2 })
+    expect([asked(VAN).length, asked('refused').length]).toEqual([1, 1])
+    expect(receiver.timesOf('other')).toContain(1)
+  })
+
+  it('while what is parked of it is tried again: what is forgotten is not sent', async () => {
+    const receiver = await startCopyReceiver(() => 422)
+    await enterCopies(redis, [{ copy: 'crm', log: '7' }])
+    await storeCopied(redis, [1], { device: 'other' })
+    await storeCopied(redis, [2, 3])
+    copying(server, [copyOf({ to: receiver.url })])
+    await vi.waitFor(async () => expect((await account()).parked).toBe(3), { timeout: 60_000 })
+    const hanging = Promise.withResolvers<number>()
+    const before = receiver.seen.length
+    receiver.answer(() => hanging.promise)
+    await retryCopy(redis, 'crm')
+    await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(before), { timeout: 60_000 })
+    const first = receiver.seen[before].fixes[0].device
+    const forgotten = first === VAN ? 'other' : VAN
+    const { copied } = await forgetDevice(redis, new Set([forgotten]))
+    hanging.resolve(200)
+    await vi.waitFor(async () => expect(await account()).toMatchObject({ parked: 0, difference: 0 }), {
+      timeout: 60_000,
+    })
+    expect(receiver.timesOf(forgotten)).toEqual([])
+    expect(await account()).toMatchObject({ delivered: 3 - copied, discarded: copied })
   })
 })

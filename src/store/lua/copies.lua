@@ -1,6 +1,6 @@
 -- Logs and the copies that get them (see ../copied.ts). Entries and fixes of a log are numbered from 0 on, for ever.
 -- KEYS  as named
-local logs_prefix, entries_ends, fixes_ends, cursors_prefix, counts, own = unpack(KEYS)
+local logs_prefix, entries_ends, fixes_ends, cursors_prefix, counts, own, copying, forgotten = unpack(KEYS)
 
 local function text_of(number) return string.format('%.0f', number) end
 
@@ -9,17 +9,23 @@ local function first_entry(log)
   return tonumber(redis.call('HGET', entries_ends, log) or 0) - redis.call('LLEN', logs_prefix .. log)
 end
 
--- The cursor of a copy: the number of the entry that it gets next, of the first fix in it, of the first fix that it ever got, and
--- when a process had it configured last, ms UTC. Nothing where it does not get the log.
+-- How often fixes were deleted from a log.
+local function forgotten_in(log)
+  return redis.call('HGET', forgotten, log) or '0'
+end
+
+-- The cursor of a copy: the number of the entry that it gets next, of the first fix in it, of the first fix that it ever got, when a
+-- process had it configured last, ms UTC, and where it ends, if it gets the log no more. Nothing where it does not get the log.
 local function cursor_of(copy, log)
   local value = redis.call('HGET', cursors_prefix .. log, copy)
   if not value then return end
-  local entry, fix, start, seen = string.match(value, '^(%d+) (%d+) (%d+) (%d+)$')
-  return tonumber(entry), tonumber(fix), tonumber(start), tonumber(seen)
+  local entry, fix, start, seen, last = string.match(value, '^(%d+) (%d+) (%d+) (%d+) ?(%d*)$')
+  return tonumber(entry), tonumber(fix), tonumber(start), tonumber(seen), tonumber(last)
 end
 
-local function set_cursor(copy, log, entry, fix, start, seen)
-  redis.call('HSET', cursors_prefix .. log, copy, table.concat({ text_of(entry), text_of(fix), text_of(start), text_of(seen) }, ' '))
+local function set_cursor(copy, log, entry, fix, start, seen, last)
+  local numbers = { text_of(entry), text_of(fix), text_of(start), text_of(seen), last and text_of(last) }
+  redis.call('HSET', cursors_prefix .. log, copy, table.concat(numbers, ' '))
 end
 
 -- Deletes the entries that every copy has got. A log without copies is deleted.
@@ -33,6 +39,7 @@ local function trim(log)
     redis.call('DEL', logs_prefix .. log)
     redis.call('HDEL', entries_ends, log)
     redis.call('HDEL', fixes_ends, log)
+    redis.call('HDEL', forgotten, log)
     return
   end
   local done = slowest - first_entry(log)
@@ -45,7 +52,7 @@ local function enter_copies()
   local again_ms = tonumber(ARGV[1])
   for i = 2, #ARGV, 2 do
     local copy, log = ARGV[i], ARGV[i + 1]
-    local entry, fix, start, seen = cursor_of(copy, log)
+    local entry, fix, start, seen, last = cursor_of(copy, log)
     if not entry then
       local is_first = redis.call('EXISTS', cursors_prefix .. log) == 0
       local fixes = tonumber(redis.call('HGET', fixes_ends, log) or 0)
@@ -54,7 +61,7 @@ local function enter_copies()
       fix = is_first and 0 or fixes
       start = fix
     end
-    if not seen or now - seen >= again_ms or now < seen then set_cursor(copy, log, entry, fix, start, now) end
+    if not seen or last or now - seen >= again_ms or now < seen then set_cursor(copy, log, entry, fix, start, now) end
   end
 end
 
@@ -78,39 +85,49 @@ local function survey_copies()
   return { found, redis.call('HGETALL', counts), text_of(now) }
 end
 
+-- Entries of a log from a number on, or from the first that it still has. Answers { number of the first, entries, how often fixes were deleted from it }.
+local function entries_from(log, from, most)
+  local first = first_entry(log)
+  from = math.max(from, first)
+  return { text_of(from), redis.call('LRANGE', logs_prefix .. log, from - first, from - first + most - 1), forgotten_in(log) }
+end
+
+-- ARGV  log, number of the first entry, how many at most
+local function read_log()
+  return entries_from(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]))
+end
+
 -- Reads what a copy gets next, without moving its cursor. ARGV  copy, log, number of the first entry, how many at most
--- Answers { number of the first entry that is read, entries }; nothing where the copy does not get the log.
+-- Answers nothing where the copy does not get the log.
 local function read_copied()
   local copy, log, from, most = unpack(ARGV)
   local entry = cursor_of(copy, log)
-  if not entry then return end
-  local first = first_entry(log)
-  from = math.max(tonumber(from), entry, first)
-  local at = from - first
-  return { text_of(from), redis.call('LRANGE', logs_prefix .. log, at, at + most - 1) }
+  if entry then return entries_from(log, math.max(tonumber(from), entry), tonumber(most)) end
 end
 
 -- Moves the cursor of a copy, and deletes what no copy needs any more.
--- ARGV  copy, log, token of the worker that sends it ('': none is needed), most parked fixes; number of the entry at which the cursor is, and of that to which it moves,
---       SHA-1 of the entry before that; fixes that it passes, and how many of them were delivered, and discarded; entries for `own`, the list of what is parked
+-- ARGV  copy, log, token of the worker that sends it, how often fixes had been deleted from the log when it read them (both '': they do not
+--       matter), most parked fixes; number of the entry at which the cursor is, and of that to which it moves, SHA-1 of the entry before that;
+--       fixes that it passes, and how many of them were delivered, and discarded; entries for `own`, the list of what is parked
 -- Answers 1; otherwise where the cursor is, negative and 1 less, and nothing has changed; nothing where the copy does not get the log.
 local function advance_copy()
-  local copy, log, token, most_parked = unpack(ARGV, 1, 4)
-  local from, to, last = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
-  local passed, delivered, discarded = ARGV[8], ARGV[9], tonumber(ARGV[10])
-  local entry, fix, start, seen = cursor_of(copy, log)
+  local copy, log, token, known, most_parked = unpack(ARGV, 1, 5)
+  local from, to, mark = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
+  local passed, delivered, discarded = ARGV[9], ARGV[10], tonumber(ARGV[11])
+  local entry, fix, start, seen, last = cursor_of(copy, log)
   if not entry then return end
-  if entry ~= from or token ~= '' and redis.call('GET', KEYS[7]) ~= token then return -1 - entry end
+  if entry ~= from or token ~= '' and redis.call('GET', copying) ~= token then return -1 - entry end
+  if known ~= '' and forgotten_in(log) ~= known then return -1 - entry end
   -- A primary that took over may have other entries by these numbers than the one that was lost.
   local found = redis.call('LINDEX', logs_prefix .. log, to - 1 - first_entry(log))
-  if not found or redis.sha1hex(found) ~= last then return -1 - entry end
-  set_cursor(copy, log, to, fix + passed, start, seen)
+  if not found or redis.sha1hex(found) ~= mark then return -1 - entry end
+  set_cursor(copy, log, to, fix + passed, start, seen, last)
   if tonumber(delivered) > 0 then redis.call('HINCRBY', counts, copy .. ' delivered', delivered) end
-  for i = 11, #ARGV do
+  for i = 12, #ARGV do
     redis.call('RPUSH', own, ARGV[i])
   end
   local over = redis.call('LLEN', own) - most_parked
-  if #ARGV >= 11 and over > 0 then
+  if #ARGV >= 12 and over > 0 then
     redis.call('LTRIM', own, over, -1)
     discarded = discarded + over
   end
@@ -120,12 +137,21 @@ local function advance_copy()
 end
 
 -- Ends that a copy gets a log, unless a process had it configured lately. What waits of it is discarded.
--- ARGV  copy, log, ms without a sign that it is configured; Answers how many fixes waited; nothing where it stays
+-- ARGV  copy, log, ms without a sign that it is configured; '1': the copy gets another log with the same fixes by now, and what was written
+--       before is to be sent: it ends once that is done, and the rest is no loss
+-- Answers how many fixes are discarded; nothing where it stays
 local function leave_copy()
-  local copy, log, silent_ms = unpack(ARGV)
-  local entry, fix, start, seen = cursor_of(copy, log)
+  local copy, log, silent_ms, is_replaced = unpack(ARGV)
+  local entry, fix, start, seen, last = cursor_of(copy, log)
   if not entry or now - seen < tonumber(silent_ms) and now >= seen then return end
-  local fixes = tonumber(redis.call('HGET', fixes_ends, log) or 0)
+  if is_replaced == '1' then
+    if not last then
+      last = tonumber(redis.call('HGET', entries_ends, log) or 0)
+      set_cursor(copy, log, entry, fix, start, seen, last)
+    end
+    if entry < last then return end
+  end
+  local fixes = is_replaced == '1' and fix or tonumber(redis.call('HGET', fixes_ends, log) or 0)
   redis.call('HDEL', cursors_prefix .. log, copy)
   redis.call('HINCRBY', counts, copy .. ' left', text_of(fixes - start))
   redis.call('HINCRBY', counts, copy .. ' discarded', text_of(fixes - fix))
@@ -166,18 +192,18 @@ end
 -- Takes, or renews, the turn of a worker to send a copy. ARGV  its token, ms. Answers 1 if it has the turn
 local function hold_copy()
   local token, ms = unpack(ARGV)
-  local holder = redis.call('GET', KEYS[7])
+  local holder = redis.call('GET', copying)
   if holder and holder ~= token then
     -- A turn that is longer was taken while the clock of Redis was ahead.
-    if redis.call('PTTL', KEYS[7]) > tonumber(ms) then redis.call('PEXPIRE', KEYS[7], ms) end
+    if redis.call('PTTL', copying) > tonumber(ms) then redis.call('PEXPIRE', copying, ms) end
     return 0
   end
-  redis.call('SET', KEYS[7], token, 'PX', ms)
+  redis.call('SET', copying, token, 'PX', ms)
   return 1
 end
 
 local function release_copy()
-  if redis.call('GET', KEYS[7]) == ARGV[1] then redis.call('DEL', KEYS[7]) end
+  if redis.call('GET', copying) == ARGV[1] then redis.call('DEL', copying) end
 end
 
 -- Replaces an entry of a log that is as it was read. ARGV  log, number of the entry, the entry as it was, and as it shall be
@@ -187,6 +213,7 @@ local function replace_copied()
   local at = number - first_entry(log)
   if at < 0 or redis.call('LINDEX', logs_prefix .. log, at) ~= before then return 0 end
   redis.call('LSET', logs_prefix .. log, at, after)
+  redis.call('HINCRBY', forgotten, log, 1)
   return 1
 end
 

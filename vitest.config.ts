@@ -18,7 +18,7 @@ const DEPLOY = ['test/deploy/**/*.test.ts']
 /** The whole product on configurations of all kinds, and what takes ten seconds of CPU time or long waits: `npm run test:long`. */
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
-  'test/copies/{bounds,delivery,mqtt}.test.ts',
+  'test/copies/{bounds,delivery,mqtt,settings}.test.ts',
   'test/store/{cluster,redis-tls,replication}.test.ts',
   'test/admin/{company-tokens,mappings,pull,redelivery,relay-readers,roster-facts}.test.ts',
   'test/cli/import-traccar.test.ts',

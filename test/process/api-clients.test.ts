@@ -15,11 +15,13 @@ async function open(): Promise<TestApi> {
   return api
 }
 
+const read = (tracking: object | null) =>
+  configSchema(null).parse({ companies: [{ company_id: '7', apikey: 'k', tracking }] })
+const keysAt = (api: TestApi) => api.seen.map(({ apikey }) => apikey)
+
 it('shows the key of a company to no earlier API while the TLS files of its new one cannot be used', async () => {
   const dir = await folder({ 'ca.pem': 'no certificate' })
   const [usual, before, next] = [await open(), await open(), await open()]
-  const read = (tracking: object | null) =>
-    configSchema(null).parse({ companies: [{ company_id: '7', apikey: 'k', tracking }] })
   const config = read({ base_url: before.url })
   const clients = new ApiClients({ config, baseUrl: usual.url, connections: () => 1, logger }, config.companies)
   onTestFinished(() => clients.close())
@@ -36,6 +38,5 @@ it('shows the key of a company to no earlier API while the TLS files of its new 
   await push('fourth')
   clients.use(read(null).companies)
   await push('fifth')
-  const keysAt = (api: TestApi) => api.seen.map(({ apikey }) => apikey)
   expect([keysAt(before), keysAt(next), keysAt(usual)]).toEqual([['first', 'second'], ['fourth'], ['fifth']])
 })

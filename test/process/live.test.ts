@@ -279,12 +279,12 @@ describe('companies of the usual API, while gateway.yaml names another one that 
     const own = 'tracking: { base_url: "https://own.example" }'
     await write(`{ company_id: 7, apikey: k }, { company_id: 8, apikey: k8, ${own} }`)
     const { live } = await following(dir, { followsFiles: false })
-    const keys = () => live.companies().map(({ company_id, apikey }) => `${company_id} ${apikey}`)
+    const inEffect = () => live.companies().map(({ company_id, apikey }) => `${company_id} ${[apikey].flat().join()}`)
     const later = `{ company_id: 7, apikey: next }, { company_id: 8, apikey: next8, ${own} }, { company_id: 9, apikey: k9 }`
     await write(later, 'tracking: { base_url: "https://next.example" }\n')
-    await expect.poll(keys, soon).toEqual(['7 k', '8 next8'])
+    await expect.poll(inEffect, soon).toEqual(['7 k', '8 next8'])
     await write(later)
-    await expect.poll(keys, soon).toEqual(['7 next', '8 next8', '9 k9'])
+    await expect.poll(inEffect, soon).toEqual(['7 next', '8 next8', '9 k9'])
   })
 })
 

@@ -77,7 +77,15 @@ export function startCollectors(sources: CollectorSources) {
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings: Findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const refusals = new LaneRefusals({ ...sources, findings, index })
-  const gauges = startGauges({ ...sources, account, apiStates, findings, gatherer, devices: () => devices.states() })
+  const gauges = startGauges({
+    ...sources,
+    account,
+    copies,
+    apiStates,
+    findings,
+    gatherer,
+    devices: () => devices.states(),
+  })
   const beat = everySecond(
     {
       devices: () => index.catchUp(),

@@ -40,6 +40,11 @@ export class CopyCollector {
     this.#accounts = accounts
   }
 
+  /** Of the copies that are configured, as of the last look. */
+  get accounts(): readonly CopyAccount[] {
+    return this.#accounts
+  }
+
   facts(): CopyFacts[] {
     return this.#accounts.map(({ copy, parked, refusal }) => {
       return { copy, parked, refusal, difference: this.#differences.get(copy) ?? 0 }

@@ -5,6 +5,7 @@ import type { Assignment } from '../roster/assignment.ts'
 import { countFrames, countMarkBytes, readTrialAccount, type Store, type SeenProcess } from '../store/index.ts'
 import { memoryInfos, memoryShare, memoryUses } from '../store/memory.ts'
 import { type AdminToken, metricsAccess } from './access.ts'
+import type { CopyCollector } from './copies.ts'
 import type { FixAccount } from './custody.ts'
 import { type ApiState, worstOf } from './api-states.ts'
 import type { FactGatherer } from './facts.ts'
@@ -69,6 +70,7 @@ const MAX_AGE_MS = 1000
 interface GaugeSources extends Pick<MonitoringSources, 'readiness'> {
   readonly redis: Store
   readonly account: () => Promise<FixAccount>
+  readonly copies: Pick<CopyCollector, 'accounts'>
   readonly apiStates: () => Promise<readonly ApiState[]>
   readonly devices: () => Promise<Record<DeviceState, number>>
   readonly findings: Pick<Findings, 'current' | 'facts'>
@@ -120,7 +122,7 @@ async function showReadiness(gauges: Gauges, readiness: GaugeSources['readiness'
 
 async function showStored(
   gauges: Gauges,
-  { redis, account, apiStates, devices, gatherer }: GaugeSources,
+  { redis, account, apiStates, copies, devices, gatherer }: GaugeSources,
 ): Promise<void> {
   const [taken, apis, states, memory, markBytes, frames, trial] = await Promise.all([
     account(),
@@ -146,6 +148,7 @@ async function showStored(
   for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
   gauges.upstreamUp.set(worstOf(apis)?.state === 'down' ? 0 : 1)
   showApis(gauges, apis, gatherer)
+  showCopies(gauges, copies.accounts)
   gauges.memory.set(Math.max(...memory.map(memoryShare)))
   const { waiting, parked, held } = taken.custody
   const { bytes: misunderstood, ...kinds } = frames
@@ -162,6 +165,19 @@ function showApis(gauges: Gauges, apis: readonly ApiState[], gatherer: GaugeSour
     gauges.apiUp.set({ api: each.name }, each.state === 'down' ? 0 : 1)
     gauges.apiInFlight.set({ api: each.name }, gatherer.pushesTo(each).inFlight)
   }
+}
+
+/** One that is configured no longer is not shown. */
+function showCopies(gauges: Gauges, accounts: CopyCollector['accounts']): void {
+  gauges.copyWaiting.reset()
+  gauges.copyParked.reset()
+  for (const { copy, parked, waiting } of accounts) {
+    gauges.copyWaiting.set({ copy }, waiting)
+    gauges.copyParked.set({ copy }, parked)
+  }
+  const byCopy = (count: 'delivered' | 'discarded') => accounts.map((each) => [each.copy, each[count]] as const)
+  gauges.setTotal('copyDelivered', byCopy('delivered'))
+  gauges.setTotal('copyDiscarded', byCopy('discarded'))
 }
 
 /** Shows what the processes say of themselves. The latest instants are remembered: a process that restarts forgets its own. */

@@ -31,6 +31,12 @@ export function operationGauges(refresh: () => Promise<void>) {
       'Number of frames that came by way of a trial: `stored` ones are stored or noted, `missed` ones are not.',
       ['outcome'],
     ),
+    copyDelivered: total('copy_fixes_delivered_total', 'Number of fixes that the receiver of a copy accepted.', [
+      'copy',
+    ]),
+    copyDiscarded: total('copy_fixes_discarded_total', 'Number of fixes for a copy that were given up or deleted.', [
+      'copy',
+    ]),
     restarts: total('process_restarts_total', 'Number of times that processes of the role were started again.', [
       'role',
     ]),
@@ -61,6 +67,8 @@ function storedGauges(gauge: MakeGauge) {
   return {
     waiting: gauge('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.'),
     parked: gauge('fixes_parked', 'Number of parked fixes: the tracking API refused them.'),
+    copyWaiting: gauge('copy_fixes_waiting', 'Number of fixes that wait for a copy.', ['copy']),
+    copyParked: gauge('copy_fixes_parked', 'Number of parked fixes of a copy: its receiver refused them.', ['copy']),
     held: gauge('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
     misunderstood: gauge(
       'misunderstood_frames',

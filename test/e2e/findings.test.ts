@@ -38,8 +38,8 @@ it.each(QUICK)('$what: found as $code, and over, in time', { timeout: 200_000 },
   expect(problemOf(await measure(site, fault))).toBeUndefined()
 })
 
-/** Where nothing is wrong, nothing waits and there is no bridge. */
-const WITHOUT_SAMPLE = /^waybridge_(?:findings|oldest_waiting_timestamp_seconds|bridge_\w+)$/
+/** Where nothing is wrong, nothing waits and there are no bridges and copies. */
+const WITHOUT_SAMPLE = /^waybridge_(?:findings|oldest_waiting_timestamp_seconds|(?:bridge|copy)_\w+)$/
 const KNOWN_FROM_REDIS = `
   api_push_in_flight api_up custody_difference devices fixes_discarded_total fixes_held fixes_parked fixes_redelivered_total fixes_waiting last_delivery_timestamp_seconds
   last_fix_timestamp_seconds misunderstood_frames process_restarts_total process_up push_in_flight

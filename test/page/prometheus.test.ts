@@ -15,9 +15,9 @@ const programs = findPrometheus()
 const MISSING = 'needs Prometheus (WAYBRIDGE_PROMETHEUS)'
 const soon = { timeout: 60_000 }
 
-/** Queries whose answer may be empty while nothing waits, is wrong, refused or pushed. */
+/** Queries whose answer may be empty while nothing waits, is wrong, refused or pushed, and without copies. */
 const MAY_BE_EMPTY =
-  /waybridge_(?:findings|oldest|fixes_received|last_|push_requests|refused|fixes_filtered|decode_errors|bridge|pauses)|_bucket|restarts/
+  /waybridge_(?:copy|findings|oldest|fixes_received|last_|push_requests|refused|fixes_filtered|decode_errors|bridge|pauses)|_bucket|restarts/
 
 it.skipIf(!programs)(`the rules hold in their own tests; ${MISSING}`, () => {
   for (const args of [

@@ -4,10 +4,20 @@ import type { Config } from '../config/schema.ts'
 import type { CopyFacts } from '../diagnose/facts.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'
 import type { Logger } from '../observe/log.ts'
-import { type CopyAccount, copyAccounts, discardParkedCopies, retryCopy, type Store } from '../store/index.ts'
+import {
+  type CopyAccount,
+  copyAccounts,
+  type CopyRefusal,
+  copyRefusals,
+  discardParkedCopies,
+  retryCopy,
+  type Store,
+} from '../store/index.ts'
 import type { Findings } from './findings.ts'
 import type { Operation } from './operation.ts'
-import { DeletedJson, RetriedJson } from './schemas/lanes.ts'
+import { type ListPlace, PageQuery, pageOf } from './paging.ts'
+import { DeletedJson, ParkedCopyJson, RetriedJson } from './schemas/lanes.ts'
+import { pageSchema } from './schemas/parts.ts'
 import type { CopyJson } from './schemas/status.ts'
 
 export interface CopySources {
@@ -76,7 +86,7 @@ function placeOf(to: string): string {
   return `${protocol}//${host}`
 }
 
-/** `/admin/copies`: what the receiver of a copy refused, tried again (`POST …/retry`) or deleted. */
+/** `/admin/copies`: what the receiver of a copy refused, listed, tried again (`POST …/retry`) or deleted. */
 export function copyOperations({ copies, redis, logger }: CopySources): Operation[] {
   const known = (query: unknown) => {
     const { copy } = parse(CopyQuery, query)
@@ -84,6 +94,21 @@ export function copyOperations({ copies, redis, logger }: CopySources): Operatio
     throw new ApiRefusal(404, 'no copy has this name')
   }
   return [
+    {
+      method: 'GET',
+      path: '/admin/copies/parked',
+      id: 'listParkedCopies',
+      summary: 'List the devices whose positions the receiver of a copy refused, by answer',
+      query: ListQuery,
+      answer: pageSchema(ParkedCopyJson),
+      refusals: [400, 404],
+      async handle({ query }) {
+        const { copy, ...page } = parse(ListQuery, query)
+        const refusals = await copyRefusals(redis, known({ copy }))
+        const { results, ...rest } = await pageOf(refusals, LISTING, page)
+        return { results: results.map(parkedJson), ...rest }
+      },
+    },
     {
       method: 'POST',
       path: '/admin/copies/retry',
@@ -115,4 +140,18 @@ export function copyOperations({ copies, redis, logger }: CopySources): Operatio
   ]
 }
 
+function parkedJson({ company, device, status, message, fixes, firstAt, lastAt }: CopyRefusal): ParkedCopyJson {
+  const [first_at, at] = [firstAt, lastAt].map((ms) => new Date(ms).toISOString())
+  return { company_id: company, device, status, message, fixes, first_at, at }
+}
+
+const LISTING = {
+  list: 'parked of a copy',
+  placeOf: ({ company, device, status, message }: CopyRefusal): ListPlace => [
+    0,
+    [company, device, status, message].join('\n'),
+  ],
+}
+
 const CopyQuery = z.object({ copy: z.string('expected the name of a copy').describe('Its name in gateway.yaml.') })
+const ListQuery = PageQuery.extend(CopyQuery.shape)

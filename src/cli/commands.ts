@@ -186,18 +186,18 @@ function lookingCommands(waybridge: Command, asking: AskingCommand): void {
 }
 
 function parkedCommands(parked: Command, asking: AskingCommand): void {
-  parked.description('what the tracking API refused: look, try again, delete')
+  parked.description('what the tracking API, or the receiver of a copy, refused: look, try again, delete')
   for (const act of ['list', 'retry', 'delete'] as const) {
     const command = asking(act, PARKED[act], parked)
       .option('--courier <id>', 'of this courier alone')
       .option('--route <id>', 'of this route alone')
+      .option('--copy <name>', 'what the receiver of this copy refused')
     if (act === 'list')
       command
         .option('--json', 'print JSON')
         .action(async (options) => exit(await (await import('./parked.ts')).listParkedCommand(options)))
     else
       command
-        .option('--copy <name>', 'what the receiver of this copy refused')
         .option('--all', 'of all couriers and routes')
         .action(async (options) => exit(await (await import('./parked.ts')).changeParkedCommand(act, options)))
   }

@@ -1,4 +1,4 @@
-import type { ParkedLaneJson } from '../admin/schemas/lanes.ts'
+import type { ParkedCopyJson, ParkedLaneJson } from '../admin/schemas/lanes.ts'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
@@ -16,8 +16,9 @@ interface ParkedOptions extends AdminPortOptions {
 
 export type ParkedLane = ParkedLaneJson
 
-/** `waybridge parked list`: what the tracking API refused, by lane and answer. @returns the exit code @throws UserError */
+/** `waybridge parked list`: what the tracking API, or the receiver of a copy, refused, by answer. @returns the exit code @throws UserError */
 export async function listParkedCommand(options: ParkedOptions): Promise<number> {
+  if (options.copy !== undefined) return listParkedCopy(options.copy, options)
   const admin = await findAdminPort(options)
   const lanes = await listAll<ParkedLane>(admin, '/admin/parked', choiceOf(options))
   if (options.json) printExact([JSON.stringify({ results: lanes })])
@@ -43,6 +44,21 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
   return 0
 }
 
+async function listParkedCopy(copy: string, { json, ...options }: ParkedOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const refused = await listAll<ParkedCopyJson>(admin, '/admin/copies/parked', { copy })
+  if (json) printExact([JSON.stringify({ results: refused })])
+  else if (refused.length === 0) printLines([`Nothing is parked of the copy ${copy}.`])
+  else {
+    const clock = clockIn((await readStatus(admin)).status.time_zone, Date.now())
+    const rows = refused.map(({ company_id, device, fixes, status, first_at, message }) => {
+      return [company_id, device, String(fixes), String(status || '–'), clock(first_at), message]
+    })
+    printLines(table(COPY_HEAD, rows))
+  }
+  return 0
+}
+
 async function changeParkedCopy(act: 'retry' | 'delete', copy: string, options: ParkedOptions): Promise<number> {
   const admin = await findAdminPort(options)
   const [method, path] =
@@ -54,7 +70,7 @@ async function changeParkedCopy(act: 'retry' | 'delete', copy: string, options: 
   })
   const positions = counted((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
   printLines([
-    `${positions} ${act === 'retry' ? 'tried again; `waybridge status` shows what stays parked' : 'deleted'}.`,
+    `${positions} ${act === 'retry' ? 'tried again; `waybridge parked list --copy` shows what is refused again' : 'deleted'}.`,
   ])
   return 0
 }
@@ -79,4 +95,5 @@ function rowsOf(clock: Clock): (lane: ParkedLane) => string[][] {
   }
 }
 
+const COPY_HEAD = ['company', 'device', 'positions', 'answer', 'since', 'message']
 const HEAD = ['company', 'courier', 'route', 'positions', 'answer', 'refused', 'message']

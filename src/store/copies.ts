@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { type CopiedFix, countCopied, fixesIn, packCopied, withoutDevices } from './copied.ts'
+import { yieldToEventLoop } from '../async.ts'
+import { companyOfLog, type CopiedFix, countCopied, fixesIn, packCopied, withoutDevices } from './copied.ts'
 import type { RefusalReason } from './survey.ts'
 import type { Script, Shard, Store } from './shards.ts'
 
@@ -293,6 +294,32 @@ export function parkedCopies(shard: Shard, copy: string, most: number): Promise<
 /** Whether a fix is still parked as it was read. */
 export async function isParked(shard: Shard, copy: string, entry: Buffer): Promise<boolean> {
   return (await shard.lpos(shard.keyNames.copyParked(copy), entry)) !== null
+}
+
+/** Fixes of a device that the receiver of a copy refused with the same answer. */
+export interface CopyRefusal extends RefusalReason {
+  readonly company: string
+  readonly device: string
+  readonly fixes: number
+  /** When the first and the last of them were refused, ms UTC. */
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+/** What is parked of a copy, in all shards. */
+export async function copyRefusals(redis: Store, copy: string): Promise<CopyRefusal[]> {
+  const entries = (await redis.inShards((shard) => parkedCopies(shard, copy, MOST_PARKED))).flat()
+  const found = new Map<string, CopyRefusal>()
+  for (const entry of entries) {
+    await yieldToEventLoop()
+    const { at, fix, log, message, status } = readParked(entry)
+    const [company, device] = [companyOfLog(log), fix.device]
+    const key = JSON.stringify([company, device, status, message])
+    const { firstAt = at, fixes = 0, lastAt = at } = found.get(key) ?? {}
+    const span = { firstAt: Math.min(firstAt, at), lastAt: Math.max(lastAt, at) }
+    found.set(key, { company, device, status, message, fixes: fixes + 1, ...span })
+  }
+  return [...found.values()]
 }
 
 /** Notes that what is parked of a copy was tried again. */

@@ -246,7 +246,7 @@ describe('a token for company 7', () => {
     const { json, text } = await seven('/openapi.json')
     const { description } = (json as { info: { description: string } }).info
     expect(description).toContain(
-      'need a token for all companies: POST /admin/copies/retry, DELETE /admin/copies/parked, GET /admin/enrolment',
+      'need a token for all companies: GET /admin/copies/parked, POST /admin/copies/retry, DELETE /admin/copies/parked, GET /admin/enrolment',
     )
     expect(text.split('Of the whole system: absent for a token with companies.').length - 1).toBe(17)
   })

@@ -45,6 +45,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'POST /admin/roster/undo': 404,
   'GET /admin/parked': 200,
   'POST /admin/parked/retry': 200,
+  'GET /admin/copies/parked': 403,
   'POST /admin/copies/retry': 403,
   'DELETE /admin/copies/parked': 403,
   'POST /admin/apis/test': 200,

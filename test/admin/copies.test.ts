@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { advanceCopy, enterCopies, keys } from '../../src/store/index.ts'
+import { advanceCopy, entryMark, readCopied, enterCopies } from '../../src/store/index.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 import { storeCopied, VAN } from '../support/copies.ts'
 
@@ -18,7 +18,8 @@ async function moveCopies(): Promise<void> {
   for (const time of [1, 2, 3, 4, 5]) await storeCopied(admin.redis, [time])
   const fix = { device: VAN, timestamp: 3, latitude: 52.5, longitude: 13.4, accuracy: 5 }
   const parked = [{ at: Date.UTC(2026, 10, 20), status: 422, message: 'no such van', log: '7', fix }]
-  const counts = { passed: 3, delivered: 1, discarded: 1, parked }
+  const { entries = [] } = (await readCopied(admin.redis, crm, { from: 0, most: 3 })) ?? {}
+  const counts = { last: entryMark(entries[2]), passed: 3, delivered: 1, discarded: 1, parked }
   expect(await advanceCopy(admin.redis, crm, { token: '', from: 0, to: 3, ...counts })).toBe(3)
 }
 
@@ -40,5 +41,30 @@ it('the metrics show of each copy what waits, is parked, was delivered and disca
       'fixes_waiting{copy="crm"} 2',
       'fixes_waiting{copy="erp"} 5',
     ])
-  await admin.redis.del(keys.copyParked('crm'))
+})
+
+it('lists what is parked of a copy by device and answer, page by page', async () => {
+  await moveCopies()
+  const more = [1, 2].map((second) => ({
+    at: Date.UTC(2026, 10, 20, 0, 0, second),
+    status: 422,
+    message: 'no such van',
+    log: '7',
+    fix: { device: VAN, timestamp: 4, latitude: 52.5, longitude: 13.4, accuracy: 5 },
+  }))
+  const [one, other] = [
+    more[0],
+    { ...more[1], status: 0, message: 'tried 6 times', fix: { ...more[1].fix, device: 'a' } },
+  ]
+  const counts = { passed: 2, delivered: 0, discarded: 0, parked: [one, other] }
+  expect(await advanceCopy(admin.redis, crm, { token: '', from: 3, to: 5, ...counts })).toBe(5)
+  const first = { company_id: '7', device: VAN, status: 422, message: 'no such van', fixes: 2 }
+  const times = { first_at: '2026-11-20T00:00:00.000Z', at: '2026-11-20T00:00:01.000Z' }
+  const { json, status } = await admin.ask('/admin/copies/parked?copy=crm&max_results=1')
+  expect([status, json]).toEqual([200, { results: [{ ...first, ...times }], next_page_token: expect.any(String) }])
+  const { next_page_token } = json as { next_page_token: string }
+  const next = await admin.ask(`/admin/copies/parked?copy=crm&page_token=${next_page_token}`)
+  expect((next.json as { results: object[] }).results).toMatchObject([{ device: 'a', status: 0, fixes: 1 }])
+  expect((await admin.ask('/admin/copies/parked?copy=erp')).json).toEqual({ results: [] })
+  expect((await admin.ask('/admin/copies/parked?copy=none')).status).toBe(404)
 })

@@ -239,6 +239,7 @@ const REQUESTS: readonly (readonly [
   ['GET /admin/parked'],
   ['POST /admin/parked/retry', '?courier_id=43'],
   ['DELETE /admin/parked', '?all=true'],
+  ['GET /admin/copies/parked', '?copy=crm'],
   ['POST /admin/copies/retry', '?copy=crm'],
   ['DELETE /admin/copies/parked', '?copy=crm'],
   ['POST /admin/apis/test'],

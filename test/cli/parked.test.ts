@@ -54,6 +54,37 @@ it('parked list says so where nothing is', async () => {
   expect(server.asked.at(-1)).toMatchObject({ path: '/admin/parked', query: { courier_id: '42' } })
 })
 
+it('parked list shows what is parked of a copy', async () => {
+  const at = '2026-11-20T08:12:00.000Z'
+  const row = {
+    company_id: '7',
+    device: '356307042441013',
+    status: 422,
+    message: 'no such van',
+    fixes: 4,
+    first_at: at,
+    at,
+  }
+  const server = await answering(({ path }) => ({ json: path === '/admin/status' ? STATUS : { results: [row] } }))
+  const { code, out } = await waybridge(['parked', 'list', '--copy', 'crm', ...server.options])
+  const cells = out
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/))
+  expect([code, cells]).toEqual([
+    0,
+    [
+      ['COMPANY', 'DEVICE', 'POSITIONS', 'ANSWER', 'SINCE', 'MESSAGE'],
+      ['7', '356307042441013', '4', '422', '2026-11-20 08:12:00Z', 'no such van'],
+    ],
+  ])
+  expect(server.asked[0]).toMatchObject({ path: '/admin/copies/parked', query: { copy: 'crm' } })
+  const none = await answering(() => ({ json: { results: [] } }))
+  expect((await waybridge(['parked', 'list', '--copy', 'crm', ...none.options])).out).toBe(
+    'Nothing is parked of the copy crm.\n',
+  )
+})
+
 it.each([
   ['retry', ['--route', '1001'], 'POST /admin/parked/retry', { route_id: '1001' }, '3 positions are tried again'],
   ['delete', ['--all'], 'DELETE /admin/parked', { all: 'true' }, '1 position is deleted.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Count, Instant, LaneIds } from './parts.ts'
+import { Count, each, Instant, LaneIds } from './parts.ts'
 
 /** Why a lane is parked whole. */
 const ParkedJson = z.object({
@@ -25,6 +25,15 @@ export const ParkedLaneJson = LaneIds.extend({
   refused: z.array(z.object({ status: z.int(), message: z.string(), at: Instant, first_at: Instant, count: Count })),
 })
 export type ParkedLaneJson = z.infer<typeof ParkedLaneJson>
+
+/** Positions of a device that the receiver of a copy refused with the same answer; status 0: tried often without a refusal, while others got through. */
+export const ParkedCopyJson = z.object({
+  ...each(z.string(), 'company_id', 'device', 'message'),
+  status: z.int(),
+  fixes: Count,
+  ...each(Instant, 'first_at', 'at'),
+})
+export type ParkedCopyJson = z.infer<typeof ParkedCopyJson>
 
 export const RetriedJson = z.object({ retried: Count })
 export type RetriedJson = z.infer<typeof RetriedJson>

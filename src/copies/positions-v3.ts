@@ -13,12 +13,17 @@ export function positionsReceiver({ connections, copy, most, names, timeoutMs }:
     most,
     queueOf: ({ courier, route }) => `${courier}/${route}`,
     async send(company, fixes) {
-      const apikey = copy.secret ?? names.apikeysOf(company)[0]
       const [{ courier, route }] = fixes
-      if (apikey === undefined) return { to: 'retry', reason: say('the company has no apikey'), mayBeFixes: false }
       if (courier === undefined || route === undefined) return { to: 'refuse', status: 0, message: 'it has no route' }
       const body = JSON.stringify({ positions: fixes.map(positionJson) })
-      return answerOf(await client.push({ courier, route, apikey, body }), timeoutMs)
+      let answer: ApiAnswer | undefined
+      for (const apikey of copy.secret === undefined ? names.apikeysOf(company) : [copy.secret]) {
+        answer = await client.push({ courier, route, apikey, body })
+        if (!('status' in answer) || answer.status !== FORBIDDEN) break
+      }
+      return answer
+        ? answerOf(answer, timeoutMs)
+        : { to: 'retry', reason: say('the company has no apikey'), mayBeFixes: false }
     },
     close: () => void client.close().catch(() => {}),
   }
@@ -40,6 +45,8 @@ function answerOf(answer: ApiAnswer, timeoutMs: number): ReceiverAnswer {
   return { to: 'retry', reason, mayBeFixes: mayBeFixes(status, leastMs), leastMs }
 }
 
+/** Of the key: the next one is tried. */
+const FORBIDDEN = 403
 /** Of the key, of the address, or of the moment. */
 const MAY_PASS: ReadonlySet<number> = new Set([401, 403, 405, 407, 408, 410, 425, 429])
 const ABOUT_POSITIONS: ReadonlySet<number> = new Set([413, 422])

@@ -23,12 +23,13 @@ async function moveCopies(): Promise<void> {
   expect(await advanceCopy(admin.redis, crm, { token: '', from: 0, to: 3, ...counts })).toBe(3)
 }
 
+async function samples(): Promise<string[]> {
+  const { text } = await admin.ask('/metrics')
+  return [...text.matchAll(/^waybridge_copy_(\w+\{copy="\w+")[^}]*(\} \d+)$/gm)].map(([, one, other]) => one + other)
+}
+
 it('the metrics show of each copy what waits, is parked, was delivered and discarded', async () => {
   await moveCopies()
-  const samples = async () => {
-    const { text } = await admin.ask('/metrics')
-    return [...text.matchAll(/^waybridge_copy_(\w+\{copy="\w+")[^}]*(\} \d+)$/gm)].map(([, one, other]) => one + other)
-  }
   await expect
     .poll(async () => (await samples()).toSorted(), soon)
     .toEqual([

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { observations } from '../../src/observe/observations.ts'
 import { copyAccounts, enterCopies, keys, type Store } from '../../src/store/index.ts'
 import { copying, copyOf, startCopyReceiver, storeCopied, VAN } from '../support/copies.ts'
-import { ok, startApi } from '../rig/api.ts'
+import { ok, startApi, status } from '../rig/api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -340,6 +340,17 @@ describe('other receivers', () => {
     expect(api.timestampsOf('42/1001')).toEqual([1, 2])
     expect(api.timestampsOf('43/1002')).toEqual([3])
     expect(new Set(api.seen.map(({ apikey }) => apikey))).toEqual(new Set(['key-7']))
+    await api.close()
+  })
+
+  it('tries the next apikey of the company where the second tracking API refuses one', async () => {
+    const api = await startApi((seen, response) => (seen.apikey === 'key-7' ? status(403) : ok)(seen, response))
+    await enter('crm')
+    await storeCopied(redis, [1, 2])
+    copying(server, [copyOf({ to: api.url, format: 'positions_v3' })], { apikeys: ['key-7', 'next-7'] })
+    await settled()
+    expect(await account()).toMatchObject({ delivered: 2, parked: 0 })
+    expect(api.seen.map(({ apikey }) => apikey)).toEqual(['key-7', 'next-7'])
     await api.close()
   })
 })

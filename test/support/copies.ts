@@ -68,14 +68,14 @@ export async function storeCopied(redis: Store, times: readonly number[], stored
 export function copying(
   server: TestRedis,
   copies: readonly Copy[],
-  { companies = ['7'], shards = 1, timeoutMs = 5000, stopAt = 0.85 } = {},
+  { apikeys = ['key-7'], companies = ['7'], shards = 1, timeoutMs = 5000, stopAt = 0.85 } = {},
 ) {
   const redis = connect({ url: server.url, shards }, 'worker')
   const settings = { copies, companies: companies.map((company_id) => ({ company_id })) }
   const { stop } = startCopying({
     redis,
     settings: { copies: () => settings.copies, companies: () => settings.companies },
-    names: { nameOf: (_company, device) => (device === VAN ? 'Van 12' : undefined), apikeysOf: () => ['key-7'] },
+    names: { nameOf: (_company, device) => (device === VAN ? 'Van 12' : undefined), apikeysOf: () => apikeys },
     timeoutMs,
     firstDelayMs: 20,
     maxDelayMs: 100,

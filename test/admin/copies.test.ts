@@ -18,14 +18,18 @@ async function moveCopies(): Promise<void> {
   for (const time of [1, 2, 3, 4, 5]) await storeCopied(admin.redis, [time])
   const fix = { device: VAN, timestamp: 3, latitude: 52.5, longitude: 13.4, accuracy: 5 }
   const parked = [{ at: Date.UTC(2026, 10, 20), status: 422, message: 'no such van', log: '7', fix }]
-  const { entries = [] } = (await readCopied(admin.redis, crm, { from: 0, most: 3 })) ?? {}
-  const counts = { last: entryMark(entries[2]), passed: 3, delivered: 1, discarded: 1, parked }
+  const counts = { last: await markOf(2), passed: 3, delivered: 1, discarded: 1, parked }
   expect(await advanceCopy(admin.redis, crm, { token: '', from: 0, to: 3, ...counts })).toBe(3)
 }
 
 async function samples(): Promise<string[]> {
   const { text } = await admin.ask('/metrics')
   return [...text.matchAll(/^waybridge_copy_(\w+\{copy="\w+")[^}]*(\} \d+)$/gm)].map(([, one, other]) => one + other)
+}
+
+async function markOf(entry: number): Promise<string> {
+  const read = await readCopied(admin.redis, crm, { from: entry, most: 1 })
+  return entryMark(read!.entries[0])
 }
 
 it('the metrics show of each copy what waits, is parked, was delivered and discarded', async () => {
@@ -57,7 +61,7 @@ it('lists what is parked of a copy by device and answer, page by page', async ()
     more[0],
     { ...more[1], status: 0, message: 'tried 6 times', fix: { ...more[1].fix, device: 'a' } },
   ]
-  const counts = { passed: 2, delivered: 0, discarded: 0, parked: [one, other] }
+  const counts = { last: await markOf(4), passed: 2, delivered: 0, discarded: 0, parked: [one, other] }
   expect(await advanceCopy(admin.redis, crm, { token: '', from: 3, to: 5, ...counts })).toBe(5)
   const first = { company_id: '7', device: VAN, status: 422, message: 'no such van', fixes: 2 }
   const times = { first_at: '2026-11-20T00:00:00.000Z', at: '2026-11-20T00:00:01.000Z' }

@@ -16,7 +16,17 @@ export interface Caller {
   /** `read` may look; `operate` may change something as well. */
   readonly role: Config['admin']['tokens'][number]['role']
   readonly scope: Scope
+  /** The id of a person at the provider of `admin.oidc`; absent for a token. */
+  readonly subject?: string
 }
+
+/** Why a request has no caller. */
+interface NoCaller {
+  readonly fault: string
+}
+
+/** The person of a request that comes from the page; undefined where it has no cookie, or is not the page's. */
+export type FindPerson = (request: FastifyRequest) => Promise<Caller | NoCaller | undefined>
 
 /** `expires`: from when on it is refused, ms UTC. */
 export interface AdminToken extends Caller {
@@ -76,12 +86,12 @@ export function tokenFile(dataDir: string): string {
 }
 
 /**
- * A hook that sets `request.caller`. It answers 401 without a known token that has not expired, and 403 if a token with
- * the role `read` asks for a change. It takes as long for a wrong token as for a right one.
+ * A hook that sets `request.caller`. It answers 401 without a known token that has not expired, or a person who is signed in, and
+ * 403 if a caller with the role `read` asks for a change. It takes as long for a wrong token as for a right one.
  */
-export function accessBy(tokensNow: () => readonly AdminToken[]) {
+export function accessBy(tokensNow: () => readonly AdminToken[], personOf?: FindPerson) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const caller = callerOf(request, tokensNow())
+    const caller = await callerOf(request, tokensNow(), personOf)
     if ('fault' in caller) {
       const message = `${caller.fault}; ${WHERE}`
       return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
@@ -93,11 +103,17 @@ export function accessBy(tokensNow: () => readonly AdminToken[]) {
   }
 }
 
-/** The caller, by the token of the request; `fault`: why the request has no valid token. */
-export function callerOf(
-  { headers }: FastifyRequest,
+/** The caller, by the token of the request; without one, the person who is signed in. */
+export async function callerOf(
+  request: FastifyRequest,
   tokens: readonly AdminToken[],
-): Caller | { readonly fault: string } {
+  personOf?: FindPerson,
+): Promise<Caller | NoCaller> {
+  const person = request.headers.authorization === undefined ? await personOf?.(request) : undefined
+  return person ?? tokenOf(request, tokens)
+}
+
+function tokenOf({ headers }: FastifyRequest, tokens: readonly AdminToken[]): Caller | NoCaller {
   const presented = /^Bearer +(.*\S)/i.exec(headers.authorization ?? '')?.[1]
   const sent = digest(presented ?? '')
   // Compares with all, also after a match.

@@ -26,6 +26,7 @@ export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'red
       summary: 'List the devices that are not configured, and the senders that were not understood, the latest first',
       query: PageQuery,
       answer: pageSchema(ArrivalJson),
+      reads: 'positions',
       async handle({ query, caller }) {
         const arrivals = await surveyArrivals(redis, isConfigured)
         const listing = {

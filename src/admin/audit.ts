@@ -40,24 +40,40 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets, compan
     // The body is not logged: it may contain the secret of a device.
     const entry: AuditEntry = {
       token: caller.label,
+      subject: caller.subject,
       role: caller.role,
       method,
       path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
       operation: change,
       status: statusCode,
-      companies: companiesOf(request.company ?? companyAsked(request, companyOf), caller.scope),
+      companies: companiesAbout(request, companyOf),
       summary: audit,
     }
     logger.info({ audit: entry }, 'request for a change')
     if (caller.role !== 'operate') return
-    const late = delay(MAX_WAIT_MS, undefined, { ref: false }).then(() =>
-      Promise.reject(new Error('Redis takes longer than a second')),
-    )
-    const added = redis.run('audit', [keys.audit], [AUDIT_KEPT, JSON.stringify(entry)])
-    await Promise.race([added, late]).catch((error: unknown) =>
+    await inTime(redis.run('audit', [keys.audit], [AUDIT_KEPT, JSON.stringify(entry)])).catch((error: unknown) =>
       logger.error({ err: error, audit: entry }, 'this change is missing from the audit log in Redis'),
     )
   })
+}
+
+/** Rejects where Redis has not added an entry within a second. */
+export async function inTime(added: Promise<unknown>): Promise<void> {
+  const late = delay(MAX_WAIT_MS, undefined, { ref: false }).then(() =>
+    Promise.reject(new Error('Redis takes longer than a second')),
+  )
+  await Promise.race([added, late])
+}
+
+/**
+ * The companies of an entry: the company of the request; without one, or if the caller must not see that one, the caller's
+ * companies.
+ */
+export function companiesAbout(request: FastifyRequest, companyOf: AuditOptions['companyOf']): string[] | undefined {
+  const company = request.company ?? companyAsked(request, companyOf)
+  const { scope } = request.caller ?? {}
+  if (company !== undefined && scope?.sees(company)) return [company]
+  return scope?.companies ? [...scope.companies] : undefined
 }
 
 /** The company that a request is about, as its path or query says; undefined: none, several, or its body says it. */
@@ -65,14 +81,6 @@ function companyAsked({ params, query }: FastifyRequest, companyOf: AuditOptions
   const { company_id, id } = { ...(query as object), ...(params as object) } as Partial<Record<string, unknown>>
   if (typeof company_id === 'string') return company_id
   return typeof id === 'string' ? companyOf(id) : undefined
-}
-
-/**
- * The companies of an entry: the company of the request; if the caller must not see that one, the caller's companies.
- */
-function companiesOf(company: string | undefined, scope: Scope): string[] | undefined {
-  if (company !== undefined && scope.sees(company)) return [company]
-  return scope.companies ? [...scope.companies] : undefined
 }
 
 /** `GET /admin/audit`: requests for changes, latest first; the last 10,000 are kept. */
@@ -87,30 +95,39 @@ export function auditOperations(redis: Store): Operation[] {
       answer: pageSchema(AuditJson),
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
-        const { max_results, page_token } = parse(PageQuery, query)
-        if (page_token !== undefined && !ENTRY_ID.test(page_token)) throw wrongToken()
-        const entries = await readEntries(redis, scope, { before: page_token, count: max_results + 1 })
-        const results = entries.slice(0, max_results)
-        return { results, next_page_token: entries.length > max_results ? results.at(-1)?.id : undefined }
+        return pageOfEntries(redis, { key: keys.audit, query, scope }, entryJson)
       },
     },
   ]
 }
 
-/** Up to `count` entries that are seen, latest first. */
-async function readEntries(
+interface EntryQuery {
+  /** The stream of the entries. */
+  readonly key: string
+  readonly query: unknown
+  readonly scope: Scope
+}
+
+type StreamEntry = [id: string, fields: string[]]
+
+/** The page of a log that a query asks for, of the entries that are seen, latest first. */
+export async function pageOfEntries<Entry extends { readonly id: string; readonly companies?: readonly string[] }>(
   redis: Store,
-  scope: Scope,
-  { before, count }: { readonly before?: string; readonly count: number },
-): Promise<ReturnType<typeof entryJson>[]> {
-  const seen: ReturnType<typeof entryJson>[] = []
-  const atOnce = scope.isAll ? count : Math.max(count, AT_ONCE)
-  for (let last = before; ; ) {
-    const entries = await redis.xrevrange(keys.audit, last === undefined ? '+' : `(${last}`, '-', 'COUNT', atOnce)
-    seen.push(...entries.map(entryJson).filter(({ companies }) => scope.seesEach(companies ?? [])))
+  { key, query, scope }: EntryQuery,
+  toJson: (entry: StreamEntry) => Entry,
+) {
+  const { max_results, page_token } = parse(PageQuery, query)
+  if (page_token !== undefined && !ENTRY_ID.test(page_token)) throw wrongToken()
+  const seen: Entry[] = []
+  const atOnce = scope.isAll ? max_results + 1 : Math.max(max_results + 1, AT_ONCE)
+  for (let last = page_token, isMore = true; isMore && seen.length <= max_results; ) {
+    const entries = await redis.xrevrange(key, last === undefined ? '+' : `(${last}`, '-', 'COUNT', atOnce)
+    seen.push(...entries.map(toJson).filter(({ companies }) => scope.seesEach(companies ?? [])))
     last = entries.at(-1)?.[0]
-    if (entries.length < atOnce || seen.length >= count) return seen.slice(0, count)
+    isMore = entries.length === atOnce
   }
+  const results = seen.slice(0, max_results)
+  return { results, next_page_token: seen.length > max_results ? results.at(-1)?.id : undefined }
 }
 
 /** The entries that are added to the audit log, whichever process adds them. */
@@ -133,7 +150,7 @@ export function auditSource(redis: Store): EventSource {
   }
 }
 
-function entryJson([id, [, json]]: [id: string, fields: string[]]) {
+function entryJson([id, [, json]]: StreamEntry) {
   return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as AuditEntry) }
 }
 

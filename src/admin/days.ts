@@ -30,6 +30,7 @@ export function daysOperation({ sheets, zone }: DaysSources): Operation {
     query: DaysQuery,
     answer: DaysJson,
     answerType: [JSON_TYPE, CSV_TYPE],
+    reads: 'positions',
     companies: 'filtered',
     async handle({ query, headers }, reply, scope) {
       const { day: asked, company_id, route_id, ...page } = parse(DaysQuery, query)

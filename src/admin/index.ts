@@ -5,6 +5,7 @@ import { apiName } from '../domain/addresses.ts'
 import type { Logger } from '../observe/log.ts'
 import { isConnectionError, readTrialAccount, type Redis } from '../store/index.ts'
 import { languageOf, toJson } from '../texts/language.ts'
+import type { OidcConfig } from '../config/admin.ts'
 import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { type AlertReceivers, alertOperations } from './alert-tests.ts'
 import { type ApiSources, apiOperations } from './apis.ts'
@@ -33,10 +34,14 @@ import { misunderstoodOperations } from './kept-frames.ts'
 import { type MappingSources, mappingOperations } from './mappings/operations.ts'
 import { laneOperations, type ParkedSources, parkedOperations } from './lanes.ts'
 import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
+import { oidcOperations, serveSignIn } from './oidc/operations.ts'
+import { Provider } from './oidc/provider.ts'
+import { SignIns } from './oidc/sign-ins.ts'
 import { openApiOperation, register } from './operation.ts'
 import { type PageSettings, servePage } from './page.ts'
 import { readPlaces } from './places.ts'
 import { Puller, type PullerSources } from './pull/index.ts'
+import { ReadLog, readOperations } from './reads.ts'
 import { type RelaySources, relayOperations, tokenRefusals } from './relay/operations.ts'
 import { offerOperations } from './roster/offers.ts'
 import { rosterResultOperations, rosterSource, undoOperation } from './roster/results.ts'
@@ -67,6 +72,12 @@ export interface AdminOptions
   readonly listen: { readonly host: string; readonly port: number }
   /** The tokens that are valid now. */
   readonly tokens: () => readonly AdminToken[]
+  /** How people sign in now; default: they do not. */
+  readonly oidc?: () => OidcConfig | null
+  /** Whether a proxy with TLS is in front of the port. */
+  readonly isBehindProxy?: boolean
+  /** Whether reads of positions are logged now; default: they are not. */
+  readonly logsReads?: () => boolean
   /** The files of the port's certificate; without them it has no TLS. */
   readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
@@ -128,12 +139,15 @@ export async function openAdmin(options: AdminOptions) {
   const server = createServer(options, certificate)
   certificate?.follow((renewed) => server.renew(renewed))
   const companyOf = (device: string) => options.directory().find(device)?.company_id
-  keepAudit(server.app, {
-    redis,
-    logger,
-    secrets: () => secretsOf(options),
-    companyOf: (device) => options.directory().meant(device)[0]?.company_id,
-  })
+  const companyMeant = (device: string) => options.directory().meant(device)[0]?.company_id
+  keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options), companyOf: companyMeant })
+  const reads = new ReadLog({ redis, logger, isOn: options.logsReads ?? (() => false), companyOf: companyMeant })
+  reads.keep(server.app)
+  const { oidc = () => null } = options
+  const isSecure = () => Boolean(options.tls || options.isBehindProxy || oidc()?.url?.startsWith('https:'))
+  const provider = new Provider({ oidc, logger })
+  const signIns = new SignIns({ redis, oidc, provider, isSecure, logger })
+  const { personOf } = signIns
   const status: StatusSources = {
     account: lastKnown(account, () => custody.account),
     companies: options.companies,
@@ -156,10 +170,11 @@ export async function openAdmin(options: AdminOptions) {
     findings,
     status: (scope) => statusJson(status, scope),
     sources: () => [deviceSource(rows), arrivalSource(options), rosterSource(redis), auditSource(redis)],
-    isAllowed(request, { key }) {
-      const caller = callerOf(request, options.tokens())
+    async isAllowed(request, { key }) {
+      const caller = await callerOf(request, options.tokens(), personOf)
       return 'scope' in caller && caller.scope.key === key
     },
+    noteRead: (request) => reads.noteStream(request),
   })
   const operations = [
     ...monitoringOperations(options),
@@ -194,11 +209,14 @@ export async function openAdmin(options: AdminOptions) {
     ...mappingOperations(redis, options.mappings),
     setupOperation(options.setups),
     ...auditOperations(redis),
+    ...readOperations(redis),
     tokenOperation(),
+    ...oidcOperations({ oidc, provider, signIns, isSecure, logger }),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]
-  const access = accessBy(options.tokens)
+  const access = accessBy(options.tokens, personOf)
   register(server.app, [...operations, openApiOperation(operations)], { access, companyOf })
+  serveSignIn(server.app, { oidc, provider, signIns, isSecure, logger })
   if (options.page) await servePage(server.app, options.page, access)
 
   /** Stops accepting, answers what has arrived. */
@@ -243,8 +261,9 @@ function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer | und
   }
 }
 
-function secretsOf({ tokens, metricsToken, companies, copies, pulls }: AdminOptions): string[] {
+function secretsOf({ tokens, metricsToken, companies, copies, oidc, pulls }: AdminOptions): string[] {
   return [
+    oidc?.()?.client_secret ?? [],
     ...(copies?.() ?? []).flatMap(({ headers, secret = [] }) => [secret, ...Object.values(headers)].flat()),
     ...(pulls?.() ?? []).flatMap(({ token = [] }) => token),
     metricsToken() ?? [],

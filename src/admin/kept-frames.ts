@@ -31,6 +31,7 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
       summary: 'List the frames that were not understood, latest first, with what was read of them',
       query: ListQuery,
       answer: pageSchema(KeptFrameJson),
+      reads: 'positions',
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
         const { content, device, max_results: most, page_token: before } = parse(ListQuery, query)

@@ -11,6 +11,8 @@ declare module 'fastify' {
     caller?: Caller
     /** The path of the operation, where the request asks for a change, which needs a token with the role `operate`. */
     change?: string
+    /** The operation, where its answer has positions: for the log of reads. */
+    reads?: string
     /** The company whose object the request changes, for the audit log. */
     company?: string
     /** What the operation changed, for the audit log: `{ added: 3, removed: 1 }`. */
@@ -53,11 +55,13 @@ export function register(
   { access, companyOf }: RegisterOptions,
 ): void {
   app.decorateRequest('caller').decorateRequest('audit').decorateRequest('change').decorateRequest('company')
+  app.decorateRequest('reads')
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   for (const operation of operations) {
-    const { method, path, open, isDryRun, handle } = operation
+    const { method, path, open, isDryRun, reads, handle } = operation
     const mark = async (request: FastifyRequest) => {
       if (method !== 'GET' && !isDryRun?.(request)) request.change = path
+      if (reads && request.method !== 'HEAD') request.reads = `${method} ${path}`
     }
     const own = open === true ? [] : open ? [open] : [access, withinScope(operation, companyOf)]
     const handler = (request: FastifyRequest, reply: FastifyReply) =>

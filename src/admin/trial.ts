@@ -23,6 +23,7 @@ export function trialOperation(sources: TrialSources): Operation {
     id: 'getTrial',
     summary: 'Get the verdict of the trials, and what they have seen of each device: those that want a look first',
     answer: TrialJson,
+    reads: 'positions',
     companies: 'filtered',
     handle: ({ caller }, _reply, scope) => trialJson(sources, scope, caller?.role === 'operate'),
   }

@@ -31,6 +31,7 @@ export function verifyOperation({ redis, verifier, keptMs, zone, closing }: Veri
     summary: 'Compare what was delivered on a day with what the tracking API has',
     query: VerifyQuery,
     answer: VerifiedJson,
+    reads: 'positions',
     companies: 'filtered',
     isDryRun: ({ query }) => (query as { repair?: unknown }).repair !== 'true',
     async handle(request, reply, scope) {

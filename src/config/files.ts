@@ -7,7 +7,7 @@ import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes, type KnownNames } from './fleet.ts'
 import { type MappingFile, mappingNames, readMappings } from './mappings.ts'
-import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
+import { child, itemsAt, type Node, nodeAt, type Path, textAt } from './node.ts'
 import { openFilesMistake } from './open-files.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
@@ -270,10 +270,12 @@ function isForTrials({ base_url, push_url, listen }: Config['tracking']): boolea
 /** The company of a new installation; its keys are known, so nobody else may reach the tracking service. */
 const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 
-/** The companies of tokens, webhooks and pulls that are not among those of the file. */
+/** The companies of tokens, groups, webhooks and pulls that are not among those of the file. */
 function unknownCompanies(root: Node): Mistake[] {
   const { ids } = companyIds(root)
-  const named = [...companiesIn(root, ['admin', 'tokens']), ...companiesIn(root, ['alerts', 'webhooks'])]
+  const named = [['admin', 'tokens'], ['admin', 'oidc', 'roles'], ['alerts', 'webhooks']].flatMap((path) =>
+    companiesIn(root, path),
+  )
   const pulls = itemsAt(child(root, 'roster'), 'pull').map((pull, index) => ({
     text: textAt(pull, 'company_id'),
     path: ['roster', 'pull', index, 'company_id'],
@@ -285,12 +287,17 @@ function unknownCompanies(root: Node): Mistake[] {
   })
 }
 
-/** The companies of the items of a list. */
-function companiesIn(root: Node, [section, list]: readonly string[]) {
-  return itemsAt(child(root, section), list).flatMap((item, index) =>
+/** The companies of the items of a list, or of the values of a mapping. */
+function companiesIn(root: Node, path: Path) {
+  const all = nodeAt(root, path)
+  const items: (readonly [key: PropertyKey, item: Node])[] =
+    all?.kind === 'mapping'
+      ? all.entries.map(({ key, value }) => [key, value])
+      : [...(all?.kind === 'sequence' ? all.items : []).entries()]
+  return items.flatMap(([key, item]) =>
     itemsAt(item, 'companies').map((company, at) => ({
       text: company.kind === 'leaf' ? company.text : undefined,
-      path: [section, list, index, 'companies', at],
+      path: [...path, key, 'companies', at],
     })),
   )
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isLoopback } from '../domain/networks.ts'
+import { admin } from './admin.ts'
 import { alerts } from './alerts.ts'
 import { companyTracking, proxyUrl, tlsFiles, unequalApis } from './apis.ts'
 import { bridges } from './bridge.ts'
@@ -12,7 +12,6 @@ import {
   httpUrl,
   id,
   integer,
-  leaf,
   list,
   logging,
   networks,
@@ -29,7 +28,7 @@ import {
   timer,
   zone,
 } from './leaves.ts'
-import { broker, certificate, listener, type Protocols, usualListeners } from './listener.ts'
+import { broker, listener, type Protocols, usualListeners } from './listener.ts'
 import { pulls } from './pull.ts'
 import { redis } from './redis.ts'
 
@@ -210,23 +209,6 @@ const gateways = integer(1, 1024).refine(
 
 const NO_PROXY = 'trusted_proxies is empty: list the addresses of the proxies there'
 
-/** The token of the admin port allows every change, so it must not cross a network unencrypted. */
-function admin(dir: string) {
-  return section({
-    ...address('127.0.0.1', 8080),
-    tls: orNull(fields(certificate(dir))).describe('Certificate of the port; null: HTTP without TLS.'),
-    behind_proxy: setting(flag, false, 'A proxy with TLS is in front of the port.'),
-    metrics_token: orNull(headerToken).describe('Token that `/metrics` wants; null: none.'),
-    tokens: tokens.describe('Access tokens; if empty, the first start creates one.'),
-  }).superRefine(({ host, tls: secure, behind_proxy }, context) => {
-    if (secure || behind_proxy || isLoopback(host)) return
-    context.addIssue({ code: 'custom', path: ['host'], message: NOT_LOOPBACK })
-  })
-}
-
-const NOT_LOOPBACK =
-  'other machines reach this address: set admin.tls, or admin.behind_proxy: true if a proxy with TLS is in front'
-
 /** One text, or a list of several. */
 const keys = z.unknown().transform((value, context): string | string[] => {
   const read = Array.isArray(value)
@@ -248,37 +230,3 @@ function company(dir: string) {
       .describe('Its own tracking API; what is null or left out is as `tracking` and `push` have it.'),
   })
 }
-
-/** An instant, ms UTC. */
-const expiry = leaf((value) => {
-  const ms = RFC_3339.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(ms) ? undefined : ms
-}, 'expected an instant such as 2027-01-01T00:00:00Z')
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
-
-/** A token alone, or a token with its role. */
-const token = z.preprocess(
-  (value) => (typeof value === 'string' ? { token: value } : value),
-  fields({
-    token: headerToken.describe('Token without spaces.'),
-    role: setting(oneOf('read', 'operate'), 'operate', '`read`: may look; `operate`: may also change things.'),
-    companies: orNull(z.array(id, 'expected a list').min(1, 'expected at least one company_id')).describe(
-      'The companies that it sees and changes, by their ids; null: everything.',
-    ),
-    name: printableText.optional().describe('Whose token it is, for the audit log.'),
-    expires: expiry.optional().describe('From when on it is refused: RFC 3339, `2027-01-01T00:00:00Z`.'),
-  }),
-)
-
-/**
- * A token that is listed twice could have two roles. With two tokens of one name, the audit log would not tell which
- * one made a change.
- */
-const tokens = list(token).superRefine((all, context) => {
-  for (const [index, { token: own, name }] of all.entries()) {
-    if (all.findIndex((other) => other.token === own) < index)
-      context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token is listed twice' })
-    if (name !== undefined && all.findIndex((other) => other.name === name) < index)
-      context.addIssue({ code: 'custom', path: [index, 'name'], message: 'another token has this name' })
-  }
-})

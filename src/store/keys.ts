@@ -155,6 +155,16 @@ export const keys = {
   traffic: `${TAG}:traffic`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
+  /** stream: who read positions, JSON each; the last 50,000; strings that expire: what was noted lately (see lua/reads.lua) */
+  reads: `${TAG}:reads`,
+  readNoted: (read: string) => `${TAG}:read-noted:${read}`,
+  /**
+   * string that expires: JSON of who is signed in to the page, by the hash of what the cookie has; string that expires: a process
+   * renews it; zset: these hashes, by when they were signed in, ms UTC (see sign-ins.ts)
+   */
+  signIn: (hash: string) => `${TAG}:sign-in:${hash}`,
+  signInRenewal: (hash: string) => `${TAG}:sign-in-renewal:${hash}`,
+  signIns: `${TAG}:sign-ins`,
   /**
    * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`,
    * `file-versions`, stream `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts, `offers`: see src/roster/offers.ts; hash

@@ -20,6 +20,8 @@ export interface DescribedOperation {
   readonly answer?: z.ZodType
   /** The media types of a 200; default: JSON. Text beside JSON is described as text. */
   readonly answerType?: string | readonly string[]
+  /** Whether the answer says where vans are or were, or when they moved. */
+  readonly reads?: 'positions'
   /** Statuses that are answered with a JSON `message`. */
   readonly refusals: readonly number[]
 }
@@ -94,12 +96,13 @@ function refine({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
 }
 
 function operationObject(operationId: string, operation: DescribedOperation, parts: JsonSchema) {
-  const { summary, credential, bodyTypes = [JSON_TYPE], answerType = JSON_TYPE, refusals } = operation
+  const { summary, credential, bodyTypes = [JSON_TYPE], answerType = JSON_TYPE, reads, refusals } = operation
   const { path, query, body, answer } = parts.properties as Record<string, JsonSchema>
   return {
     operationId,
     summary,
     security: credential === undefined ? [] : [{ [credential]: [] }],
+    ...(reads && { 'x-reads': reads }),
     parameters: [...parameters('path', path), ...parameters('query', query)],
     ...(body && { requestBody: { required: true, content: bodyContent(bodyTypes, body) } }),
     responses: {

@@ -30,6 +30,7 @@ export function chainOperation(sources: ChainSources): Operation {
     summary: 'Get where the positions of a device are: its seven links, what is broken first, and what to do',
     answer: ChainJson,
     refusals: [404],
+    reads: 'positions',
     companies: 'by_device',
     async handle({ params }, reply, scope) {
       const { id } = params as { id: string }

@@ -40,6 +40,7 @@ export function deviceOperations(sources: DetailSources, change: RosterWrites): 
       summary: "Get a device's entry, lane, held fixes, last contact and last events",
       answer: DeviceJson,
       refusals: [404, 422],
+      reads: 'positions',
       companies: 'by_device',
       handle,
     },

@@ -57,6 +57,7 @@ export function deviceEntryOperations(
       body: EntryJson,
       answer: DeviceJson,
       refusals: [409, 415, 422, 504],
+      reads: 'positions',
       companies: 'filtered',
       handle: put,
     },

@@ -48,6 +48,7 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
       query: FramesQuery,
       answer: DeviceFramesJson,
       refusals: [404],
+      reads: 'positions',
       companies: 'by_device',
       async handle({ params, query }, reply, scope) {
         const id = idOf(params)

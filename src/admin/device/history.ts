@@ -26,6 +26,7 @@ export function historyOperation(sources: DetailSources): Operation {
     query: HistoryQuery,
     answer: HistoryJson,
     refusals: [404],
+    reads: 'positions',
     companies: 'by_device',
     async handle({ params, query }, reply, scope) {
       const { id } = params as { id: string }

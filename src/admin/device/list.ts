@@ -68,6 +68,7 @@ export function deviceListOperations(sources: RowSources): Operation[] {
       summary: 'List the devices, by state, mapping, condition, or a part of the id or name',
       query: DevicesQuery,
       answer: pageSchema(DeviceRowJson),
+      reads: 'positions',
       companies: 'filtered',
       handle,
     },

@@ -103,12 +103,10 @@ export class EventFeed {
     }
   }
 
-  #beat(): void {
+  async #beat(): Promise<void> {
     const isBeat = ++this.#seconds % BEAT_S === 0
-    for (const reader of this.#readers) {
-      if (!reader.isAllowed) reader.end()
-      else if (isBeat) reader.beat()
-    }
+    for (const reader of this.#readers) if (isBeat) reader.beat()
+    await Promise.all(this.#readers.values().map((reader) => reader.endUnlessAllowed()))
     this.#aloneS = this.#readers.size > 0 ? 0 : this.#aloneS + 1
     if (this.#aloneS > ALONE_S) this.#rest()
   }
@@ -122,8 +120,8 @@ export interface ReaderOptions extends EventAudience {
   readonly topics: ReadonlySet<EventTopic>
   /** The event that the reader saw last. */
   readonly lastId?: string
-  /** Whether its token is still valid, and sees the same. */
-  readonly isAllowed: () => boolean
+  /** Whether its caller is still admitted, and sees the same. */
+  readonly isAllowed: () => boolean | Promise<boolean>
 }
 
 /** One open stream. */
@@ -139,8 +137,10 @@ export class EventReader {
     response.writeHead(200, { ...(headers as Record<string, string>), ...HEADERS })
   }
 
-  get isAllowed(): boolean {
-    return this.#options.isAllowed()
+  async endUnlessAllowed(): Promise<void> {
+    // Who cannot be known now is not told more.
+    const isAllowed = await Promise.try(this.#options.isAllowed).catch(() => false)
+    if (!isAllowed) this.end()
   }
 
   get scope(): ReaderOptions['scope'] {

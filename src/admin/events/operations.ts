@@ -13,14 +13,16 @@ interface StreamSources {
   readonly findings: Pick<Findings, 'follow'>
   readonly sources: () => readonly EventSource[]
   /** Whether a request would still be admitted now, and see the same. */
-  readonly isAllowed: (request: FastifyRequest, scope: Scope) => boolean
+  readonly isAllowed: (request: FastifyRequest, scope: Scope) => Promise<boolean>
+  /** Called as a stream with positions begins, and every second. */
+  readonly noteRead: (request: FastifyRequest) => Promise<void>
 }
 
 /**
  * `GET /admin/events`: what happens, as server-sent events. A client that sends the header `Last-Event-ID` gets all
  * events since that one, or the event `reset` if they are no longer known.
  */
-export function eventOperations({ findings, isAllowed, ...sources }: StreamSources) {
+export function eventOperations({ findings, isAllowed, noteRead, ...sources }: StreamSources) {
   const feed = new EventFeed(sources)
   findings.follow(({ finding, change, endedAt }) => {
     const dataFor = (scope: Scope) => {
@@ -38,12 +40,15 @@ export function eventOperations({ findings, isAllowed, ...sources }: StreamSourc
       const message = `${MOST_READERS} event streams are open: close one, or try again later`
       return reply.code(503).header('retry-after', '10').send({ message })
     }
+    const topics = new Set(text.split(',').filter(isTopic))
+    const noted = async () => void (WITH_POSITIONS.some((topic) => topics.has(topic)) && (await noteRead(request)))
+    await noted()
     const lastId = request.headers['last-event-id']?.toString() || last_event_id
     reply.hijack()
     if (reply.raw.destroyed) return reply
-    const topics = new Set(text.split(',').filter(isTopic))
     const language = languageOf(request.headers['accept-language'])
-    const options = { topics, scope, language, device, lastId, isAllowed: () => isAllowed(request, scope) }
+    const stillAllowed = async () => (await isAllowed(request, scope)) && (await noted(), true)
+    const options = { topics, scope, language, device, lastId, isAllowed: stillAllowed }
     const reader = new EventReader(reply.raw, reply.getHeaders(), options)
     reply.raw.once('close', () => feed.remove(reader))
     feed.add(reader)
@@ -59,6 +64,7 @@ export function eventOperations({ findings, isAllowed, ...sources }: StreamSourc
     answer: z.string(),
     answerType: 'text/event-stream',
     companies: 'filtered',
+    reads: 'positions',
     handle: follow,
   }
   return { operations: [operation], close: () => feed.close() }
@@ -84,4 +90,5 @@ function isTopic(name: string): name is EventTopic {
   return TOPICS.some((topic) => topic === name)
 }
 
+const WITH_POSITIONS = ['device', 'arrival'] as const satisfies EventTopic[]
 const MOST_READERS = 200

@@ -98,6 +98,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
       id: 'listUnreadJson',
       summary: 'List JSON that nobody understood, by kind, the latest first, each with a mapping that may fit',
       answer: z.object({ results: z.array(UnreadJson) }),
+      reads: 'positions',
       async handle({ caller }) {
         const kinds = [...Map.groupBy(await unread(), kindOfPayload)].slice(0, MOST_KINDS)
         return {
@@ -114,6 +115,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
       body: z.record(z.string(), z.unknown()).meta({ description: 'A mapping as mappings.yaml has it, as JSON.' }),
       answer: MappingPutJson,
       refusals: [409, 415, 422],
+      reads: 'positions',
       isDryRun,
       async handle(request) {
         const { name } = request.params as { name: string }

@@ -39,6 +39,7 @@ export function relayOperations(sources: RelaySources): Operation[] {
     parameter: Id,
     refusals: [...OPERATIONS[operation].refusals, 404, 502, 504],
     companies: 'filtered',
+    ...(operation === 'courierPositions' && { reads: 'positions' }),
     async handle(request, reply, scope) {
       companyOf(companies(), request, scope)
       const input = await readInput(operation, request)

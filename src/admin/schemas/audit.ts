@@ -3,8 +3,10 @@ import { Instant } from './parts.ts'
 
 /** A request for a change, as it is kept. */
 const AuditEntry = z.object({
-  /** The place of the token, never the token. */
+  /** The place of the token, never the token; of a person `oidc:` and their name. */
   token: z.string(),
+  /** The id of a person at the provider. */
+  subject: z.string().optional(),
   role: z.enum(['read', 'operate']),
   method: z.string(),
   /** As requested, with secrets masked. */

@@ -37,6 +37,9 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
   const admin = await openAdmin({
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
     tokens: () => tokens().tokens,
+    oidc: () => live.admin().oidc,
+    isBehindProxy: config.admin.behind_proxy,
+    logsReads: () => live.admin().log_reads,
     tls: config.admin.tls,
     page: { ...config.page, anyTrackerPort: (await listenerPorts(config))(AUTO)[0]?.[1] },
     redis,

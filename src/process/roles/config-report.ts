@@ -185,7 +185,7 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
 /** Sections that take effect without a restart. */
 const WHOLE = new Set(['companies', 'copies'])
 /** Settings that do, in other sections. */
-const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token', 'roster.pull'])
+const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token', 'admin.oidc', 'admin.log_reads', 'roster.pull'])
 const MOST_WARNINGS = 20
 const FORCE =
   'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'

@@ -96,17 +96,17 @@ export class FollowedFiles {
   }
 }
 
-/** The tokens of the admin port, and the one of `/metrics`. */
-export type AdminTokenSettings = Pick<Config['admin'], 'tokens' | 'metrics_token'>
+/** Who may use the admin port, and whether reads are logged. */
+export type AdminAccessSettings = Pick<Config['admin'], 'tokens' | 'metrics_token' | 'oidc' | 'log_reads'>
 
 /**
- * What takes effect without a restart: of gateway.yaml the companies, the copies, the tokens of the admin port, and what is pulled, beside
+ * What takes effect without a restart: of gateway.yaml the companies, the copies, who may use the admin port, and what is pulled, beside
  * the mappings of mappings.yaml. Their secrets may stand in files of their own (`${file:/path}`), which are followed as gateway.yaml is.
  */
 export class FollowedSettings {
   readonly #usual: Config['tracking']
   #companies: Config['companies']
-  #admin: AdminTokenSettings
+  #admin: AdminAccessSettings
   #pulls: Config['roster']['pull']
   #copies: Config['copies']
   #mappings: FileMappings
@@ -117,14 +117,14 @@ export class FollowedSettings {
     this.#copies = copies
     this.#mappings = mappings
     this.#pulls = roster.pull
-    this.#admin = { tokens: admin.tokens, metrics_token: admin.metrics_token }
+    this.#admin = accessOf(admin)
   }
 
   get companies(): Config['companies'] {
     return this.#companies
   }
 
-  get admin(): AdminTokenSettings {
+  get admin(): AdminAccessSettings {
     return this.#admin
   }
 
@@ -152,13 +152,13 @@ export class FollowedSettings {
    * have changed, their names aside, and whether there are other tokens.
    */
   update(
-    { companies: listed, copies, admin: { tokens, metrics_token }, roster: { pull }, tracking }: Config,
+    { companies: listed, copies, admin, roster: { pull }, tracking }: Config,
     roster: Roster,
   ): ChangedSettings {
     const before = { companies: this.#companies, admin: this.#admin }
     const isOther = tracking.base_url !== this.#usual.base_url || tracking.push_url !== this.#usual.push_url
     this.#companies = this.#companiesWith(isOther ? this.#untilRestart(listed) : listed, roster)
-    this.#admin = { tokens, metrics_token }
+    this.#admin = accessOf(admin)
     this.#pulls = pull
     // The same copies stay the same object: what sends them compares.
     if (!isDeepStrictEqual(this.#copies, copies)) this.#copies = copies
@@ -192,6 +192,10 @@ export class FollowedSettings {
 
 /** By their names. */
 type FileMappings = NonNullable<MappingFile['mappings']>
+
+function accessOf({ tokens, metrics_token, oidc, log_reads }: Config['admin']): AdminAccessSettings {
+  return { tokens, metrics_token, oidc, log_reads }
+}
 
 interface ChangedSettings {
   readonly companies: ReadonlySet<string>

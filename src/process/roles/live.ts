@@ -15,7 +15,7 @@ import { deviceOf, NOT_CURRENT, type Place, receivedAt, timestampOf } from '../.
 import { installationId } from '../data-dir.ts'
 import { ConfigReport } from './config-report.ts'
 import {
-  type AdminTokenSettings,
+  type AdminAccessSettings,
   type FilesOptions,
   type FirstFiles,
   FollowedFiles,
@@ -33,7 +33,7 @@ export interface Live {
   version(): number
   /** The companies that are in effect now. */
   companies(): Config['companies']
-  admin(): AdminTokenSettings
+  admin(): AdminAccessSettings
   /** The rosters to pull. */
   pulls(): Config['roster']['pull']
   /** The mappings of mappings.yaml that are in effect now, by their names. */
@@ -125,7 +125,7 @@ class FollowedConfig implements Live {
     return this.#settings.companies
   }
 
-  admin(): AdminTokenSettings {
+  admin(): AdminAccessSettings {
     return this.#settings.admin
   }
 

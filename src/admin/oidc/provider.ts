@@ -1,0 +1,253 @@
+import {
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  refreshTokenGrant,
+  ResponseBodyError,
+} from 'openid-client'
+import { within } from '../../async.ts'
+import type { OidcConfig } from '../../config/admin.ts'
+import type { Logger } from '../../observe/log.ts'
+import { say, type Text } from '../../texts/text.ts'
+
+/** What a browser keeps from the beginning of a sign-in to its end. */
+export interface PendingSignIn {
+  readonly state: string
+  readonly nonce: string
+  /** Of PKCE. */
+  readonly verifier: string
+}
+
+/** A person, as the provider knows them. */
+interface Person {
+  readonly name: string
+  readonly subject: string
+  readonly groups: readonly string[]
+}
+
+/** What the provider gave for a person. */
+export interface ProvidedSignIn {
+  readonly person: Person
+  /** When it has to be asked again, ms UTC. */
+  readonly until: number
+  readonly secrets: ProviderSecrets
+}
+
+export interface ProviderSecrets {
+  readonly idToken?: string
+  readonly refreshToken?: string
+}
+
+/** What went wrong between us and the provider. Its message quotes no token and no code. */
+export class ProviderError extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'ProviderError'
+  }
+}
+
+interface ProviderSources {
+  /** null: people do not sign in. */
+  readonly oidc: () => OidcConfig | null
+  readonly logger: Logger
+}
+
+/** The provider of `admin.oidc`. What it says of itself is asked for once, and again while it does not answer. */
+export class Provider {
+  readonly #sources: ProviderSources
+  #found: { readonly key: string; readonly configuration: Promise<Configuration> } | undefined
+  #problem: { readonly key: string; readonly reason: string; readonly at: number } | undefined
+
+  constructor(sources: ProviderSources) {
+    this.#sources = sources
+    if (sources.oidc()) void this.problem()
+  }
+
+  /** Why nobody can sign in now, as far as that is known within a second; it is found out again every few seconds. */
+  async problem(): Promise<Text | undefined> {
+    const settings = this.#settings()
+    const key = keyOf(settings)
+    const isDue = this.#problem?.key !== key || Date.now() - this.#problem.at > PAUSE_MS
+    if (isDue)
+      await within(
+        PATIENCE_MS,
+        this.#configuration().catch(() => {}),
+      )
+    const reason = this.#problem?.key === key ? this.#problem.reason : undefined
+    return reason === undefined
+      ? undefined
+      : say('{} does not answer as a provider of OpenID Connect: {}', settings.issuer, reason)
+  }
+
+  /** The URL at which a person signs in. @throws ProviderError */
+  async startUrl({ state, nonce, verifier }: PendingSignIn, redirect_uri: string): Promise<URL> {
+    const configuration = await this.#configuration()
+    const code_challenge = await calculatePKCECodeChallenge(verifier)
+    const { scopes: scope } = this.#settings()
+    const pkce = { code_challenge, code_challenge_method: 'S256' }
+    return asked(async () => buildAuthorizationUrl(configuration, { redirect_uri, scope, state, nonce, ...pkce }))
+  }
+
+  /** Who has signed in; `url`: the one to which the provider has sent the browser back. @throws ProviderError */
+  async finish(url: URL, { state, nonce, verifier }: PendingSignIn): Promise<ProvidedSignIn> {
+    const configuration = await this.#configuration()
+    return asked(async () => {
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
+      return this.#read(configuration, await authorizationCodeGrant(configuration, url, checks))
+    })
+  }
+
+  /** The same person as the provider knows them now; undefined: they are not signed in there any more. @throws ProviderError */
+  async renew({ person, secrets }: ProvidedSignIn): Promise<ProvidedSignIn | undefined> {
+    const { refreshToken } = secrets
+    if (refreshToken === undefined) return undefined
+    const configuration = await this.#configuration()
+    try {
+      const renewed = await this.#read(configuration, await refreshTokenGrant(configuration, refreshToken), person)
+      return { ...renewed, secrets: { refreshToken, ...secrets, ...renewed.secrets } }
+    } catch (error) {
+      if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return undefined
+      throw new ProviderError(reasonOf(error))
+    }
+  }
+
+  /** The URL that ends what a person has with the provider; undefined if it has none. */
+  async endUrl({ idToken }: ProviderSecrets, backTo: string): Promise<string | undefined> {
+    const configuration = await this.#configuration().catch(() => undefined)
+    if (!configuration?.serverMetadata().end_session_endpoint || idToken === undefined) return undefined
+    return buildEndSessionUrl(configuration, { id_token_hint: idToken, post_logout_redirect_uri: backTo }).href
+  }
+
+  #settings(): OidcConfig {
+    const settings = this.#sources.oidc()
+    if (!settings) throw new ProviderError('admin.oidc is not set')
+    return settings
+  }
+
+  /** What the provider says of itself. @throws ProviderError */
+  async #configuration(): Promise<Configuration> {
+    const settings = this.#settings()
+    const key = keyOf(settings)
+    if (this.#found?.key !== key) this.#found = { key, configuration: this.#discover(settings) }
+    return this.#found.configuration
+  }
+
+  async #discover(settings: OidcConfig): Promise<Configuration> {
+    const [key, { issuer }, { logger }] = [keyOf(settings), settings, this.#sources]
+    try {
+      const configuration = await discover(settings)
+      if (this.#problem) logger.info({ issuer }, 'people can sign in: the provider answers')
+      this.#problem = undefined
+      return configuration
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (this.#found?.key === key) this.#found = undefined
+      if (this.#problem?.reason !== reason)
+        logger.warn({ issuer, reason }, 'people cannot sign in: the provider does not answer')
+      this.#problem = { key, reason, at: Date.now() }
+      throw new ProviderError(reason)
+    }
+  }
+
+  /** Groups that are not in the ID token are asked for. `known`: the person who must be the same. */
+  async #read(configuration: Configuration, tokens: Tokens, known?: Person): Promise<ProvidedSignIn> {
+    const { groups_claim } = this.#settings()
+    const idClaims: Claims = tokens.claims() ?? {}
+    const subject = known?.subject ?? String(idClaims.sub)
+    if (idClaims.sub !== undefined && idClaims.sub !== subject)
+      throw new ProviderError('its tokens are for somebody else')
+    const isAsked = !(groups_claim in idClaims) && configuration.serverMetadata().userinfo_endpoint !== undefined
+    const more: Claims = isAsked ? await fetchUserInfo(configuration, tokens.access_token, subject) : {}
+    const claims = { ...more, ...idClaims }
+    const { id_token: idToken, refresh_token: refreshToken, expires_in = USUAL_S } = tokens
+    return {
+      person: { name: known?.name ?? personName(claims, subject), subject, groups: groupsIn(claims[groups_claim]) },
+      until: Date.now() + expires_in * 1000,
+      secrets: { ...(idToken && { idToken }), ...(refreshToken && { refreshToken }) },
+    }
+  }
+}
+
+type Tokens = Awaited<ReturnType<typeof authorizationCodeGrant>>
+type Claims = Readonly<Record<string, unknown>>
+
+/** The provider, and which client of it we are: a change of either ends what another one allowed. */
+export function nameOf({ issuer, client_id }: OidcConfig): string {
+  return `${issuer} ${client_id}`
+}
+
+function keyOf({ issuer, client_id, client_secret }: OidcConfig): string {
+  return JSON.stringify([issuer, client_id, client_secret])
+}
+
+function discover({ issuer, client_id, client_secret }: OidcConfig): Promise<Configuration> {
+  const url = new URL(issuer)
+  return discovery(url, client_id, undefined, clientAuth(client_secret), {
+    timeout: TIMEOUT_S,
+    // The configuration allows http for a provider on this machine alone.
+    execute:
+      url.protocol === 'http:' ? [enableNonRepudiationChecks, allowInsecureRequests] : [enableNonRepudiationChecks],
+  })
+}
+
+/** Sends the secret in the header, unless the provider says that it takes it in the body alone. */
+function clientAuth(secret: string): ClientAuth {
+  const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)]
+  return (server, ...request) => {
+    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = server
+    return (methods.includes('client_secret_basic') ? basic : post)(server, ...request)
+  }
+}
+
+async function asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw error instanceof ProviderError ? error : new ProviderError(reasonOf(error))
+  }
+}
+
+/** How a person is called in the audit log: by what an organisation gives out before what they may choose themselves. */
+function personName(claims: Claims, subject: string): string {
+  const { email, email_verified, preferred_username, name } = claims
+  const names = [email_verified === false ? undefined : email, preferred_username, name, subject]
+  const found = names.find((each): each is string => typeof each === 'string' && each.trim() !== '') ?? subject
+  return found
+    .replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ')
+    .trim()
+    .slice(0, MOST_LETTERS)
+}
+
+function groupsIn(claim: unknown): string[] {
+  const groups = [claim].flat().filter((group): group is string => typeof group === 'string')
+  return groups.filter(({ length }) => length <= MOST_LETTERS).slice(0, MOST_GROUPS)
+}
+
+/** What went wrong, without anything that a provider or a browser has sent but the provider's own code for it. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ResponseBodyError) return `it answers ${error.status}: ${error.error}`.slice(0, MOST_LETTERS)
+  const { code, cause, message } = error as {
+    code?: string
+    cause?: { code?: string; status?: number }
+    message: string
+  }
+  if (cause?.status !== undefined) return `it answers ${cause.status}`
+  return cause?.code ?? (code === 'OAUTH_TIMEOUT' ? 'no answer' : message)
+}
+
+const TIMEOUT_S = 10
+const PATIENCE_MS = 1000
+const PAUSE_MS = 5000
+/** How long an access token is taken for valid whose provider does not say it. */
+const USUAL_S = 3600
+const MOST_LETTERS = 200
+const MOST_GROUPS = 500

@@ -1,0 +1,187 @@
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import type { OidcConfig } from '../../config/admin.ts'
+import { ApiRefusal } from '../../http/refusal.ts'
+import type { Logger } from '../../observe/log.ts'
+import {
+  addSignIn,
+  beginRenewal,
+  endRenewal,
+  readSignIn,
+  removeSignIn,
+  replaceSignIn,
+  type Store,
+  type StoredSignIn,
+} from '../../store/index.ts'
+import type { FindPerson } from '../access.ts'
+import { cookieName, cookiesOf, setCookie } from './cookies.ts'
+import { grantOf } from './groups.ts'
+import { nameOf, type Provider, type ProviderSecrets, type ProvidedSignIn, ProviderError } from './provider.ts'
+
+interface SignInSources {
+  readonly redis: Store
+  readonly oidc: () => OidcConfig | null
+  readonly provider: Provider
+  /** Whether browsers ask by https. */
+  readonly isSecure: () => boolean
+  readonly logger: Logger
+}
+
+/**
+ * The people who are signed in, in Redis: all admin processes share them. Redis has the hash of what the cookie has, and the
+ * provider's tokens encrypted by it. What a person may do is decided at each request, by `admin.oidc.roles` as it is now.
+ */
+export class SignIns {
+  readonly #sources: SignInSources
+  readonly #renewing = new Map<string, Promise<StoredSignIn | undefined>>()
+
+  constructor(sources: SignInSources) {
+    this.#sources = sources
+  }
+
+  /** Adds a sign-in. Resolves to its cookie; undefined if the person is in no group of `admin.oidc.roles`. */
+  async begin(provided: ProvidedSignIn): Promise<string | undefined> {
+    const { oidc, redis } = this.#sources
+    const settings = oidc()
+    if (!settings || !grantOf(provided.person.groups, settings.roles)) return undefined
+    const id = randomBytes(32).toString('base64url')
+    const signIn = stored(provided, { id, by: nameOf(settings) })
+    await addSignIn(redis, digest(id), { signIn, most: MOST_SIGN_INS, maxMs: lifetime(provided) })
+    return setCookie(this.#cookie, id, { sameSite: 'Strict' })
+  }
+
+  /** Ends the sign-in of a request, if it has one. Resolves to the provider's tokens of it, and what deletes the cookie. */
+  async end({ headers }: FastifyRequest) {
+    const id = cookiesOf(headers).get(this.#cookie)
+    const signIn = id === undefined ? undefined : await readSignIn(this.#sources.redis, digest(id))
+    if (id !== undefined) await removeSignIn(this.#sources.redis, digest(id))
+    return {
+      secrets: id !== undefined && signIn ? opened(signIn.sealed, id) : {},
+      cookie: setCookie(this.#cookie, '', { sameSite: 'Strict', maxAgeS: 0 }),
+    }
+  }
+
+  /**
+   * The person of a request. A browser sends the cookie with whatever another site has it ask; so the cookie counts only beside a
+   * header of our own, which a page of another origin cannot send: it would have to ask this port first, which permits nothing.
+   * Besides, the cookie is `SameSite=Strict`.
+   */
+  readonly personOf: FindPerson = async (request) => {
+    const id = isOfPage(request) ? cookiesOf(request.headers).get(this.#cookie) : undefined
+    if (id === undefined) return undefined
+    const signIn = await this.#current(id)
+    const settings = this.#sources.oidc()
+    const grant = signIn && settings?.roles && grantOf(signIn.groups, settings.roles)
+    if (!grant) return { fault: ENDED }
+    return { label: `oidc:${signIn.name}`, subject: signIn.subject, ...grant }
+  }
+
+  get #cookie(): string {
+    return cookieName('waybridge', this.#sources.isSecure())
+  }
+
+  /** The sign-in, if it has not ended. One that nobody may have any more ends at once, for all processes. */
+  async #current(id: string): Promise<StoredSignIn | undefined> {
+    const { oidc, redis } = this.#sources
+    const key = digest(id)
+    const signIn = await readSignIn(redis, key)
+    const settings = oidc()
+    if (!signIn) return undefined
+    if (!settings || signIn.by !== nameOf(settings) || !grantOf(signIn.groups, settings.roles)) {
+      await removeSignIn(redis, key)
+      return undefined
+    }
+    if (signIn.until > Date.now()) return signIn
+    const renewing = this.#renewing.get(key) ?? this.#renew(id, signIn).finally(() => this.#renewing.delete(key))
+    this.#renewing.set(key, renewing)
+    return renewing
+  }
+
+  /** Has the provider say whether the person is still signed in, and in which groups. @throws ApiRefusal 503 if it does not answer */
+  async #renew(id: string, signIn: StoredSignIn): Promise<StoredSignIn | undefined> {
+    const { logger, provider, redis } = this.#sources
+    const key = digest(id)
+    if (!(await beginRenewal(redis, key, RENEWAL_MS))) return this.#renewedElsewhere(key)
+    try {
+      // Another process may have renewed it just now.
+      const latest = await readSignIn(redis, key)
+      if (!latest || latest.until > Date.now()) return latest
+      const { name, subject, groups, until, by } = latest
+      const secrets = opened(latest.sealed, id)
+      const provided = await provider.renew({ person: { name, subject, groups }, until, secrets })
+      if (!provided) {
+        await removeSignIn(redis, key)
+        return undefined
+      }
+      const renewed = stored(provided, { id, by })
+      await replaceSignIn(redis, key, renewed)
+      return renewed
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      logger.warn({ person: signIn.name, reason: error.message }, 'a sign-in cannot be renewed now')
+      throw new ApiRefusal(503, NO_PROVIDER)
+    } finally {
+      await endRenewal(redis, key)
+    }
+  }
+
+  async #renewedElsewhere(key: string): Promise<StoredSignIn | undefined> {
+    for (const end = Date.now() + RENEWAL_MS; Date.now() < end; ) {
+      await delay(LOOK_MS)
+      const signIn = await readSignIn(this.#sources.redis, key)
+      if (!signIn || signIn.until > Date.now()) return signIn
+    }
+    throw new ApiRefusal(503, NO_PROVIDER)
+  }
+}
+
+/** Whether a request is one that only the page's own scripts can send. */
+export function isOfPage({ headers }: FastifyRequest): boolean {
+  return headers['x-waybridge-page'] !== undefined
+}
+
+function stored({ person, until, secrets }: ProvidedSignIn, { id, by }: { readonly id: string; readonly by: string }) {
+  return { ...person, by, until, sealed: sealed(secrets, id) } satisfies StoredSignIn
+}
+
+/** Without a refresh token it ends with what the provider gave. */
+function lifetime({ until, secrets }: ProvidedSignIn): number {
+  return secrets.refreshToken === undefined ? Math.max(1, Math.min(MAX_MS, until - Date.now())) : MAX_MS
+}
+
+function digest(id: string): string {
+  return hash('sha256', id, 'base64url')
+}
+
+/** Encrypts by what the cookie has: a copy of Redis' data opens nothing. */
+function sealed(secrets: ProviderSecrets, id: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', sealKey(id), nonce)
+  const bytes = [nonce, cipher.update(JSON.stringify(secrets)), cipher.final()]
+  return Buffer.concat([...bytes, cipher.getAuthTag()]).toString('base64url')
+}
+
+function opened(text: string, id: string): ProviderSecrets {
+  const bytes = Buffer.from(text, 'base64url')
+  const decipher = createDecipheriv('aes-256-gcm', sealKey(id), bytes.subarray(0, NONCE_BYTES))
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  const plain = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]
+  return JSON.parse(Buffer.concat(plain).toString()) as ProviderSecrets
+}
+
+/** Another one than the hash that Redis has. */
+function sealKey(id: string): Buffer {
+  return hash('sha256', `seal ${id}`, 'buffer')
+}
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+/** Somebody signs in anew after this time, whatever the provider says. */
+const MAX_MS = 12 * 3_600_000
+const MOST_SIGN_INS = 1000
+/** Longer than a provider is waited for. */
+const RENEWAL_MS = 25_000
+const LOOK_MS = 100
+const ENDED = 'the sign-in has ended: sign in again'
+const NO_PROVIDER = 'the provider of the sign-in does not answer: try again later'

@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Logger } from '../observe/log.ts'
+import { keys, type Store } from '../store/index.ts'
+import { companiesAbout, inTime, pageOfEntries } from './audit.ts'
+import { instant } from './json.ts'
+import type { Operation } from './operation.ts'
+import { PageQuery } from './paging.ts'
+import { pageSchema } from './schemas/parts.ts'
+import { type ReadEntry, ReadJson } from './schemas/reads.ts'
+
+interface ReadLogOptions {
+  readonly redis: Store
+  readonly logger: Logger
+  /** Whether reads are logged now. */
+  readonly isOn: () => boolean
+  readonly companyOf: (device: string) => string | undefined
+}
+
+/**
+ * The log of reads: who was shown positions, of which van, and by which operation. A page that asks again and again makes one
+ * entry in ten minutes.
+ */
+export class ReadLog {
+  readonly #options: ReadLogOptions
+  /** When a stream of a request was noted last, ms UTC. */
+  readonly #streams = new WeakMap<FastifyRequest, number>()
+
+  constructor(options: ReadLogOptions) {
+    this.#options = options
+  }
+
+  /** Notes each answer of an operation that `reads` positions; it is sent once the entry is on disk. */
+  keep(app: FastifyInstance): void {
+    app.addHook('onSend', async (request, { statusCode }) => {
+      if (request.reads !== undefined && statusCode < 300) await this.#note(request, request.reads)
+    })
+  }
+
+  /** Notes that a stream of positions begins, or still runs: once in ten minutes. */
+  async noteStream(request: FastifyRequest): Promise<void> {
+    const now = Date.now()
+    if (request.reads === undefined || now - (this.#streams.get(request) ?? 0) < QUIET_MS) return
+    this.#streams.set(request, now)
+    await this.#note(request, request.reads)
+  }
+
+  /** Only the log of the process gets what Redis does not take within a second. */
+  async #note(request: FastifyRequest, operation: string): Promise<void> {
+    const { companyOf, isOn, logger, redis } = this.#options
+    const { caller } = request
+    if (!isOn() || !caller) return
+    const { id, device = id, route_id } = { ...(request.query as object), ...(request.params as object) } as Asked
+    const entry: ReadEntry = {
+      token: caller.label,
+      subject: caller.subject,
+      operation,
+      device: typeof device === 'string' ? device.slice(0, MOST_LETTERS) : undefined,
+      route_id: typeof route_id === 'string' ? route_id.slice(0, MOST_LETTERS) : undefined,
+      companies: companiesAbout(request, companyOf),
+    }
+    const json = JSON.stringify(entry)
+    const noted = redis.run('reads', [keys.reads, keys.readNoted(hash('sha256', json))], [READS_KEPT, QUIET_MS, json])
+    await inTime(noted).catch((error: unknown) =>
+      logger.error({ err: error, read: entry }, 'this read is missing from the log of reads in Redis'),
+    )
+  }
+}
+
+type Asked = Readonly<Partial<Record<'id' | 'device' | 'route_id', unknown>>>
+
+/** `GET /admin/reads`: who read positions, latest first; the last 50,000 entries are kept. */
+export function readOperations(redis: Store): Operation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/admin/reads',
+      id: 'listReads',
+      summary: 'List who read positions, latest first; empty without admin.log_reads',
+      query: PageQuery,
+      answer: pageSchema(ReadJson),
+      companies: 'filtered',
+      async handle({ query }, _reply, scope) {
+        return pageOfEntries(redis, { key: keys.reads, query, scope }, ([id, [, json]]) => {
+          return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as ReadEntry) }
+        })
+      },
+    },
+  ]
+}
+
+/** Within this time a read of the same is not noted again. */
+const QUIET_MS = 600_000
+const READS_KEPT = 50_000
+const MOST_LETTERS = 128

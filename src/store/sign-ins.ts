@@ -1,0 +1,54 @@
+import type { Redis } from '../redis/connection.ts'
+import { keys } from './keys.ts'
+
+/** A person who is signed in to the page, as Redis stores it. */
+export interface StoredSignIn {
+  readonly name: string
+  /** The id of the person at the provider. */
+  readonly subject: string
+  readonly groups: readonly string[]
+  /** By which provider, and as which client of it. */
+  readonly by: string
+  /** When the provider has to be asked again, ms UTC. */
+  readonly until: number
+  /** What the provider gave, which only the cookie can open. */
+  readonly sealed: string
+}
+
+/** Adds a sign-in that ends after `maxMs`. Beyond `most`, the oldest end. */
+export async function addSignIn(
+  redis: Redis,
+  hash: string,
+  { signIn, most, maxMs }: { readonly signIn: StoredSignIn; readonly most: number; readonly maxMs: number },
+): Promise<void> {
+  const now = Date.now()
+  await redis.set(keys.signIn(hash), JSON.stringify(signIn), 'PX', maxMs)
+  await redis.zadd(keys.signIns, now, hash)
+  await redis.zremrangebyscore(keys.signIns, 0, now - maxMs)
+  for (const oldest of await redis.zrange(keys.signIns, '0', String(-1 - most))) await removeSignIn(redis, oldest)
+}
+
+/** Resolves to undefined if it has ended. */
+export async function readSignIn(redis: Redis, hash: string): Promise<StoredSignIn | undefined> {
+  const text = await redis.get(keys.signIn(hash))
+  return text === null ? undefined : (JSON.parse(text) as StoredSignIn)
+}
+
+/** Replaces a sign-in, which does not prolong it; one that has ended meanwhile stays so. */
+export async function replaceSignIn(redis: Redis, hash: string, signIn: StoredSignIn): Promise<void> {
+  await redis.set(keys.signIn(hash), JSON.stringify(signIn), 'KEEPTTL', 'XX')
+}
+
+export async function removeSignIn(redis: Redis, hash: string): Promise<void> {
+  await redis.del(keys.signIn(hash))
+  await redis.zrem(keys.signIns, hash)
+}
+
+/** Whether this process may renew the sign-in: one alone, since a provider may take a refresh token once. */
+export async function beginRenewal(redis: Redis, hash: string, forMs: number): Promise<boolean> {
+  return (await redis.set(keys.signInRenewal(hash), '', 'PX', forMs, 'NX')) !== null
+}
+
+export async function endRenewal(redis: Redis, hash: string): Promise<void> {
+  await redis.del(keys.signInRenewal(hash))
+}

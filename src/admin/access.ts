@@ -98,7 +98,11 @@ export function accessBy(tokensNow: () => readonly AdminToken[], personOf?: Find
     }
     request.caller = caller
     if (caller.role === 'operate' || request.change === undefined) return undefined
-    const message = `this token may only read: ${request.method} needs a token with the role operate; ${WHERE}`
+    const needed = `${request.method} needs a token with the role operate; ${WHERE}`
+    const message =
+      caller.subject === undefined
+        ? `this token may only read: ${needed}`
+        : `your groups may only read: ${request.method} needs one with the role operate`
     return reply.code(403).send({ message })
   }
 }

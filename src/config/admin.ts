@@ -82,7 +82,8 @@ const tokens = list(token).superRefine((all, context) => {
 const issuer = leaf((value) => {
   const url = URL.parse(value)
   if (!url || url.username || url.search || url.hash) return undefined
-  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname.replaceAll(/[[\]]/g, '')))
+  const isSafe =
+    url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname.replaceAll(/[[\]]/g, '')))
   return isSafe ? value : undefined
 }, 'expected an https URL without user name, query or fragment')
 

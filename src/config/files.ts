@@ -273,9 +273,11 @@ const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out', 
 /** The companies of tokens, groups, webhooks and pulls that are not among those of the file. */
 function unknownCompanies(root: Node): Mistake[] {
   const { ids } = companyIds(root)
-  const named = [['admin', 'tokens'], ['admin', 'oidc', 'roles'], ['alerts', 'webhooks']].flatMap((path) =>
-    companiesIn(root, path),
-  )
+  const named = [
+    ['admin', 'tokens'],
+    ['admin', 'oidc', 'roles'],
+    ['alerts', 'webhooks'],
+  ].flatMap((path) => companiesIn(root, path))
   const pulls = itemsAt(child(root, 'roster'), 'pull').map((pull, index) => ({
     text: textAt(pull, 'company_id'),
     path: ['roster', 'pull', index, 'company_id'],

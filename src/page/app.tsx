@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { onRefusedToken } from './data/client.ts'
+import { api } from './data/api.ts'
+import { onRefusal } from './data/client.ts'
 import { useClock } from './data/clock.ts'
 import { feed } from './data/hooks.ts'
 import { forgetToken, keepToken, token } from './data/session.ts'
-import { Toasts } from './parts/toast.tsx'
+import { toast, Toasts } from './parts/toast.tsx'
 import { type PageAddress, usePlace } from './router.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -19,8 +20,9 @@ import { Roster } from './views/roster/roster.tsx'
 import { Trial } from './views/trial/trial.tsx'
 import { VanView } from './views/van/van.tsx'
 import { Vans } from './views/vans/vans.tsx'
+import { words } from './words/index.ts'
 
-/** The page: asks for a token, then shows the view of the address. */
+/** The page: asks for a token or a person, then shows the view of the address. */
 export function App(): JSX.Element {
   const place = usePlace()
   useClock()
@@ -28,8 +30,8 @@ export function App(): JSX.Element {
   const [refusal, setRefusal] = useState<string>()
   useEffect(
     () =>
-      onRefusedToken((message) => {
-        setRefusal(message)
+      onRefusal((message) => {
+        setRefusal(message === undefined ? words.signIn.ended : `${words.token.refused} ${message}`)
         setOpen(false)
       }),
     [],
@@ -44,16 +46,21 @@ export function App(): JSX.Element {
     return () => feed.stop()
   }, [isOpen])
 
-  const signIn = (text: string) => {
-    keepToken(text)
+  const open = (text?: string) => {
+    if (text !== undefined) keepToken(text)
     setRefusal(undefined)
     setOpen(true)
   }
   const signOut = () => {
+    const isPerson = token() === undefined
     forgetToken()
-    setOpen(false)
+    if (!isPerson) return setOpen(false)
+    api.signOut().then(
+      ({ url = '/' }) => location.assign(url),
+      (error: Error) => toast(words.signIn.notOut(error.message || words.noAnswer), 'failed'),
+    )
   }
-  if (!isOpen) return <SignIn refusal={refusal} open={signIn} />
+  if (!isOpen) return <SignIn refusal={refusal} open={open} />
   return (
     <>
       <Shell place={place} signOut={signOut}>

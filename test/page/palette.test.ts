@@ -78,7 +78,7 @@ describe.skipIf(!findChromium())('the palette, and what a token that may only re
     for (const name of ['Change route', 'Edit', 'Watch for 15 minutes']) {
       const button = page.getByRole('button', { name })
       await expect.poll(() => button.isDisabled()).toBe(true)
-      expect(await button.getAttribute('title')).toBe('Your token may only read: ask for one with the role operate.')
+      expect(await button.getAttribute('title')).toBe('You may only read: that needs the role operate.')
     }
     await expectAccessible(page)
     expect(faults).toEqual([])

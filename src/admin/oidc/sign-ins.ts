@@ -44,7 +44,7 @@ export class SignIns {
   async begin(provided: ProvidedSignIn): Promise<string | undefined> {
     const { oidc, redis } = this.#sources
     const settings = oidc()
-    if (!settings || !grantOf(provided.person.groups, settings.roles)) return undefined
+    if (!settings || !this.#grantOf(provided.person)) return undefined
     const id = randomBytes(32).toString('base64url')
     const signIn = stored(provided, { id, by: nameOf(settings) })
     await addSignIn(redis, digest(id), { signIn, most: MOST_SIGN_INS, maxMs: lifetime(provided) })
@@ -71,8 +71,7 @@ export class SignIns {
     const id = isOfPage(request) ? cookiesOf(request.headers).get(this.#cookie) : undefined
     if (id === undefined) return undefined
     const signIn = await this.#current(id)
-    const settings = this.#sources.oidc()
-    const grant = signIn && settings?.roles && grantOf(signIn.groups, settings.roles)
+    const grant = signIn && this.#grantOf(signIn)
     if (!grant) return { fault: ENDED }
     return { label: `oidc:${signIn.name}`, subject: signIn.subject, ...grant }
   }
@@ -88,7 +87,7 @@ export class SignIns {
     const signIn = await readSignIn(redis, key)
     const settings = oidc()
     if (!signIn) return undefined
-    if (!settings || signIn.by !== nameOf(settings) || !grantOf(signIn.groups, settings.roles)) {
+    if (!settings || signIn.by !== nameOf(settings) || !this.#grantOf(signIn)) {
       await removeSignIn(redis, key)
       return undefined
     }
@@ -96,6 +95,10 @@ export class SignIns {
     const renewing = this.#renewing.get(key) ?? this.#renew(id, signIn).finally(() => this.#renewing.delete(key))
     this.#renewing.set(key, renewing)
     return renewing
+  }
+
+  #grantOf({ groups }: Pick<StoredSignIn, 'groups'>) {
+    return grantOf(groups, this.#sources.oidc()?.roles ?? {})
   }
 
   /** Has the provider say whether the person is still signed in, and in which groups. @throws ApiRefusal 503 if it does not answer */
@@ -110,7 +113,7 @@ export class SignIns {
       const { name, subject, groups, until, by } = latest
       const secrets = opened(latest.sealed, id)
       const provided = await provider.renew({ person: { name, subject, groups }, until, secrets })
-      if (!provided) {
+      if (!provided || !this.#grantOf(provided.person)) {
         await removeSignIn(redis, key)
         return undefined
       }

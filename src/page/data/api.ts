@@ -14,6 +14,7 @@ import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../a
 import type { PageJson } from '../../admin/schemas/parts.ts'
 import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
 import type { SetupJson } from '../../admin/schemas/setups.ts'
+import type { SignedOutJson, SignInJson } from '../../admin/schemas/oidc.ts'
 import type { StatusJson } from '../../admin/schemas/status.ts'
 import type { TrialJson } from '../../admin/schemas/trial.ts'
 import type { TokenJson } from '../../admin/schemas/token.ts'
@@ -23,6 +24,8 @@ import { type Call, call, pathTo, RequestError, stream } from './client.ts'
 export const api = {
   status: () => call<StatusJson>('/admin/status', { signal: AbortSignal.timeout(STATUS_MS) }),
   token: () => call<TokenJson>('/admin/token'),
+  signIn: () => call<SignInJson>('/admin/oidc', { signal: AbortSignal.timeout(STATUS_MS) }),
+  signOut: () => call<SignedOutJson>('/admin/oidc/logout', { method: 'POST' }),
   findings: (query: Call['query'] = {}) => call<PageJson<FindingJson>>('/admin/findings', { query }),
 
   devices: (query: Call['query']) => call<PageJson<DeviceRowJson>>('/admin/devices', { query }),

@@ -14,13 +14,16 @@ export class RequestError extends Error {
   }
 }
 
-/** Calls `listener` whenever the admin port refuses the token, with what it says. Returns how to stop that. */
-export function onRefusedToken(listener: (message: string) => void): () => void {
+/**
+ * Calls `listener` whenever the admin port refuses the token, with what it says, or without it, if a sign-in has ended. Returns
+ * how to stop that.
+ */
+export function onRefusal(listener: (message?: string) => void): () => void {
   refusals.add(listener)
   return () => void refusals.delete(listener)
 }
 
-const refusals = new Set<(message: string) => void>()
+const refusals = new Set<(message?: string) => void>()
 
 type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -74,7 +77,7 @@ async function send(
     return await fetch(search ? `${path}?${search}` : path, {
       method,
       headers: {
-        authorization: `Bearer ${token() ?? ''}`,
+        ...credential(),
         'accept-language': language,
         'time-zone': zone(),
         ...contentType,
@@ -90,9 +93,16 @@ async function send(
   }
 }
 
+/** A token, or what makes the admin port take the cookie of a person: no page of another site can send it. */
+function credential(): Record<string, string> {
+  const own = token()
+  return own === undefined ? { 'x-waybridge-page': '1' } : { authorization: `Bearer ${own}` }
+}
+
 function refuse(message: string): void {
+  const said = token() === undefined ? undefined : message
   forgetToken()
-  for (const listener of refusals) listener(message)
+  for (const listener of refusals) listener(said)
 }
 
 function parsed(text: string): unknown {

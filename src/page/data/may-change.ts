@@ -2,11 +2,14 @@ import { useEffect, useState } from 'preact/hooks'
 import type { TokenJson } from '../../admin/schemas/token.ts'
 import { words } from '../words/index.ts'
 import { api } from './api.ts'
+import { onRefusal } from './client.ts'
 import { token } from './session.ts'
 
 let asked: { readonly token: string | undefined; readonly answer: Promise<TokenJson | undefined> } | undefined
+// The next person may be another one.
+onRefusal(() => (asked = undefined))
 
-/** Why this token may not change anything; undefined: it may, or that is not known yet. */
+/** Why the caller may not change anything; undefined: it may, or that is not known yet. */
 export function useMayNot(): string | undefined {
   const [role, setRole] = useState<TokenJson['role']>()
   useEffect(() => {
@@ -17,7 +20,7 @@ export function useMayNot(): string | undefined {
   return role === 'read' ? words.mayNot : undefined
 }
 
-/** Asks once for each token. If that fails, the admin port refuses what the token may not do. */
+/** Asks once for each token or person. If that fails, the admin port refuses what they may not do. */
 function answered(): Promise<TokenJson | undefined> {
   if (asked?.token !== token()) asked = undefined
   asked ??= {

@@ -1,4 +1,24 @@
 const KEY = 'waybridge.token'
+/** The view to come back to after a sign-in. */
+const VIEW_KEY = 'waybridge.view'
+
+/** Why a person is not signed in, as the address said it. */
+export let signInFault: string | undefined
+
+/** Goes to the provider, where a person signs in. */
+export function goToSignIn(): void {
+  sessionStorage.setItem(VIEW_KEY, location.hash)
+  location.assign('/admin/oidc/login')
+}
+
+/** Back from the provider: takes `#sign-in=…`, why nobody is signed in, from the address, and shows the view of before. */
+export function takeSignIn(): void {
+  signInFault = /^#sign-in=(\w+)$/.exec(location.hash)?.[1]
+  const view = sessionStorage.getItem(VIEW_KEY)
+  if (signInFault !== undefined || (view !== null && location.hash === ''))
+    history.replaceState(null, '', location.pathname + (view ?? '#/'))
+  sessionStorage.removeItem(VIEW_KEY)
+}
 
 /**
  * Takes the token of `#token=…` from the address, keeps it for this tab and removes it from the address and its history. A

@@ -38,6 +38,22 @@ export const de: Words = {
     asked: 'Diese Seite braucht ein Token.',
     forget: 'Abmelden',
   },
+  signIn: {
+    go: 'Anmelden',
+    byToken: 'Token verwenden',
+    ended: 'Die Anmeldung ist abgelaufen: neu anmelden.',
+    notOut: (reason: string) => `Sie sind noch angemeldet: ${reason}`,
+    fault: {
+      off: 'Hier kann sich niemand mehr anmelden: ein Token verwenden.',
+      no_provider: 'Der Anmeldedienst antwortet nicht: in einer Minute noch einmal versuchen.',
+      expired: 'Diese Anmeldung hat zu lange gedauert oder in einem anderen Browser begonnen: neu anmelden.',
+      refused: 'Der Anmeldedienst hat Sie nicht eingelassen.',
+      failed: 'Die Anmeldung ist gescheitert: noch einmal versuchen. Das Protokoll von waybridge sagt, warum.',
+      no_group: 'Sie sind in keiner der Gruppen, die diese Seite benutzen dürfen: fragen Sie, wer sie betreibt.',
+      no_redis:
+        'Die Anmeldung kann nicht gespeichert werden, da Redis nicht antwortet: in einer Minute noch einmal versuchen.',
+    },
+  },
   ago: (age: string) => `vor ${age}`,
   since: (time: string) => `seit ${time}`,
   for: (age: string) => `seit ${age}`,
@@ -72,7 +88,7 @@ export const de: Words = {
   failed: (message: string) => `Das konnte nicht geladen werden: ${message}`,
   noAnswer: 'der Admin-Port antwortet nicht',
   readOnly: 'Darf nur lesen',
-  mayNot: 'Dieses Token darf nur lesen: nötig ist eines mit der Rolle operate.',
+  mayNot: 'Sie dürfen nur lesen: dazu braucht es die Rolle operate.',
   fixes: (n: number, text: string) => `${text} ${one(n, 'Position', 'Positionen')}`,
   vansCount: (n: number, text: string) => `${text} ${one(n, 'Fahrzeug', 'Fahrzeuge')}`,
 

@@ -1,0 +1,327 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { grantOf } from '../../src/admin/oidc/groups.ts'
+import { keys } from '../../src/store/index.ts'
+import { adminFixture, TOKEN } from '../support/admin.ts'
+import { followEvents } from '../support/events.ts'
+import { CLIENT, PlainBrowser, startProvider } from '../support/oidc.ts'
+
+const provider = await startProvider()
+const OIDC = `oidc:
+    issuer: ${provider.issuer}
+    client_id: ${CLIENT.client_id}
+    client_secret: ${CLIENT.client_secret}
+    roles:
+      dispatch: { role: operate }
+      seven: { role: operate, companies: [7] }
+      guests: { role: read, companies: [7] }
+      auditors: { role: read }
+`
+const admin = adminFixture({ gateway: `admin:\n  port: 0\n  tokens: [${TOKEN}]\n  ${OIDC}` })
+const PAGE = { 'x-waybridge-page': '1' }
+const soon = { timeout: 30_000, interval: 50 }
+
+afterAll(() => provider.end())
+beforeEach(() => {
+  provider.groups.clear()
+  provider.groups.set('anna', ['dispatch', 'others'])
+  provider.groups.set('bert', ['guests'])
+  provider.groups.set('carl', ['others'])
+  provider.open(admin.url)
+})
+
+/** Signs somebody in, in a browser of their own. */
+async function signIn(person: string, browser = new PlainBrowser()) {
+  const { url } = await browser.visit(`${admin.url}/admin/oidc/login`, person)
+  const ask = (path: string, init: RequestInit = {}) =>
+    browser.send(admin.url + path, { ...init, headers: { ...PAGE, ...init.headers } })
+  const statusOf = async (path: string, init: RequestInit = {}) => (await ask(path, init)).status
+  return { browser, to: url.replace(admin.url, ''), ask, statusOf }
+}
+
+/** Replaces a part of gateway.yaml. */
+async function change(from: string, to: string): Promise<void> {
+  const file = join(admin.dir, 'gateway.yaml')
+  const before = await readFile(file, 'utf8')
+  onTestFinished(() => writeFile(file, before))
+  expect(before).toContain(from)
+  await writeFile(file, before.replace(from, to))
+}
+
+const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Record<string, unknown>>
+
+describe('a person who signs in', () => {
+  it('comes back to the page, and may do what their group may', async () => {
+    const anna = await signIn('anna')
+    expect(anna.to).toBe('/')
+    expect(await json(anna.ask('/admin/token'))).toEqual({ name: 'oidc:anna@example.com', role: 'operate' })
+    expect(await json(anna.ask('/admin/oidc'))).toEqual({ enabled: true, signed_in: true })
+    expect(await anna.statusOf('/admin/parked?all=true', { method: 'DELETE' })).toBe(200)
+  })
+
+  it('is in the audit log by their name and the id that the provider has for them', async () => {
+    const anna = await signIn('anna')
+    await anna.ask('/admin/parked?all=true', { method: 'DELETE' })
+    const { results } = await json(anna.ask('/admin/audit'))
+    expect(results).toMatchObject([{ token: 'oidc:anna@example.com', subject: 'anna', operation: '/admin/parked' }])
+  })
+
+  it('sees the companies of their group alone, and changes nothing with the role read', async () => {
+    const bert = await signIn('bert')
+    expect(await json(bert.ask('/admin/token'))).toMatchObject({ role: 'read', companies: ['7'] })
+    const refused = await bert.ask('/admin/parked?all=true', { method: 'DELETE' })
+    expect(refused.status).toBe(403)
+    expect(await refused.text()).toContain('your groups may only read')
+    expect(await bert.statusOf('/admin/arrivals')).toBe(403)
+  })
+
+  it('is told that none of their groups may use the page, and is not signed in', async () => {
+    const carl = await signIn('carl')
+    expect(carl.to).toBe('/#sign-in=no_group')
+    expect(await carl.statusOf('/admin/status')).toBe(401)
+    expect(await admin.redis.zcard(keys.signIns)).toBe(0)
+  })
+
+  it('is told that the provider did not let them in', async () => {
+    expect((await signIn('')).to).toBe('/#sign-in=refused')
+  })
+
+  it('is known by groups that the provider tells only when it is asked', async () => {
+    provider.open(admin.url, { groupsInToken: false })
+    const anna = await signIn('anna')
+    expect(provider.asked).toContain('GET /me')
+    expect(await anna.statusOf('/admin/status')).toBe(200)
+  })
+
+  it('signs out here, and is sent to the provider to sign out there', async () => {
+    const anna = await signIn('anna')
+    const { url } = (await json(anna.ask('/admin/oidc/logout', { method: 'POST' }))) as { url: string }
+    expect(url).toMatch(new RegExp(`^${provider.issuer}/session/end\\?id_token_hint=.*post_logout_redirect_uri=`))
+    expect(await anna.statusOf('/admin/status')).toBe(401)
+    expect(await admin.redis.zcard(keys.signIns)).toBe(0)
+    // The cookie that somebody has kept opens nothing.
+    const again = await signIn('anna')
+    const [[name, value]] = again.browser.cookies(admin.url)
+    await again.ask('/admin/oidc/logout', { method: 'POST' })
+    again.browser.cookies(admin.url).set(name, value)
+    expect(await again.statusOf('/admin/status')).toBe(401)
+  })
+})
+
+describe('the cookie of a sign-in', () => {
+  it('is hidden from scripts and other sites, and counts only with the header of the page', async () => {
+    const browser = new PlainBrowser()
+    const anna = await signIn('anna', browser)
+    const pending = (await browser.send(`${admin.url}/admin/oidc/login`)).headers.getSetCookie()
+    expect(pending).toEqual([expect.stringMatching(/^waybridge-sign-in\..*; HttpOnly; SameSite=Lax; Max-Age=900$/)])
+    expect(await anna.statusOf('/admin/status')).toBe(200)
+    expect((await browser.send(`${admin.url}/admin/status`)).status).toBe(401)
+    const del = await browser.send(`${admin.url}/admin/parked?all=true`, { method: 'DELETE' })
+    expect(del.status).toBe(401)
+    expect((await browser.send(`${admin.url}/admin/oidc/logout`, { method: 'POST' })).status).toBe(403)
+    expect(await anna.statusOf('/admin/status')).toBe(200)
+  })
+
+  it('is refused a preflight of another origin, so that a page there cannot send the header', async () => {
+    const headers = { origin: 'http://evil.example', 'access-control-request-headers': 'x-waybridge-page' }
+    const answer = await fetch(`${admin.url}/admin/parked`, { method: 'OPTIONS', headers })
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  it('does not serve with a token that is wrong', async () => {
+    const anna = await signIn('anna')
+    expect(await anna.statusOf('/admin/status', { headers: { authorization: 'Bearer wrong' } })).toBe(401)
+  })
+
+  it('is not in Redis, and neither is a token of the provider', async () => {
+    const { browser } = await signIn('anna')
+    const [[, value]] = browser.cookies(admin.url)
+    const [name] = await admin.redis.keys(`${keys.signIn('')}*`)
+    const stored = (await admin.redis.get(name)) ?? ''
+    expect(JSON.parse(stored)).toMatchObject({ name: 'anna@example.com', subject: 'anna' })
+    expect(name + stored).not.toContain(value)
+    expect(stored).not.toMatch(/eyJ|refresh/)
+  })
+})
+
+describe('what begins at another place', () => {
+  it('is refused: a callback that no login of this browser began', async () => {
+    const { status, url } = await new PlainBrowser().visit(`${admin.url}/admin/oidc/callback?code=x&state=y`)
+    expect([status, url]).toEqual([303, `${admin.url}/#sign-in=expired`])
+  })
+
+  it('is refused: the code of somebody else', async () => {
+    const [mine, others] = [new PlainBrowser(), new PlainBrowser()]
+    const stopped = async (browser: PlainBrowser, person: string) => {
+      const login = await browser.send(`${admin.url}/admin/oidc/login`)
+      const form = await browser.send(login.headers.get('location')!)
+      const at = new URL(form.headers.get('location')!, provider.issuer).href
+      await browser.send(at)
+      const finished = await browser.send(at, { method: 'POST', body: `person=${person}` })
+      const back = await browser.send(finished.headers.get('location')!)
+      return new URL(back.headers.get('location')!)
+    }
+    const own = await stopped(mine, 'bert')
+    const code = (await stopped(others, 'anna')).searchParams.get('code')!
+    own.searchParams.set('code', code)
+    expect((await mine.visit(own.href)).url).toBe(`${admin.url}/#sign-in=failed`)
+  })
+
+  it('works in two tabs that signed in side by side', async () => {
+    const browser = new PlainBrowser()
+    const [first, second] = await Promise.all([1, 2].map(() => browser.send(`${admin.url}/admin/oidc/login`)))
+    for (const login of [second, first])
+      expect((await browser.visit(login.headers.get('location')!, 'anna')).url).toBe(`${admin.url}/`)
+    expect((await browser.send(`${admin.url}/admin/status`, { headers: PAGE })).status).toBe(200)
+  })
+})
+
+describe('a change of admin.oidc', () => {
+  it('that takes a group out ends the sign-ins of its members at once, and their streams', async () => {
+    const [anna, bert] = [await signIn('anna'), await signIn('bert')]
+    const cookie = Array.from(bert.browser.cookies(admin.url), ([name, value]) => `${name}=${value}`).join('; ')
+    const stream = await followEvents(`${admin.url}/admin/events`, { ...PAGE, cookie })
+    onTestFinished(() => stream.close())
+    await change('guests: { role: read, companies: [7] }', 'nobody: { role: read }')
+    await expect.poll(() => bert.statusOf('/admin/status'), soon).toBe(401)
+    await expect.poll(() => stream.isEnded, soon).toBe(true)
+    expect(await anna.statusOf('/admin/status')).toBe(200)
+    expect(await admin.redis.zcard(keys.signIns)).toBe(1)
+  })
+
+  it('that gives a group another role takes effect while it is used', async () => {
+    const anna = await signIn('anna')
+    await change('dispatch: { role: operate }', 'dispatch: { role: read, companies: [7] }')
+    const remove = () => anna.statusOf('/admin/parked?all=true', { method: 'DELETE' })
+    await expect.poll(remove, soon).toBe(403)
+    expect(await json(anna.ask('/admin/token'))).toMatchObject({ role: 'read', companies: ['7'] })
+  })
+
+  it('that switches it off ends all sign-ins', async () => {
+    const anna = await signIn('anna')
+    await change(OIDC, 'oidc: null\n')
+    await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(401)
+    expect(await json(anna.ask('/admin/oidc'))).toEqual({ enabled: false, signed_in: false })
+    expect((await signIn('anna')).to).toBe('/#sign-in=off')
+  })
+})
+
+describe('a provider that does not answer', () => {
+  it('keeps nobody from using a token; the page says it, and when it answers again', async () => {
+    onTestFinished(() => void (provider.isAway = false))
+    provider.isAway = true
+    // Another client is looked for anew.
+    await change(`client_secret: ${CLIENT.client_secret}`, 'client_secret: another-secret')
+    const state = () => json(fetch(`${admin.url}/admin/oidc`, { headers: { 'accept-language': 'de' } }))
+    const problem = `${provider.issuer} antwortet nicht als Anbieter von OpenID Connect: it answers 503`
+    await expect.poll(state, soon).toEqual({ enabled: true, signed_in: false, problem })
+    expect((await signIn('anna')).to).toBe('/#sign-in=no_provider')
+    expect((await admin.ask('/admin/status')).status).toBe(200)
+    provider.isAway = false
+    await expect.poll(state, soon).toEqual({ enabled: true, signed_in: false })
+    // It does not know this secret.
+    expect((await signIn('anna')).to).toBe('/#sign-in=failed')
+  })
+})
+
+describe('Redis that is away', () => {
+  it('ends no sign-in, and one that comes back meanwhile is told so', async () => {
+    const anna = await signIn('anna')
+    const login = await anna.browser.send(`${admin.url}/admin/oidc/login`)
+    await admin.server.kill('SIGKILL')
+    expect((await anna.browser.visit(login.headers.get('location')!, 'anna')).url).toBe(
+      `${admin.url}/#sign-in=no_redis`,
+    )
+    expect(await anna.statusOf('/admin/status')).toBe(503)
+    await admin.server.restart()
+    await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(200)
+  })
+})
+
+describe('a sign-in whose token has ended', () => {
+  it('is renewed once for requests side by side, with the groups of now', async () => {
+    provider.open(admin.url, { tokenS: 1 })
+    const anna = await signIn('anna')
+    provider.groups.set('anna', ['guests'])
+    const renewals = () => provider.asked.filter((asked) => asked === 'POST /token').length
+    const before = renewals()
+    await expect.poll(async () => (await json(anna.ask('/admin/token'))).role, soon).toBe('read')
+    expect(renewals()).toBe(before + 1)
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const all = await Promise.all(Array.from({ length: 10 }, () => anna.statusOf('/admin/status')))
+    expect(new Set(all)).toEqual(new Set([200]))
+    expect(renewals()).toBe(before + 2)
+  })
+
+  it('ends when the person is not known there any more, or is in no group', async () => {
+    provider.open(admin.url, { tokenS: 1 })
+    const [anna, bert] = [await signIn('anna'), await signIn('bert')]
+    provider.groups.delete('anna')
+    provider.groups.set('bert', [])
+    await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(401)
+    await expect.poll(() => bert.statusOf('/admin/status'), soon).toBe(401)
+    await expect.poll(() => admin.redis.zcard(keys.signIns), soon).toBe(0)
+  })
+
+  it('waits for a provider that is away, and goes on when it is back', async () => {
+    provider.open(admin.url, { tokenS: 1 })
+    const anna = await signIn('anna')
+    onTestFinished(() => void (provider.isAway = false))
+    provider.isAway = true
+    await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(503)
+    const { message } = await json(anna.ask('/admin/status'))
+    expect(message).toBe('the provider of the sign-in does not answer: try again later')
+    provider.isAway = false
+    await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(200)
+  })
+
+  it('ends where the provider gives nothing to renew it with', async () => {
+    provider.open(admin.url, { tokenS: 1, renews: false })
+    const anna = await signIn('anna')
+    expect(anna.to).toBe('/')
+    await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(401)
+    await expect.poll(() => admin.redis.keys(`${keys.signIn('')}*`), soon).toEqual([])
+  })
+})
+
+describe('what may be done by somebody in groups', () => {
+  const roles = {
+    all: { role: 'read', companies: null },
+    seven: { role: 'operate', companies: ['7'] },
+    eight: { role: 'operate', companies: ['8'] },
+    nine: { role: 'read', companies: ['9'] },
+    ten: { role: 'read', companies: ['10'] },
+  } satisfies Parameters<typeof grantOf>[1]
+  const granted = (...groups: string[]) => {
+    const grant = grantOf(groups, roles)
+    return grant && [grant.role, grant.scope.key]
+  }
+
+  it.each([
+    [
+      ['nine', 'ten'],
+      ['read', '10,9'],
+    ],
+    [
+      ['seven', 'eight', 'nine'],
+      ['operate', '7,8'],
+    ],
+    [
+      ['all', 'nine'],
+      ['read', 'all'],
+    ],
+    [
+      ['all', 'seven'],
+      ['operate', '7'],
+    ],
+    [
+      ['unknown', 'seven'],
+      ['operate', '7'],
+    ],
+    [['unknown', 'toString', '__proto__'], undefined],
+    [[], undefined],
+  ])('of %j is %j: never more than one of them may', (groups, expected) => {
+    expect(granted(...groups)).toEqual(expected)
+  })
+})

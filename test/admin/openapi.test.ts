@@ -85,7 +85,7 @@ describe('GET /openapi.json of the admin port', () => {
       expect(inPath.every(({ required }) => required)).toBe(true)
       expect(summary).toMatch(/^[A-Z]/)
       expect(Object.keys(responses)).toContain('200')
-      const isOpen = / \/(?:healthz|readyz|metrics)$/.test(name)
+      const isOpen = / \/(?:healthz|readyz|metrics|admin\/oidc.*)$/.test(name)
       expect([name, security]).toEqual([name, isOpen ? [] : [{ token: [] }]])
       if (requestBody) expect(Object.keys(requestBody.content)).not.toEqual([])
     }
@@ -126,6 +126,28 @@ describe('GET /openapi.json of the admin port', () => {
     for (const [, schema] of settings) expect(JSON.stringify(schema)).toContain('"additionalProperties":{}')
   })
 
+  it('says of every operation whose answer has a latitude that it reads positions, and of some others', async () => {
+    const document = await readDocument()
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => ({ name: `${method.toUpperCase()} ${path}`, described })),
+    )
+    const reading = operations.filter(({ described }) => 'x-reads' in described).map(({ name }) => name)
+    const withPlaces = operations
+      .filter(({ described }) =>
+        fieldsOf(resolved(described.responses['200'], document)).some(([name]) => PLACE.test(name)),
+      )
+      .map(({ name }) => name)
+    expect(withPlaces.length).toBeGreaterThan(8)
+    expect(withPlaces.filter((name) => !reading.includes(name))).toEqual([])
+    expect(reading.filter((name) => !withPlaces.includes(name)).toSorted()).toEqual([
+      'GET /admin/days',
+      'GET /admin/devices/{id}/history',
+      'GET /admin/events',
+      'GET /admin/mappings/unread',
+      'GET /admin/trial',
+    ])
+  })
+
   it('declares a query parameter that has a default as optional', async () => {
     const { parameters } = (await readDocument()).paths['/admin/lanes'].get
     expect(parameters.map(({ name, required }) => [name, required])).toEqual([
@@ -135,6 +157,17 @@ describe('GET /openapi.json of the admin port', () => {
     ])
   })
 })
+
+const PLACE = /^(?:lat|lon|lng|latitude|longitude|place)$/
+
+/** A part of a document with the schemas that it refers to. */
+function resolved(part: unknown, document: Document): unknown {
+  const name = /^#\/components\/schemas\/(\w+)$/.exec((part as { $ref?: string } | null)?.$ref ?? '')?.[1]
+  if (name !== undefined) return resolved(document.components.schemas[name], document)
+  if (Array.isArray(part)) return part.map((each) => resolved(each, document))
+  if (typeof part !== 'object' || part === null) return part
+  return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, resolved(each, document)]))
+}
 
 /** All properties of the objects in a document, and its parameters, each with its schema. */
 function fieldsOf(node: unknown): [name: string, schema: unknown][] {
@@ -259,7 +292,10 @@ const REQUESTS: readonly (readonly [
   ['GET /admin/trial'],
   ['GET /admin/setups'],
   ['GET /admin/audit', '?max_results=2'],
+  ['GET /admin/reads', '?max_results=2'],
   ['GET /admin/token'],
+  ['GET /admin/oidc'],
+  ['POST /admin/oidc/logout', '', { headers: { 'x-waybridge-page': '1' } }],
   ['GET /openapi.json'],
 ]
 

@@ -48,7 +48,8 @@ export function oidcOperations({ oidc, provider, signIns, isSecure }: OidcSource
         const { secrets, cookie } = await signIns.end(request)
         void reply.header('set-cookie', cookie)
         const settings = oidc()
-        return { url: settings && (await provider.endUrl(secrets, `${publicUrl(request, settings, isSecure())}/`)) }
+        if (!settings) return {}
+        return { url: await provider.endUrl(secrets, `${publicUrl(request, settings, isSecure())}/`) }
       },
     },
   ]

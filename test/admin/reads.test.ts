@@ -1,0 +1,124 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { keys } from '../../src/store/index.ts'
+import { TOKEN, adminFixture } from '../support/admin.ts'
+import { followEvents } from '../support/events.ts'
+import { listening } from '../support/listening.ts'
+
+/** A tracking API without positions. */
+const api = createServer((_request, response) => response.setHeader('content-type', 'application/json').end('[]'))
+const admin = adminFixture({
+  baseUrl: `http://127.0.0.1:${await listening(api)}`,
+  companies: ', { company_id: 8, apikey: another-apikey }',
+  devices: 'other-1: { name: Other Van, company_id: 8 }\n',
+  gateway: `admin:
+  port: 0
+  log_reads: true
+  tokens: [${TOKEN}, { token: canary-of-seven, name: seven, companies: [7] }, { token: canary-read, name: reader, role: read }]
+`,
+})
+const [VAN, ALL] = ['356307042441014', 'admin.tokens[0]']
+const soon = { timeout: 30_000, interval: 50 }
+
+afterAll(() => void api.close())
+
+const as = (token: string, path: string, method = 'GET') =>
+  admin.ask(path, { method, headers: { authorization: `Bearer ${token}` } })
+
+/** What is in the log, the first read first, without when. */
+async function reads(token = TOKEN): Promise<object[]> {
+  const { results } = (await as(token, '/admin/reads')).json as { results: { id: string; at: string }[] }
+  for (const { id, at } of results) expect(Date.parse(at)).toBe(Number.parseInt(id, 10))
+  return results.map(({ id: _id, at: _at, ...entry }) => entry).toReversed()
+}
+
+it('has one entry for each caller, operation and van, however often somebody asks', async () => {
+  for (let count = 0; count < 3; count++) await as(TOKEN, `/admin/devices/${VAN}`)
+  await as('canary-of-seven', `/admin/devices/${VAN}`)
+  await as(TOKEN, `/admin/devices/${VAN}/history`)
+  await as(TOKEN, '/admin/devices/other-1')
+  expect(await reads()).toEqual([
+    { token: ALL, operation: 'GET /admin/devices/{id}', device: VAN, companies: ['7'] },
+    { token: 'seven', operation: 'GET /admin/devices/{id}', device: VAN, companies: ['7'] },
+    { token: ALL, operation: 'GET /admin/devices/{id}/history', device: VAN, companies: ['7'] },
+    { token: ALL, operation: 'GET /admin/devices/{id}', device: 'other-1', companies: ['8'] },
+  ])
+  const [noted] = await admin.redis.keys(`${keys.readNoted('')}*`)
+  expect(await admin.redis.pttl(noted)).toBeGreaterThan(540_000)
+  expect(await admin.redis.pttl(noted)).toBeLessThanOrEqual(600_000)
+})
+
+it('says of a list which companies, or which route, it was about', async () => {
+  await as('canary-read', '/admin/devices')
+  await as('canary-of-seven', '/admin/devices?q=Van')
+  await as(TOKEN, '/admin/days?company_id=8&route_id=9')
+  await admin.ask('/admin/days?company_id=7', { headers: { authorization: `Bearer ${TOKEN}`, accept: 'text/csv' } })
+  await as(TOKEN, '/api/v2/companies/7/routes/2001/courier-positions?from=1&to=2')
+  const relayed = 'GET /api/v2/companies/{company_id}/routes/{route_id}/courier-positions'
+  expect(await reads()).toEqual([
+    { token: 'reader', operation: 'GET /admin/devices' },
+    { token: 'seven', operation: 'GET /admin/devices', companies: ['7'] },
+    { token: ALL, operation: 'GET /admin/days', route_id: '9', companies: ['8'] },
+    { token: ALL, operation: 'GET /admin/days', companies: ['7'] },
+    { token: ALL, operation: relayed, route_id: '2001', companies: ['7'] },
+  ])
+})
+
+it('has an entry for a stream with positions, and none for one without', async () => {
+  const headers = { authorization: 'Bearer canary-read' }
+  for (const topics of ['status,audit', 'status,device', 'arrival']) {
+    const stream = await followEvents(`${admin.url}/admin/events?topics=${topics}&device=${VAN}`, headers)
+    onTestFinished(() => stream.close())
+  }
+  const entry = { token: 'reader', operation: 'GET /admin/events', device: VAN, companies: ['7'] }
+  expect(await reads()).toEqual([entry])
+})
+
+it('has no entry for what shows no positions: a refusal, a head, or an answer about something else', async () => {
+  expect((await as(TOKEN, '/admin/devices/unknown')).status).toBe(404)
+  expect((await as('canary-of-seven', '/admin/devices/other-1')).status).toBe(404)
+  expect((await as('wrong', '/admin/devices')).status).toBe(401)
+  expect((await as(TOKEN, '/admin/devices', 'HEAD')).status).toBe(200)
+  await as(TOKEN, '/admin/status')
+  await as(TOKEN, '/admin/audit')
+  expect(await reads()).toEqual([])
+})
+
+it('shows a token for some companies what was read of these alone, and leaves the audit log as it is', async () => {
+  await as(TOKEN, `/admin/devices/${VAN}`)
+  await as(TOKEN, '/admin/devices/other-1')
+  await as(TOKEN, '/admin/devices')
+  expect(await reads('canary-of-seven')).toMatchObject([{ device: VAN }])
+  expect(await reads()).toHaveLength(3)
+  expect((await as(TOKEN, '/admin/audit')).json).toEqual({ results: [] })
+})
+
+it('is read page by page', async () => {
+  for (const device of [VAN, 'other-1', 'van%2F15']) await as(TOKEN, `/admin/devices/${device}`)
+  const found: unknown[] = []
+  for (let token = ''; ; ) {
+    const { json } = await as(TOKEN, `/admin/reads?max_results=1${token}`)
+    const { results, next_page_token } = json as { results: { device: string }[]; next_page_token?: string }
+    found.push(...results.map(({ device }) => device))
+    if (next_page_token === undefined) break
+    token = `&page_token=${next_page_token}`
+  }
+  expect(found).toEqual(['van/15', 'other-1', VAN])
+  expect((await as(TOKEN, '/admin/reads?page_token=x')).status).toBe(400)
+})
+
+it('ends and begins with admin.log_reads, without a restart', async () => {
+  const file = join(admin.dir, 'gateway.yaml')
+  const yaml = await readFile(file, 'utf8')
+  onTestFinished(() => writeFile(file, yaml))
+  await writeFile(file, yaml.replace('log_reads: true', 'log_reads: false'))
+  await expect.poll(() => admin.live.admin().log_reads, soon).toBe(false)
+  await as(TOKEN, `/admin/devices/${VAN}`)
+  expect(await reads()).toEqual([])
+  await writeFile(file, yaml)
+  await expect.poll(() => admin.live.admin().log_reads, soon).toBe(true)
+  await as(TOKEN, `/admin/devices/${VAN}`)
+  expect(await reads()).toHaveLength(1)
+})

@@ -1,0 +1,178 @@
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { chromiumOptions, expectAccessible, findChromium, pageFixture } from '../support/browser.ts'
+import { CLIENT, startProvider } from '../support/oidc.ts'
+
+const provider = await startProvider()
+const ROLES = `      dispatch: { role: operate, companies: [7] }
+      guests: { role: read }
+`
+const ADMIN = `admin:
+  port: 0
+  host: 127.0.0.1
+  oidc:
+    issuer: ${provider.issuer}
+    client_id: ${CLIENT.client_id}
+    client_secret: ${CLIENT.client_secret}
+    roles:
+`
+
+describe.skipIf(!findChromium())('the sign-in of the page', () => {
+  const fixture = pageFixture(
+    { 'devices.yaml': '"356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }\n' },
+    ADMIN + ROLES,
+  )
+  let browser: Browser
+
+  beforeAll(async () => void (browser = await chromium.launch(chromiumOptions())))
+  afterAll(async () => {
+    await browser.close()
+    provider.end()
+  })
+  beforeEach(() => {
+    provider.groups.clear()
+    provider.groups.set('anna', ['dispatch'])
+    provider.groups.set('bert', ['guests'])
+    provider.groups.set('carl', [])
+    provider.open(origin())
+  })
+
+  const origin = () => `http://127.0.0.1:${fixture.product.ports.admin}`
+
+  /** Somebody's own browser. */
+  async function newContext(locale = 'en-GB'): Promise<BrowserContext> {
+    const context = await browser.newContext({ locale })
+    context.setDefaultTimeout(60_000)
+    onTestFinished(() => context.close())
+    return context
+  }
+
+  /** Opens the page and signs in; resolves once the provider has sent the browser back. */
+  async function signIn(page: Page, person: string, view = '/'): Promise<void> {
+    await page.goto(`${origin()}/#${view}`)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Person').fill(person)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL(`${origin()}/**`)
+  }
+
+  const verdict = (page: Page) => page.locator('.verdict h1').waitFor()
+
+  it('is a button, and the field for a token is behind another one; both open the page', async () => {
+    const page = await (await newContext()).newPage()
+    await page.goto(`${origin()}/`)
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await page.getByLabel('Token').count()).toBe(0)
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Use a token' }).click()
+    await page.getByLabel('Token').fill(fixture.token)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await verdict(page)
+  })
+
+  it('leads to the view of before, survives a reload and another tab, and follows the event stream', async () => {
+    const context = await newContext()
+    const page = await context.newPage()
+    const faults: string[] = []
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) faults.push(message.text())
+    })
+    await signIn(page, 'anna', '/vans/356307042441013')
+    await page.getByRole('heading', { name: 'Van 12' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Van 12' }).waitFor()
+    await page.locator('.freshness.is-live').waitFor()
+    const other = await context.newPage()
+    await other.goto(`${origin()}/`)
+    await verdict(other)
+    const cookie = (await context.cookies(origin())).find(({ name }) => name === 'waybridge')
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
+    expect(faults).toEqual([])
+  })
+
+  it('lets somebody do what their group may: change something, or only look', async () => {
+    const page = await (await newContext()).newPage()
+    await signIn(page, 'anna')
+    await verdict(page)
+    expect(await page.getByText('May only read').count()).toBe(0)
+    await page.evaluate("location.hash = '#/day'")
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /CSV/ }).click(),
+    ])
+    expect(await download.failure()).toBeNull()
+    const reader = await (await newContext()).newPage()
+    await signIn(reader, 'bert')
+    await reader.getByText('May only read').first().waitFor()
+  })
+
+  it('tells somebody in none of the groups so, in English and in German', async () => {
+    const page = await (await newContext()).newPage()
+    await signIn(page, 'carl')
+    await page.getByText('You are in none of the groups that may use this page: ask whoever runs it.').waitFor()
+    await expectAccessible(page)
+    const german = await (await newContext('de-DE')).newPage()
+    await german.goto(`${origin()}/#sign-in=no_group`)
+    await german.getByText('Sie sind in keiner der Gruppen, die diese Seite benutzen dürfen').waitFor()
+    await german.getByRole('button', { name: 'Anmelden' }).waitFor()
+    expect(german.url()).not.toContain('sign-in')
+  })
+
+  it('ends by the button, at the provider too, and in the other tab', async () => {
+    const context = await newContext()
+    const [page, other] = [await context.newPage(), await context.newPage()]
+    await signIn(page, 'anna')
+    await verdict(page)
+    await other.goto(`${origin()}/`)
+    await verdict(other)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: /sign me out/i }).click()
+    await page.waitForURL(`${origin()}/**`)
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    await other.getByText('Your sign-in has ended: sign in again.').waitFor()
+    // The provider asks who they are.
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Person').waitFor()
+  })
+
+  it('ends while the page is open when the provider gives nothing more; another tab opens it again', async () => {
+    provider.open(origin(), { tokenS: 3, renews: false })
+    const context = await newContext()
+    const [page, other] = [await context.newPage(), await context.newPage()]
+    await signIn(page, 'anna')
+    await verdict(page)
+    await page.getByText('Your sign-in has ended: sign in again.').waitFor()
+    provider.open(origin())
+    // The provider knows them still.
+    await other.goto(`${origin()}/`)
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await verdict(other)
+    await verdict(page)
+  })
+
+  it('ends while the page is open when the group may not use it any more', async () => {
+    const page = await (await newContext()).newPage()
+    await signIn(page, 'anna')
+    await verdict(page)
+    const yaml = await fixture.product.read('gateway.yaml')
+    onTestFinished(() => fixture.product.write('gateway.yaml', yaml))
+    await fixture.product.write('gateway.yaml', yaml.replace('dispatch:', 'others:'))
+    await page.getByText('Your sign-in has ended: sign in again.').waitFor()
+  })
+
+  it('says that the provider does not answer, until it does', async () => {
+    onTestFinished(() => void (provider.isAway = false))
+    provider.isAway = true
+    const yaml = await fixture.product.read('gateway.yaml')
+    onTestFinished(() => fixture.product.write('gateway.yaml', yaml))
+    await fixture.product.write('gateway.yaml', yaml.replace(CLIENT.client_secret, 'another-secret'))
+    const page = await (await newContext()).newPage()
+    await page.goto(`${origin()}/`)
+    await page.getByText('does not answer as a provider of OpenID Connect').waitFor()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('The sign-in service does not answer: try again in a minute.').waitFor()
+    provider.isAway = false
+    await page.getByText('does not answer as a provider of OpenID Connect').waitFor({ state: 'detached' })
+  })
+})

@@ -76,11 +76,11 @@ export function companiesAbout(request: FastifyRequest, companyOf: AuditOptions[
   return scope?.companies ? [...scope.companies] : undefined
 }
 
-type Asked = Partial<Record<'company_id' | 'device' | 'id', unknown>>
+type AskedAbout = Partial<Record<'company_id' | 'device' | 'id', unknown>>
 
 /** The company that a request is about, as its path or query says; undefined: none, several, or its body says it. */
 function companyAsked({ params, query }: FastifyRequest, companyOf: AuditOptions['companyOf']): string | undefined {
-  const { company_id, device, id = device } = { ...(query as object), ...(params as object) } as Asked
+  const { company_id, device, id = device } = { ...(query as object), ...(params as object) } as AskedAbout
   if (typeof company_id === 'string') return company_id
   return typeof id === 'string' ? companyOf(id) : undefined
 }

@@ -7,7 +7,7 @@ import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery } from './paging.ts'
 import { pageSchema } from './schemas/parts.ts'
-import { type ReadEntry, ReadJson } from './schemas/reads.ts'
+import { type PositionRead, ReadJson } from './schemas/reads.ts'
 
 interface ReadLogOptions {
   readonly redis: Store
@@ -50,8 +50,8 @@ export class ReadLog {
     const { companyOf, isOn, logger, redis } = this.#options
     const { caller } = request
     if (!isOn() || !caller) return
-    const { id, device = id, route_id } = { ...(request.query as object), ...(request.params as object) } as Asked
-    const entry: ReadEntry = {
+    const { id, device = id, route_id } = { ...(request.query as object), ...(request.params as object) } as ReadAbout
+    const entry: PositionRead = {
       token: caller.label,
       subject: caller.subject,
       operation,
@@ -67,7 +67,7 @@ export class ReadLog {
   }
 }
 
-type Asked = Readonly<Partial<Record<'id' | 'device' | 'route_id', unknown>>>
+type ReadAbout = Readonly<Partial<Record<'id' | 'device' | 'route_id', unknown>>>
 
 /** `GET /admin/reads`: who read positions, latest first; the last 50,000 entries are kept. */
 export function readOperations(redis: Store): Operation[] {
@@ -82,7 +82,7 @@ export function readOperations(redis: Store): Operation[] {
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
         return pageOfEntries(redis, { key: keys.reads, query, scope }, ([id, [, json]]) => {
-          return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as ReadEntry) }
+          return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as PositionRead) }
         })
       },
     },

@@ -111,7 +111,8 @@ async function readSettings(dir: string, { withTokens }: { readonly withTokens: 
   const wrong = (parsed.error?.issues ?? []).map(({ path, message }) => {
     return { at: root ? offsetOf(root, path) : 0, key: pathText(path), message }
   })
-  const isRead = ({ key = '' }: Mistake) => SECTIONS.test(key) && (withTokens || !TOKENS.test(key))
+  const isRead = ({ key = '' }: Mistake) =>
+    SECTIONS.test(key) && !SIGN_IN.test(key) && (withTokens || !TOKENS.test(key))
   const found = withoutEchoes(mistakes.filter(isRead), wrong)
   if (found.length > 0 || !parsed.data) throw new ConfigError(problemsIn(source, found))
   return { ...parsed.data, file }
@@ -122,7 +123,9 @@ function settingsIn(root: Node | undefined, withTokens: boolean): object {
     const node = child(root, key)
     return node && valueOf(node, ({ text }) => text)
   })
-  if (!withTokens) delete (admin as { tokens?: unknown } | null | undefined)?.tokens
+  const needless = admin as { oidc?: unknown; tokens?: unknown } | null | undefined
+  delete needless?.oidc
+  if (!withTokens) delete needless?.tokens
   return { admin, data_dir }
 }
 
@@ -133,4 +136,6 @@ function ifMissing(error: NodeJS.ErrnoException): undefined {
 const TOKEN = 'the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN'
 const SECTIONS = /^(?:admin|data_dir)\b/
 const TOKENS = /^admin\.tokens\b/
+/** How people sign in to the page. */
+const SIGN_IN = /^admin\.oidc\b/
 const NO_FOLDER = 'there is no such folder; give --config, or --url and --token of the admin port'

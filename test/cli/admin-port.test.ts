@@ -54,7 +54,7 @@ describe('a command finds the admin port', () => {
   it('despite mistakes elsewhere in gateway.yaml, such as a secret that only the gateway has', async () => {
     const server = await answering(() => WELL)
     const yaml = `
-admin: { port: ${server.port}, tokens: ["\${env:NOT_SET_HERE}"] }
+admin: { port: ${server.port}, tokens: ["\${env:NOT_SET_HERE}"], oidc: { client_secret: "\${env:NOT_SET_AT_ALL}" } }
 companies: [{ company_id: 7, apikey: "\${env:NOT_SET_EITHER}" }]
 workers: many
 `

@@ -43,6 +43,16 @@ const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 const TRY_OUT = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 const NEW = { ...defaultConfig(PROTOCOLS), companies: [TRY_OUT] }
 
+const ISSUER_EXPECTED = 'expected an https URL without user name, query or fragment'
+const SCOPES_EXPECTED = 'expected scopes with openid among them'
+
+/** A gateway.yaml with `admin.oidc`, a key a line: `issuer` is in line 3, `roles` in line 6. */
+function oidc({ issuer = 'https://sso.example', roles = '{ a: { role: read } }', scopes = 'openid groups' }): string {
+  const keys = [`issuer: ${issuer}`, 'client_id: w', 'client_secret: a-long-secret-7d2c', `roles: ${roles}`]
+  const lines = [...keys, `scopes: ${scopes}`].map((line) => `    ${line}`)
+  return ['admin:', '  oidc:', ...lines, 'companies: [{ company_id: 7, apikey: k }]'].join('\n')
+}
+
 describe('gateway.yaml', () => {
   it('an empty gateway.yaml has the documented defaults and a listener for each protocol and transport', async () => {
     expect(await config('')).toEqual({
@@ -97,7 +107,16 @@ describe('gateway.yaml', () => {
       },
       gateways: 1,
       workers: 1,
-      admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, metrics_token: null, tokens: [] },
+      admin: {
+        host: '127.0.0.1',
+        port: 8080,
+        tls: null,
+        behind_proxy: false,
+        metrics_token: null,
+        tokens: [],
+        oidc: null,
+        log_reads: false,
+      },
       alerts: { webhooks: [], mail: null, quiet_hours: null, daily: null, flap: 600_000, page_url: null },
       page: { tiles: null, attribution: null, language: 'auto' },
       parked: { max_positions: 1_000_000 },
@@ -187,7 +206,7 @@ parked: { max_positions: 0 }
     [
       'an unknown key that is similar to no other',
       'admin: { x: 1 }',
-      '1:10 admin.x: unknown key: expected one of host, port, tls, behind_proxy, metrics_token, tokens',
+      '1:10 admin.x: unknown key: expected one of host, port, tls, behind_proxy, metrics_token, tokens, oidc, log_reads',
     ],
     [
       'a wrong type',
@@ -387,10 +406,45 @@ parked: { max_positions: 0 }
       'listeners: [{ transport: tcp, port: 1, protocol: auto, trial: { host: old.example } }]',
       '1:63 listeners[0].trial.port: missing',
     ],
+    ['a provider without TLS', oidc({ issuer: 'http://sso.example' }), `3:13 admin.oidc.issuer: ${ISSUER_EXPECTED}`],
+    ['a provider with a query', oidc({ issuer: 'https://a/?b=c' }), `3:13 admin.oidc.issuer: ${ISSUER_EXPECTED}`],
+    ['a sign-in for no group', oidc({ roles: '{}' }), '6:12 admin.oidc.roles: expected at least one group'],
+    [
+      'a group without a role',
+      oidc({ roles: '{ a: { companies: [7] } }' }),
+      '6:17 admin.oidc.roles.a.role: missing',
+    ],
+    [
+      'a group with an unknown company',
+      oidc({ roles: '{ a: { role: read, companies: [7, 8] } }' }),
+      '6:46 admin.oidc.roles.a.companies[1]: company 8 is not among the companies of gateway.yaml',
+    ],
+    [
+      'a misspelt key of a group',
+      oidc({ roles: '{ a: { role: read, company: [7] } }' }),
+      '6:31 admin.oidc.roles.a.company: unknown key: did you mean companies?',
+    ],
+    ['scopes without openid', oidc({ scopes: 'profile' }), `7:13 admin.oidc.scopes: ${SCOPES_EXPECTED}`],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias refers to itself'],
   ])('reports %s in gateway.yaml', async (_, text, mistake) =>
     expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`),
   )
+
+  it('reads how people sign in, with the slash at the end of an issuer, and one on this machine without TLS', async () => {
+    const { admin } = await config(
+      oidc({ issuer: 'https://sso.example/o/w/', roles: '{ a: { role: operate, companies: [07] } }' }),
+    )
+    expect(admin.oidc).toEqual({
+      issuer: 'https://sso.example/o/w/',
+      client_id: 'w',
+      client_secret: 'a-long-secret-7d2c',
+      scopes: 'openid groups',
+      groups_claim: 'groups',
+      roles: { a: { role: 'operate', companies: ['7'] } },
+      url: null,
+    })
+    expect((await config(oidc({ issuer: 'http://[::1]:9000' }))).admin.oidc?.issuer).toBe('http://[::1]:9000')
+  })
 
   it('reads alerts: e-mail, quiet hours as minutes, severities', async () => {
     const text =

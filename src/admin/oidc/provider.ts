@@ -159,7 +159,7 @@ export class Provider {
   }
 
   /** Groups that are not in the ID token are asked for. `known`: the person who must be the same. */
-  async #read(configuration: Configuration, tokens: Tokens, known?: Person): Promise<ProvidedSignIn> {
+  async #read(configuration: Configuration, tokens: TokenAnswer, known?: Person): Promise<ProvidedSignIn> {
     const { groups_claim } = this.#settings()
     const idClaims: Claims = tokens.claims() ?? {}
     const subject = known?.subject ?? String(idClaims.sub)
@@ -177,7 +177,7 @@ export class Provider {
   }
 }
 
-type Tokens = Awaited<ReturnType<typeof authorizationCodeGrant>>
+type TokenAnswer = Awaited<ReturnType<typeof authorizationCodeGrant>>
 type Claims = Readonly<Record<string, unknown>>
 
 /** The provider, and which client of it we are: a change of either ends what another one allowed. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Instant } from './parts.ts'
 
 /** A read of positions, as it is kept: of a device, else of a route, else of all that the companies have. */
-const ReadEntry = z.object({
+const PositionRead = z.object({
   /** As in the audit log. */
   token: z.string(),
   subject: z.string().optional(),
@@ -12,6 +12,6 @@ const ReadEntry = z.object({
   /** Absent: of all companies, and of devices that belong to none. */
   companies: z.array(z.string()).optional(),
 })
-export type ReadEntry = z.infer<typeof ReadEntry>
+export type PositionRead = z.infer<typeof PositionRead>
 
-export const ReadJson = ReadEntry.extend({ id: z.string(), at: Instant })
+export const ReadJson = PositionRead.extend({ id: z.string(), at: Instant })

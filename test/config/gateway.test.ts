@@ -409,11 +409,7 @@ parked: { max_positions: 0 }
     ['a provider without TLS', oidc({ issuer: 'http://sso.example' }), `3:13 admin.oidc.issuer: ${ISSUER_EXPECTED}`],
     ['a provider with a query', oidc({ issuer: 'https://a/?b=c' }), `3:13 admin.oidc.issuer: ${ISSUER_EXPECTED}`],
     ['a sign-in for no group', oidc({ roles: '{}' }), '6:12 admin.oidc.roles: expected at least one group'],
-    [
-      'a group without a role',
-      oidc({ roles: '{ a: { companies: [7] } }' }),
-      '6:17 admin.oidc.roles.a.role: missing',
-    ],
+    ['a group without a role', oidc({ roles: '{ a: { companies: [7] } }' }), '6:17 admin.oidc.roles.a.role: missing'],
     [
       'a group with an unknown company',
       oidc({ roles: '{ a: { role: read, companies: [7, 8] } }' }),

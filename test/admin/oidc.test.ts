@@ -1,11 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { grantOf } from '../../src/admin/oidc/groups.ts'
-import { keys } from '../../src/store/index.ts'
+import { addSignIn, keys } from '../../src/store/index.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { CLIENT, PlainBrowser, startProvider } from '../support/oidc.ts'
+import { CLI, endChild } from '../support/processes.ts'
 
 const provider = await startProvider()
 const OIDC = `oidc:
@@ -47,6 +51,26 @@ async function change(from: string, to: string): Promise<void> {
   onTestFinished(() => writeFile(file, before))
   expect(before).toContain(from)
   await writeFile(file, before.replace(from, to))
+}
+
+/** Starts another admin process on the same Redis; resolves to its port. */
+async function anotherProcess(): Promise<number> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-other-'))
+  const [port] = await freePorts(1)
+  const yaml = (await readFile(join(admin.dir, 'gateway.yaml'), 'utf8')).replace('port: 0', `port: ${port}`)
+  await writeFile(join(dir, 'gateway.yaml'), `${yaml.replaceAll(admin.dir, dir)}monitor: { port: 0 }\n`)
+  const child = spawn(process.execPath, [CLI, 'admin', '--config', dir], { stdio: 'ignore' })
+  onTestFinished(async () => {
+    await endChild(child)
+    await rm(dir, { recursive: true })
+  })
+  const answer = () =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  await expect.poll(answer, soon).toBe(200)
+  return port
 }
 
 const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Record<string, unknown>>
@@ -153,17 +177,9 @@ describe('what begins at another place', () => {
 
   it('is refused: the code of somebody else', async () => {
     const [mine, others] = [new PlainBrowser(), new PlainBrowser()]
-    const stopped = async (browser: PlainBrowser, person: string) => {
-      const login = await browser.send(`${admin.url}/admin/oidc/login`)
-      const form = await browser.send(login.headers.get('location')!)
-      const at = new URL(form.headers.get('location')!, provider.issuer).href
-      await browser.send(at)
-      const finished = await browser.send(at, { method: 'POST', body: `person=${person}` })
-      const back = await browser.send(finished.headers.get('location')!)
-      return new URL(back.headers.get('location')!)
-    }
-    const own = await stopped(mine, 'bert')
-    const code = (await stopped(others, 'anna')).searchParams.get('code')!
+    const login = `${admin.url}/admin/oidc/login`
+    const own = await mine.untilBack(login, 'bert')
+    const code = (await others.untilBack(login, 'anna')).searchParams.get('code')!
     own.searchParams.set('code', code)
     expect((await mine.visit(own.href)).url).toBe(`${admin.url}/#sign-in=failed`)
   })
@@ -174,6 +190,46 @@ describe('what begins at another place', () => {
     for (const login of [second, first])
       expect((await browser.visit(login.headers.get('location')!, 'anna')).url).toBe(`${admin.url}/`)
     expect((await browser.send(`${admin.url}/admin/status`, { headers: PAGE })).status).toBe(200)
+  })
+})
+
+describe('what may pile up', () => {
+  it('is bounded: what a browser keeps of sign-ins that it began', async () => {
+    const browser = new PlainBrowser()
+    for (let count = 0; count < 20; count++) {
+      await browser.send(`${admin.url}/admin/oidc/login`)
+      expect(browser.cookies(admin.url).size).toBeLessThanOrEqual(8)
+    }
+    expect((await signIn('anna', browser)).to).toBe('/')
+  })
+
+  it('is bounded: people who are signed in; the oldest has to sign in again', async () => {
+    const anna = await signIn('anna')
+    const signedIn = { name: 'x', subject: 'x', groups: [], by: '', until: 0, sealed: '' }
+    for (let count = 0; count < 1000; count++)
+      await addSignIn(admin.redis, `other-${count}`, { signIn: signedIn, most: 1000, maxMs: 60_000 })
+    expect(await anna.statusOf('/admin/status')).toBe(401)
+    expect(await admin.redis.zcard(keys.signIns)).toBe(1000)
+    expect(await admin.redis.keys(`${keys.signIn('')}*`)).toHaveLength(1000)
+    expect((await signIn('bert')).to).toBe('/')
+  })
+})
+
+describe('another admin process', () => {
+  it('knows who signed in at the first, asks the provider once with it, and knows that it ended', async () => {
+    provider.open(admin.url, { tokenS: 1 })
+    const port = await anotherProcess()
+    const anna = await signIn('anna')
+    const cookie = Array.from(anna.browser.cookies(admin.url), ([name, value]) => `${name}=${value}`).join('; ')
+    const there = async () =>
+      (await fetch(`http://127.0.0.1:${port}/admin/token`, { headers: { ...PAGE, cookie } })).status
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const renewals = () => provider.asked.filter((asked) => asked === 'POST /token').length
+    const before = renewals()
+    expect(await Promise.all([there(), anna.statusOf('/admin/token'), there()])).toEqual([200, 200, 200])
+    expect(renewals()).toBe(before + 1)
+    await anna.ask('/admin/oidc/logout', { method: 'POST' })
+    expect(await there()).toBe(401)
   })
 })
 

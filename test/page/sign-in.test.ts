@@ -161,6 +161,15 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await page.getByText('Your sign-in has ended: sign in again.').waitFor()
   })
 
+  it('leaves no secret in the log, which says who signed in', async () => {
+    const page = await (await newContext()).newPage()
+    await signIn(page, 'anna')
+    await verdict(page)
+    await expect.poll(() => fixture.product.said()).toContain('anna@example.com')
+    // The secret of the client, the tokens of the provider, and codes.
+    expect(fixture.product.said()).not.toMatch(new RegExp(`${CLIENT.client_secret}|eyJ|code=|state=`))
+  })
+
   it('says that the provider does not answer, until it does', async () => {
     onTestFinished(() => void (provider.isAway = false))
     provider.isAway = true

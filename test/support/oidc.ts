@@ -138,6 +138,21 @@ export class PlainBrowser {
     }
   }
 
+  /** Signs somebody in at the provider; resolves to where it sends the browser back. */
+  async untilBack(loginUrl: string, person: string): Promise<URL> {
+    const steps = [loginUrl]
+    const follow = async (init: RequestInit = {}) => {
+      const at = steps.at(-1)!
+      steps.push(new URL((await this.send(at, init)).headers.get('location')!, at).href)
+    }
+    await follow()
+    await follow()
+    await this.send(steps.at(-1)!)
+    await follow({ method: 'POST', body: `person=${person}` })
+    await follow()
+    return new URL(steps.at(-1)!)
+  }
+
   async send(url: string, init: RequestInit = {}): Promise<Response> {
     const { host } = new URL(url)
     const jar = this.#cookies.get(host) ?? new Map<string, string>()

@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
 import type { OidcConfig } from '../../config/admin.ts'
 import { ApiRefusal } from '../../http/refusal.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -86,7 +86,7 @@ export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
     })
 
   serve('/admin/oidc/login', async ({ request, reply, redirectUri }) => {
-    const pending = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+    const pending = { state: random(), nonce: random(), verifier: random() }
     try {
       const url = await provider.startUrl(pending, redirectUri)
       keepPending(request, reply, { pending, isSecure: isSecure() })
@@ -114,10 +114,12 @@ export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
       void reply.header('set-cookie', cookie)
       return '/'
     } catch (error) {
-      const isOfProvider = error instanceof ProviderError
-      const reason = (error as Error).message
-      logger.warn({ reason }, isOfProvider ? 'a sign-in failed' : 'a sign-in cannot be kept in Redis')
-      return withFault(isOfProvider ? 'failed' : 'no_redis')
+      if (error instanceof ProviderError) {
+        logger.warn({ reason: error.message }, 'a sign-in failed')
+        return withFault('failed')
+      }
+      logger.error({ err: error }, 'a sign-in cannot be kept in Redis')
+      return withFault('no_redis')
     }
   })
 }
@@ -169,6 +171,11 @@ function takePending(
   if (!nonce || !verifier) return undefined
   void reply.header('set-cookie', setCookie(name, '', { sameSite: 'Lax', maxAgeS: 0 }))
   return { state, nonce, verifier }
+}
+
+/** As long as a verifier of PKCE has to be. */
+function random(): string {
+  return randomBytes(32).toString('base64url')
 }
 
 const CALLBACK = '/admin/oidc/callback'

@@ -50,8 +50,7 @@ export const de: Words = {
       refused: 'Der Anmeldedienst hat Sie nicht eingelassen.',
       failed: 'Die Anmeldung ist gescheitert: noch einmal versuchen. Das Protokoll von waybridge sagt, warum.',
       no_group: 'Sie sind in keiner der Gruppen, die diese Seite benutzen dürfen: fragen Sie, wer sie betreibt.',
-      no_redis:
-        'Die Anmeldung kann nicht gespeichert werden, da Redis nicht antwortet: in einer Minute noch einmal versuchen.',
+      no_redis: 'Die Anmeldung lässt sich gerade nicht speichern: in einer Minute noch einmal versuchen.',
     },
   },
   ago: (age: string) => `vor ${age}`,

@@ -48,7 +48,7 @@ export const en = {
       refused: 'The sign-in service did not let you in.',
       failed: 'The sign-in did not work: try again. The log of waybridge says why.',
       no_group: 'You are in none of the groups that may use this page: ask whoever runs it.',
-      no_redis: 'Your sign-in cannot be kept, since Redis does not answer: try again in a minute.',
+      no_redis: 'Your sign-in cannot be kept just now: try again in a minute.',
     },
   },
   ago: (age: string) => `${age} ago`,

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from './data/api.ts'
 import { onRefusal } from './data/client.ts'
 import { useClock } from './data/clock.ts'
@@ -27,10 +27,15 @@ export function App(): JSX.Element {
   const place = usePlace()
   useClock()
   const [isOpen, setOpen] = useState(token() !== undefined)
+  const opened = useRef(isOpen)
+  opened.current = isOpen
   const [refusal, setRefusal] = useState<string>()
   useEffect(
     () =>
       onRefusal((message) => {
+        // Of several requests the first one tells why.
+        if (!opened.current) return
+        opened.current = false
         setRefusal(message === undefined ? words.signIn.ended : `${words.token.refused} ${message}`)
         setOpen(false)
       }),

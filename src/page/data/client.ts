@@ -38,12 +38,13 @@ export interface Call {
 
 /** The JSON that the admin port answers. @throws RequestError */
 export async function call<Answer>(path: string, options: Call = {}): Promise<Answer> {
+  const own = token()
   const response = await send(path, options)
   const text = await response.text()
   const body = parsed(text)
   if (response.ok) return body as Answer
   const message = (body as { message?: string } | undefined)?.message ?? `${response.status} ${response.statusText}`
-  if (response.status === 401) refuse(message)
+  if (response.status === 401) refuse(own && message)
   throw new RequestError(response.status, message, body)
 }
 
@@ -52,8 +53,9 @@ export async function stream(
   path: string,
   options: Call & { readonly headers?: Record<string, string> },
 ): Promise<Response> {
+  const own = token()
   const response = await send(path, options, options.headers)
-  if (response.status === 401) refuse((parsed(await response.text()) as { message?: string })?.message ?? '')
+  if (response.status === 401) refuse(own && ((parsed(await response.text()) as { message?: string })?.message ?? ''))
   if (!response.ok || !response.body) throw new RequestError(response.status, response.statusText)
   return response
 }
@@ -99,10 +101,9 @@ function credential(): Record<string, string> {
   return own === undefined ? { 'x-waybridge-page': '1' } : { authorization: `Bearer ${own}` }
 }
 
-function refuse(message: string): void {
-  const said = token() === undefined ? undefined : message
+function refuse(message?: string): void {
   forgetToken()
-  for (const listener of refusals) listener(said)
+  for (const listener of refusals) listener(message)
 }
 
 function parsed(text: string): unknown {

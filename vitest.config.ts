@@ -11,7 +11,7 @@ const ALL = ['test/**/*.test.ts']
 const PAGE = ['test/page/**/*.test.ts']
 /** A Mosquitto that is killed under load, half a minute: `npm run test:bridge`. */
 const BRIDGE = ['test/e2e/bridge.test.ts']
-/** Those that pack and install the product, and need the registry: `npm run test:package`. */
+/** Those that pack and install the product: `npm run test:package`. */
 const PACKAGE = ['test/package/**/*.test.ts']
 /** Containers, a service manager and a chart, by the documented commands: `npm run test:deploy`. */
 const DEPLOY = ['test/deploy/**/*.test.ts']

@@ -9,8 +9,9 @@ import { licenceTexts, materials } from './materials.ts'
 import { ROOT } from './shipped.ts'
 
 /*
- * Runs before `npm pack`, and in docker/Dockerfile: builds into dist/ what the package holds. Node strips no types below
- * node_modules, so the package has JavaScript: what the command line imports, and no more. Needs the npm packages alone.
+ * Runs before `npm pack`, and in docker/Dockerfile: builds into dist/ what the package holds beside the npm packages that it
+ * needs (`bundleDependencies`: the versions that were tested). Node strips no types below node_modules, so the package has
+ * JavaScript: what the command line imports, and no more. Needs the npm packages alone.
  */
 const DIST = join(ROOT, 'dist')
 const run = promisify(execFile)
@@ -31,8 +32,6 @@ const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'u
 write('dist/package.json', { name, version, type: 'module', commit: process.env.COMMIT || COMMIT })
 write('dist/sbom.cdx.json', await materials())
 writeFileSync(join(DIST, 'LICENCES.txt'), licenceTexts())
-// For `npm ci` in the unpacked package: the versions that were tested. `postpack` removes it from the clone.
-cpSync(join(ROOT, 'package-lock.json'), join(ROOT, 'npm-shrinkwrap.json'))
 
 /** TypeScript renames what is imported, but not the files that are started: `new URL('./xlsx-worker.ts', import.meta.url)`. */
 function nameCompiledFiles(): void {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -39,7 +38,6 @@ describe('the file that npm pack makes', () => {
       'docker/redis.conf',
       'docker/systemd/waybridge.service',
       'docker/systemd/waybridge.socket',
-      'npm-shrinkwrap.json',
       'package.json',
       'protocols/README.md',
       'protocols/protocols.txt',
@@ -52,7 +50,7 @@ describe('the file that npm pack makes', () => {
     ])
   })
 
-  it('has at most 10 MB', () => expect(installed.size).toBeLessThan(10_000_000))
+  it('has at most 20 MB', () => expect(installed.size).toBeLessThan(20_000_000))
 
   it('starts no file that is TypeScript', () => {
     const code = installed.files.filter((file) => /^dist\/.*\.m?js$/.test(file) && !file.startsWith('dist/page/'))
@@ -94,18 +92,15 @@ describe('what is installed with it', () => {
     expect(texts.match(/Permission is hereby granted/g)!.length).toBeGreaterThan(80)
   })
 
-  it('is what was tested, version by version, where npm ci installs it in the unpacked package', async () => {
-    const folder = await installed.unpackLocked()
+  it('is what was tested, version by version', async () => {
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as Lock
-    const locked = new Map(Object.entries(packages).map(([path, { version }]) => [path, version]))
-    const found = packagesIn(join(folder, 'node_modules'))
-    expect(found.length).toBeGreaterThan(100)
-    expect(found.filter(({ path, version }) => locked.get(relative(folder, path)) !== version)).toEqual([])
-    const { stdout } = spawnSync(process.execPath, [join(folder, product.bin.waybridge), '--version'], {
-      encoding: 'utf8',
-    })
-    expect(stdout).toBe(`${VERSION}\n`)
-  }, 120_000)
+    const needed = Object.entries(packages).filter(([path, { dev, os }]) => path !== '' && !dev && !os)
+    const found = packagesIn(join(installed.folder, 'node_modules'))
+    const versions = new Map(found.map(({ path, version }) => [relative(installed.folder, path), version]))
+    expect(needed.length).toBeGreaterThan(100)
+    expect(needed.filter(([path, { version }]) => versions.get(path) !== version)).toEqual([])
+    expect([...versions].filter(([path, version]) => packages[path]?.version !== version)).toEqual([])
+  })
 })
 
 describe('in an empty folder', () => {
@@ -171,7 +166,8 @@ interface Materials {
 }
 
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly version: string }>>
+  /** `os`: only for this system. */
+  readonly packages: Readonly<Record<string, { readonly version: string; readonly dev?: true; readonly os?: object }>>
 }
 
 function materials(): Materials {

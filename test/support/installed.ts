@@ -11,14 +11,12 @@ const run = promisify(execFile)
 
 /** The product as a user has it who has installed the file that `npm pack` makes. */
 export interface Installation {
-  /** The names of the files in the package. */
+  /** The names of the files in the package, without those of the npm packages in it. */
   readonly files: readonly string[]
   /** Of the packed file, in bytes. */
   readonly size: number
   /** The folder of the installed package. */
   readonly folder: string
-  /** Unpacks the file, and installs the packages of its lock file; returns the folder. */
-  unpackLocked(): Promise<string>
   /** An empty folder, in which the commands run. */
   readonly home: string
   /** Runs a command to its end. */
@@ -29,7 +27,7 @@ export interface Installation {
 }
 
 /**
- * Packs this clone, and installs the file with a prefix of its own. The commands see a PATH without the clone: the Node that runs
+ * Packs this clone, and installs the file with a prefix of its own, without a registry. The commands see a PATH without the clone: the Node that runs
  * this, copied, and the system's programs.
  */
 export async function install(): Promise<Installation> {
@@ -40,19 +38,13 @@ export async function install(): Promise<Installation> {
   const env = { ...ownEnvironment(), HOME: home, PATH: [join(prefix, 'bin'), bin, '/usr/bin', '/bin'].join(delimiter) }
   const packed = await npm('pack', '--json', '--pack-destination', dir)
   const [{ filename, files, size }] = JSON.parse(packed.slice(packed.indexOf('[\n'))) as [Packed]
-  await npm('install', '--global', '--prefix', prefix, '--prefer-offline', '--no-audit', join(dir, filename))
+  await npm('install', '--global', '--prefix', prefix, '--offline', '--no-audit', join(dir, filename))
   const begin = (...args: string[]) => spawn('waybridge', args, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] })
   return {
-    files: files.map(({ path }) => path),
+    files: files.map(({ path }) => path).filter((path) => !path.startsWith('node_modules/')),
     size,
     folder: join(prefix, 'lib/node_modules/waybridge'),
     home,
-    async unpackLocked() {
-      await run('tar', ['-xzf', join(dir, filename), '-C', dir])
-      const args = ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit']
-      await run('npm', args, { cwd: join(dir, 'package'), env: ownEnvironment() })
-      return join(dir, 'package')
-    },
     begin,
     waybridge: (...args) => endOf(begin(...args)),
     remove: () => rm(dir, { recursive: true, force: true, maxRetries: 10 }),

@@ -8,6 +8,7 @@ import { type Config, configSchema } from '../config/schema.ts'
 import { parseYaml, withoutEchoes } from '../config/yaml.ts'
 import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
+import { defaultConfigDir } from './config-dir.ts'
 
 /** The options that say where the admin port is. */
 export interface AdminPortOptions {
@@ -34,7 +35,7 @@ export interface AdminPort {
 export async function findAdminPort(options: AdminPortOptions): Promise<AdminPort> {
   const url = given('--url', options.url) ?? given('WAYBRIDGE_ADMIN_URL', process.env.WAYBRIDGE_ADMIN_URL)
   const token = given('--token', options.token) ?? given('WAYBRIDGE_ADMIN_TOKEN', process.env.WAYBRIDGE_ADMIN_TOKEN)
-  const dir = options.config ?? (url ? undefined : 'config')
+  const dir = options.config ?? (url ? undefined : defaultConfigDir())
   const settings = dir === undefined ? undefined : await readSettings(dir, { withTokens: !token })
   const { value, place } = token ?? (await configuredToken(settings))
   return {

@@ -1,7 +1,8 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { ConfigError } from '../config/problem.ts'
 import { EX_CONFIG, explainError, UserError } from '../errors.ts'
 import { VERSION } from '../version.ts'
+import { CONFIG_DEFAULT, CONFIG_OPTION, defaultConfigDir } from './config-dir.ts'
 import { endUnlessPipeClosed, exit } from './output.ts'
 import { type AskingCommand, importCommands, rosterCommands, takeOverCommands } from './roster-commands.ts'
 
@@ -31,8 +32,10 @@ function program(): Command {
     .version(VERSION, '--version', 'print the version')
     .showSuggestionAfterError()
 
-  const configured: ConfiguredCommand = (name, description, files = FILES) =>
-    waybridge.command(name).description(description).option('--config <dir>', `the folder with ${files}`, 'config')
+  const configured: ConfiguredCommand = (name, description, files = FILES) => {
+    const config = new Option('--config <dir>', `the folder with ${files}`).default(defaultConfigDir(), CONFIG_DEFAULT)
+    return waybridge.command(name).description(description).addOption(config)
+  }
 
   const asking: AskingCommand = (name, description, parent = waybridge) =>
     parent
@@ -40,7 +43,7 @@ function program(): Command {
       .description(description)
       .option('--url <url>', 'address of the admin port (WAYBRIDGE_ADMIN_URL); default: read from the configuration')
       .option('--token <token>', 'token of the admin port (WAYBRIDGE_ADMIN_TOKEN)')
-      .option('--config <dir>', 'the folder with gateway.yaml (default: "config")')
+      .option('--config <dir>', CONFIG_OPTION)
 
   waybridge.commandsGroup('Run it:')
   runningCommands(waybridge, configured)

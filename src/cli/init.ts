@@ -1,15 +1,20 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type ConfigKey, configKeysOf } from '../config/config-keys.ts'
 import { DEVICE } from '../config/devices.ts'
 import { ROUTE_COLUMNS } from '../config/routes.ts'
 import { configSchema } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
+import { SYSTEM_CONFIG } from './config-dir.ts'
 
-/** `waybridge init DIR`: writes a commented configuration; returns the exit code. @throws UserError where it would overwrite. */
+/**
+ * `waybridge init DIR`: writes a commented configuration; returns the exit code. That of the machine names its data folder, which
+ * commands then find from any folder. @throws UserError where it would overwrite.
+ */
 export async function initCommand(dir: string): Promise<number> {
   const { protocolPorts } = await import('../../protocols/index.ts')
-  const files = configFiles(configKeysOf(configSchema(protocolPorts)))
+  const dataDir = resolve(dir) === SYSTEM_CONFIG ? SYSTEM_DATA : undefined
+  const files = configFiles(configKeysOf(configSchema(protocolPorts)), dataDir)
   const paths = Object.keys(files).map((name) => join(dir, name))
   for (const path of paths)
     if (await stat(path).catch(() => undefined))
@@ -25,12 +30,13 @@ export async function initCommand(dir: string): Promise<number> {
 
 /**
  * The text of each file by its name, for the keys of gateway.yaml. Each setting is a comment with its default, so that the files
- * are valid, say nothing of their own, and become valid settings where a # is removed.
+ * are valid, say nothing of their own but `dataDir`, and become valid settings where a # is removed.
  */
-export function configFiles(gateway: readonly ConfigKey[]): Readonly<Record<string, string>> {
+export function configFiles(gateway: readonly ConfigKey[], dataDir?: string): Readonly<Record<string, string>> {
   const columns = Object.entries(ROUTE_COLUMNS)
+  const settings = gateway.map((key) => setting(key, '')).join('\n')
   return {
-    'gateway.yaml': `${comment(GATEWAY)}\n${gateway.map((key) => setting(key, '')).join('\n')}`,
+    'gateway.yaml': `${comment(GATEWAY)}\n${dataDir ? settings.replace(/^#data_dir: .*/m, `data_dir: ${dataDir}`) : settings}`,
     'devices.yaml': `${comment([...DEVICES, ...meanings(configKeysOf(DEVICE))])}\n${DEVICE_EXAMPLES}`,
     'routes.csv': `${comment([...ROUTES, ...aligned(columns)])}device,courier_id,route_id,from,until\n${ROUTE_EXAMPLES}`,
   }
@@ -72,6 +78,8 @@ function comment(lines: readonly string[], indent = ''): string {
   return lines.map((line) => `${`${indent}# ${line}`.trimEnd()}\n`).join('')
 }
 
+/** As in the unit for systemd. */
+const SYSTEM_DATA = '/var/lib/waybridge/.data'
 /** Shown in place of a default that says nothing. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   companies: '[{ company_id: 7, name: Example Deliveries, apikey: "${env:EXAMPLE_APIKEY}" }]',

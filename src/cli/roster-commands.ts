@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { CONFIG_OPTION } from './config-dir.ts'
 import { exit } from './output.ts'
 
 /** Makes a command that asks the admin port. */
@@ -104,7 +105,7 @@ export function takeOverCommands(waybridge: Command, asking: AskingCommand): voi
       'address of the admin port (WAYBRIDGE_ADMIN_URL); default: read from the configuration',
     )
     .option('--admin-token <token>', 'token of the admin port (WAYBRIDGE_ADMIN_TOKEN)')
-    .option('--config <dir>', 'the folder with gateway.yaml (default: "config")')
+    .option('--config <dir>', CONFIG_OPTION)
   const csv = asking('csv <file>', "take over a fleet's own list of vans (CSV, .xlsx)", imports)
     .option('--column <field=header>', 'what a column is read as; field: device, name, courier_id, …, none', collect)
     .option('--accept <line[=id]>', 'take a line whose id is in doubt as it is, or with this id', collect)

@@ -56,7 +56,11 @@ export function defaultConfig(protocols: Protocols): Config {
 export function configSchema(protocols: Protocols, dir = '') {
   return section({
     redis,
-    data_dir: setting(text, '.data', 'Folder of the private Redis, the embedded service and the admin token.'),
+    data_dir: setting(
+      text,
+      '.data',
+      'Folder of the private Redis, the embedded service and the admin token, relative to the working folder.',
+    ),
     time_zone: setting(zone, 'UTC', 'Zone of local times in routes files: an IANA name or an offset.'),
     listeners: list(listener(protocols, dir), () => usualListeners(protocols)).describe(
       'Ports for devices; default: each protocol on its usual ports.',

@@ -23,6 +23,14 @@ it('init makes a folder that check accepts, and that means what no configuration
   expect([config, devices, routes]).toEqual([unwritten.config, [], []])
 })
 
+it('init of the configuration of the machine names a data folder that does not depend on the working folder', async () => {
+  const keys = configKeysOf(configSchema(protocolPorts))
+  const dir = await folder(configFiles(keys, '/var/lib/waybridge/.data'))
+  const { config } = await loadedFolder(dir, protocolPorts)
+  const unwritten = await loadedFolder(await temporaryDir(), protocolPorts)
+  expect(config).toEqual({ ...unwritten.config, data_dir: '/var/lib/waybridge/.data' })
+})
+
 it('init overwrites nothing, and leaves nothing behind where it refuses', async () => {
   const dir = join(await temporaryDir(), 'config')
   await mkdir(dir)

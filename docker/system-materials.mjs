@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 /*
- * Adds what an image holds beside the package to its list of materials: node docker/system-materials.mjs dist/sbom.cdx.json. That is
- * Node, and each package of Debian, with the licences that its file `copyright` names.
+ * Adds Node, and packages of Debian with the licences that their files `copyright` name, to the list of materials of the package:
+ * node docker/system-materials.mjs dist/sbom.cdx.json [PACKAGE…]
  */
-const [file] = process.argv.slice(2)
+const [file, ...packages] = process.argv.slice(2)
 const bill = JSON.parse(readFileSync(file, 'utf8'))
-const rows = execFileSync('dpkg-query', ['--show', '--showformat', '${Package}\t${Version}\t${Architecture}\n'], {
-  encoding: 'utf8',
-})
 const node = {
   'bom-ref': `node@${process.versions.node}`,
   type: 'platform',
@@ -17,12 +14,14 @@ const node = {
   version: process.versions.node,
   licenses: [{ license: { id: 'MIT' } }],
 }
-bill.components.push(node, ...rows.trim().split('\n').map(debianPackage))
+bill.components.push(node, ...packages.map(debianPackage))
 writeFileSync(file, `${JSON.stringify(bill, null, 2)}\n`)
 
-/** @param {string} row */
-function debianPackage(row) {
-  const [name, version, architecture] = row.split('\t')
+/** @param {string} name */
+function debianPackage(name) {
+  const format = ['--showformat', '${Version}\t${Architecture}\n']
+  const [row] = execFileSync('dpkg-query', ['--show', ...format, name], { encoding: 'utf8' }).split('\n')
+  const [version, architecture] = row.split('\t')
   const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`
   return { 'bom-ref': purl, type: 'library', name, version, purl, licenses: licencesOf(name) }
 }

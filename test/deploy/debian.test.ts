@@ -1,0 +1,78 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { documentedCommands } from './documented.ts'
+import { run } from './engine.ts'
+import { type Machine, READY, sendFix, startMachine } from './machine.ts'
+import { CACHE, ROOT } from './place.mjs'
+import { endAll, prepareSite } from './site.ts'
+
+/* The package for Debian under a real systemd: installed by the commands of docker/README.md, upgraded, removed and purged. */
+
+const FOLDER = join(CACHE, 'debian-package')
+const [, install, status] = documentedCommands('## As a Debian package')
+let machine: Machine
+
+beforeAll(async () => {
+  await prepareSite()
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER, { recursive: true })
+  const file = (await run(process.execPath, join(ROOT, 'docker/package/deb.ts'), FOLDER)).trim()
+  await makeNext(file)
+  machine = await startMachine('waybridge-debian-package', ['COPY *.deb /root/'], FOLDER)
+  // The package has a Node of its own.
+  await machine.inside('rm /usr/local/bin/node')
+})
+afterAll(async () => {
+  await endAll()
+  rmSync(FOLDER, { recursive: true, force: true })
+})
+
+it('by the documented commands the package is installed, and the service runs with a configuration that it alone reads', async () => {
+  await machine.inside(install)
+  expect(await machine.state()).toBe('active running success')
+  expect(await machine.inside(READY)).toContain('"ok":true')
+  expect(await machine.inside(status)).toContain('All well')
+  const files = '/etc/waybridge /etc/waybridge/gateway.yaml /var/lib/waybridge/.data'
+  const shown = await machine.inside(`stat --format '%a %U:%G' ${files}`)
+  expect(shown.split('\n')).toEqual(['2750 root:waybridge', '640 root:waybridge', '700 waybridge:waybridge'])
+  expect(await machine.inside('systemctl is-enabled waybridge')).toBe('enabled')
+})
+
+it('an upgrade starts the service again, keeps the configuration, and loses no fix', async () => {
+  expect(await machine.inside(sendFix())).toBe('200')
+  await machine.inside("echo '# mine' >> /etc/waybridge/gateway.yaml")
+  const before = await machine.inside('systemctl show --property=MainPID --value waybridge')
+  await machine.inside('apt-get install ./next.deb')
+  expect(await machine.inside("dpkg-query --show --showformat '${Version}' waybridge")).toMatch(/\+1$/)
+  expect(await machine.state()).toBe('active running success')
+  expect(await machine.inside('systemctl show --property=MainPID --value waybridge')).not.toBe(before)
+  expect(await machine.inside('tail -n 1 /etc/waybridge/gateway.yaml')).toBe('# mine')
+  const { custody } = JSON.parse(await machine.inside('waybridge status --json')) as { custody: { received: number } }
+  expect(custody.received).toBe(1)
+})
+
+it('a service that was disabled stays so after an upgrade', async () => {
+  await machine.inside('systemctl disable --now waybridge')
+  await machine.inside('apt-get install --reinstall ./next.deb')
+  expect(await machine.state()).toBe('inactive dead success')
+  await machine.inside('timeout 120 systemctl enable --now waybridge')
+})
+
+it('a removed package leaves configuration and data, a purged one the data', async () => {
+  await machine.inside('apt-get remove --yes waybridge')
+  expect(await machine.state()).toMatch(/^inactive dead/)
+  await machine.inside('test ! -e /usr/bin/waybridge && test -e /etc/waybridge/gateway.yaml')
+  await machine.inside('apt-get purge --yes waybridge')
+  await machine.inside('test ! -e /etc/waybridge && test -e /var/lib/waybridge/.data/installation')
+  expect(await machine.inside('systemctl list-unit-files --no-legend "waybridge*"')).toBe('')
+})
+
+/** Makes a package of a later version from one. */
+async function makeNext(file: string): Promise<void> {
+  const tree = join(FOLDER, 'tree')
+  await run('dpkg-deb', '--raw-extract', file, tree)
+  await run('sed', '-i', 's/^Version: .*/&+1/', join(tree, 'DEBIAN/control'))
+  await run('dpkg-deb', '--root-owner-group', '-Znone', '--build', tree, join(FOLDER, 'next.deb'))
+  rmSync(tree, { recursive: true, force: true })
+}

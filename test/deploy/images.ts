@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onPath } from '../support/debian-program.mjs'
 import { run } from './engine.ts'
-import { CACHE } from './place.mjs'
+import { CACHE, ROOT } from './place.mjs'
 
 /*
  * Base images from Debian's packages, under the names that Dockerfile and compose files expect: no image registry is asked. Redis 7.0
@@ -16,6 +16,7 @@ const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
 const IMAGES = {
   'docker.io/library/node:24-slim': [
     'COPY node /usr/local/bin/node',
+    'COPY LICENSE /usr/local/LICENSE',
     'COPY npm /usr/local/lib/node_modules/npm',
     'COPY certificates.crt /usr/local/share/certificates.crt',
     'RUN cd /usr/local/bin && ln -s ../lib/node_modules/npm/bin/npm-cli.js npm && ln -s ../lib/node_modules/npm/bin/npx-cli.js npx',
@@ -46,6 +47,8 @@ export async function baseImages(): Promise<void> {
   mkdirSync(context, { recursive: true })
   await debian()
   cpSync(process.execPath, join(context, 'node'))
+  const [licence] = globSync(join(ROOT, 'node_modules/node/node_modules/node-linux-*/LICENSE'))
+  cpSync(licence, join(context, 'LICENSE'))
   cpSync(npmFolder(), join(context, 'npm'), { recursive: true })
   cpSync(CERTIFICATES, join(context, 'certificates.crt'))
   for (const [name, lines] of Object.entries(IMAGES)) await build(name, lines, context)

@@ -37,7 +37,7 @@ try {
   place(tree)
   writeFileSync(join(tree, 'DEBIAN/control'), await control(tree))
   await run('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', tree, file])
-  console.log(file)
+  process.stdout.write(`${file}\n`)
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

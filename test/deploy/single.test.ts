@@ -26,8 +26,6 @@ it('the image has at most 200 MB, and says what it is made of', async () => {
   const [{ Size, Config }] = await json<{ Size: number; Config: { Labels: object } }[]>('image', 'inspect', 'waybridge')
   expect(Size).toBeLessThan(200_000_000)
   expect(Config.Labels).toMatchObject({ 'org.opencontainers.image.title': 'waybridge' })
-  const inImage = (...command: string[]) =>
-    podman('run', '--rm', '--network=none', '--entrypoint', command[0], 'waybridge', ...command.slice(1))
   const bill = JSON.parse(await inImage('cat', 'dist/sbom.cdx.json')) as { components: Component[] }
   const listed = bill.components.filter(({ purl }) => purl?.startsWith('pkg:deb/')).map(({ name }) => name)
   expect(listed).toEqual((await inImage('ls', '/var/lib/dpkg/status.d')).trim().split('\n'))
@@ -53,6 +51,11 @@ it('the documented commands show the token and the state, and the admin port is 
   expect(await shell(status, COPY)).toContain('All well')
   expect(await shell(ready, COPY)).toContain('"ok":true')
 })
+
+/** Runs a command in a container of the image; returns what it prints. */
+function inImage(command: string, ...args: string[]): Promise<string> {
+  return podman('run', '--rm', '--network=none', '--entrypoint', command, 'waybridge', ...args)
+}
 
 interface Component {
   readonly name: string

@@ -11,6 +11,7 @@ import { endAll, prepareSite } from './site.ts'
 
 const commands = documentedCommands('## With systemd')
 const [reload, enable, status, journal] = commands.slice(-4)
+const [, , check] = documentedCommands('## Installed with npm')
 let machine: Machine
 
 beforeAll(async () => {
@@ -27,6 +28,7 @@ it('the package of the image has every file that the package of a clone has', as
 })
 
 it('the unit starts by the documented commands, answers, and writes JSON lines to the journal', async () => {
+  expect(await machine.inside(check)).toContain('/etc/waybridge: no mistakes')
   await machine.inside(reload)
   await machine.inside(`timeout 120 ${enable}`)
   expect(await machine.state()).toBe('active running success')
@@ -69,4 +71,14 @@ it('the unit is started again by a restart, and ends in order by a stop', async 
   expect(await machine.inside(READY)).toContain('"ok":true')
   await machine.inside('timeout 60 systemctl stop waybridge')
   expect(await machine.state()).toBe('inactive dead success')
+})
+
+it('the unit takes over the data folder of the one before, which had a user for each start (DynamicUser=)', async () => {
+  const folder = '/var/lib/waybridge'
+  await machine.inside(`install --directory --mode 700 /var/lib/private && mv ${folder} /var/lib/private/`)
+  await machine.inside(`chown -R 61184:61184 /var/lib/private/waybridge && ln -s private/waybridge ${folder}`)
+  await machine.inside('timeout 120 systemctl start waybridge')
+  const shown = await machine.inside(`stat --format '%F %U' ${folder} ${folder}/.data/installation`)
+  expect(shown.split('\n')).toEqual(['directory waybridge', 'regular file waybridge'])
+  expect(await machine.inside(READY)).toContain('"ok":true')
 })

@@ -1,16 +1,30 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { findProgram } from '../support/debian-program.mjs'
 import { documentedCommands } from './documented.ts'
 import { run } from './engine.ts'
 import { BIN, CACHE, ROOT } from './place.mjs'
 
-/* The chart with several values, each object read strictly as the type of Kubernetes that it is. */
+/* The chart with several values: each object read strictly as the type of Kubernetes that it is, each file by the program that reads it. */
 
 const CHART = join(ROOT, 'docker/helm/waybridge')
 const VALUES = join(ROOT, 'test/deploy/values')
+const SHAPES = ['defaults', ...readdirSync(VALUES)] as const
 const VERSIONS = ['1.30', '1.37']
+/** Types of operators, of which Kubernetes itself has no schema. */
+const OF_OPERATORS = /^(monitoring\.coreos\.com|keda\.sh)\//
+/** What the pods have in their environment. */
+const VARIABLES = ['ADMIN_TOKEN', 'REDIS_PASSWORD'].map((name) => `${name}=0123456789abcdef0123456789abcdef`)
+
+interface KubernetesObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec?: any
+  readonly data?: Readonly<Record<string, string>>
+}
 
 beforeEach(({ skip }) => skip(!existsSync(join(BIN, 'helm')), 'there is no helm, and no Go that builds it'))
 
@@ -18,13 +32,75 @@ it('helm finds no fault in the chart', async () => {
   expect(await run('helm', 'lint', '--strict', CHART)).toContain('0 chart(s) failed')
 })
 
-it.each(['defaults', ...readdirSync(VALUES)])('the chart with %s makes valid objects', async (name) => {
-  const values = name === 'defaults' ? [] : ['--values', join(VALUES, name)]
-  const text = await run('helm', 'template', 'tracking', CHART, ...values)
-  // HAProxy uses no search domains.
-  const domain = name === 'own-api.yaml' ? 'k8s.example.com' : 'cluster.local'
-  expect(text).toContain(`value: tracking-gateway-1.tracking-gateway.default.svc.${domain}\n`)
-  await validate(text)
+it.each(SHAPES)('the chart with %s makes valid objects', async (name) => {
+  await validate(await rendered(name))
+})
+
+it.each(SHAPES)('waybridge and HAProxy read the files that the chart with %s makes', async (name) => {
+  const objects = await rendered(name)
+  const folder = join(CACHE, 'chart-files')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const write = (of: string) => {
+    const { data = {} } = named(objects, 'ConfigMap', of) ?? {}
+    for (const [file, text] of Object.entries(data)) writeFileSync(join(folder, file), text)
+    return Object.keys(data).length > 0
+  }
+  if (write('config')) {
+    for (const file of ['cert.pem', 'key.pem']) writeFileSync(join(folder, file), '')
+    const variables = [...VARIABLES, 'TRACKING_URL=http://tracking:8090', 'REDIS_URL=redis://redis']
+    const args = [process.execPath, join(ROOT, 'src/cli/index.ts'), 'check', '--config', folder]
+    const said = await run('env', ...variables, ...args).catch(String)
+    // Files that the objects of others hold.
+    const faults = said.split('\n').filter((line) => /^\S+:\d+/.test(line) && !/(cert|key)\.pem|run\/fleet/.test(line))
+    expect(faults).toEqual([])
+  }
+  const haproxy = await findProgram('haproxy')
+  if (haproxy && write('haproxy')) {
+    const variables = Object.entries({ ...haproxy.env, BIND: '' }).map((pair) => pair.join('='))
+    await run('env', ...variables, haproxy.command, '-c', '-f', join(folder, 'haproxy.cfg'))
+  }
+})
+
+it('HAProxy looks up each gateway by a name in full, and the balancer has the ports of the listeners', async () => {
+  const objects = await rendered('own-api.yaml')
+  const { 'haproxy.cfg': config } = named(objects, 'ConfigMap', 'haproxy')!.data!
+  expect(config).toContain('server-template gateway- 12 tracking-gateway.default.svc.k8s.example.com:5027\n')
+  expect(portsOf(objects, 'tcp')).toEqual([5000, 5013, 5023, 5027, 5055, 1883])
+  expect(portsOf(objects, 'udp')).toEqual([5000])
+  const { spec } = named(objects, 'Service', 'udp')!
+  expect(spec.selector['app.kubernetes.io/component']).toBe('gateway')
+  expect(spec.externalTrafficPolicy).toBe('Local')
+})
+
+it('the ports are those of a gateway.yaml of your own, whose text stays as it is', async () => {
+  const objects = await rendered('operators.yaml')
+  expect(portsOf(objects, 'tcp')).toEqual([5023, 8093, 1884, 8884])
+  expect(portsOf(objects, 'udp')).toEqual([5005])
+  const { 'gateway.yaml': text } = named(objects, 'ConfigMap', 'config')!.data!
+  expect(text).toContain('company_id: 9007199254740993,')
+  expect(text.match(/^listeners:/gm)).toHaveLength(1)
+})
+
+it('without HAProxy the balancer reaches the gateways, and only it may send PROXY headers', async () => {
+  const objects = await rendered('direct.yaml')
+  expect(named(objects, 'Service', 'tcp')!.spec.selector['app.kubernetes.io/component']).toBe('gateway')
+  const [devices] = named(objects, 'NetworkPolicy', 'gateway')!.spec.ingress
+  expect(devices.from).toEqual(['10.1.0.0/16', '10.2.0.0/16'].map((cidr) => ({ ipBlock: { cidr } })))
+})
+
+it.each([
+  ['an unknown value', ['gatway.replicas=3'], "additional properties 'gatway' not allowed"],
+  [
+    'a listener of your own that misses the PROXY header',
+    ['config.gateway=listeners: [{ transport: tcp\\, port: 5027\\, protocol: teltonika }]'],
+    'the listener on port 5027 needs proxy_protocol: true',
+  ],
+  ['PROXY headers from anybody', ['service.proxyProtocol=true'], 'service.proxyNetworks is missing'],
+  ['a gateway.yaml that is none', ['config.gateway=companies: ['], 'config.gateway: '],
+])('the chart refuses %s', async (_, settings, reason) => {
+  const options = settings.flatMap((setting) => ['--set', setting])
+  await expect(run('helm', 'template', 'tracking', CHART, ...options)).rejects.toThrow(reason)
 })
 
 it('the documented command makes valid objects with the files of a configuration of your own', async () => {
@@ -36,13 +112,32 @@ it('the documented command makes valid objects with the files of a configuration
   const template = install.replace('helm install', 'helm template').replace('docker/helm/waybridge', CHART)
   const text = await run('sh', '-c', `cd '${folder}' && ${template}`)
   expect(text).toContain('# own routes.csv')
-  await validate(text)
+  await validate(objectsIn(text))
 })
 
-async function validate(text: string): Promise<void> {
-  const objects = parseAllDocuments(text).map((document) => document.toJS() as { kind: string } | null)
-  expect(objects.filter((object) => object?.kind === 'StatefulSet').length).toBeGreaterThan(1)
+async function rendered(name: (typeof SHAPES)[number]): Promise<KubernetesObject[]> {
+  const values = name === 'defaults' ? [] : ['--values', join(VALUES, name)]
+  return objectsIn(await run('helm', 'template', 'tracking', CHART, ...values))
+}
+
+function objectsIn(text: string): KubernetesObject[] {
+  return parseAllDocuments(text).flatMap((document) => (document.toJS() as KubernetesObject | null) ?? [])
+}
+
+async function validate(objects: readonly KubernetesObject[]): Promise<void> {
+  expect(objects.some(({ kind }) => kind === 'StatefulSet')).toBe(true)
+  const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+  expect(names).toEqual([...new Set(names)])
   const file = join(CACHE, 'objects.yaml')
-  writeFileSync(file, text)
+  const own = objects.filter(({ apiVersion }) => !OF_OPERATORS.test(apiVersion))
+  writeFileSync(file, own.map((object) => JSON.stringify(object)).join('\n---\n'))
   for (const version of VERSIONS) await run('kubernetes-validate', '--strict', '-k', version, file)
+}
+
+function named(objects: readonly KubernetesObject[], kind: string, name: string): KubernetesObject | undefined {
+  return objects.find((object) => object.kind === kind && object.metadata.name === `tracking-${name}`)
+}
+
+function portsOf(objects: readonly KubernetesObject[], name: string): number[] {
+  return named(objects, 'Service', name)!.spec.ports.map(({ port }: { port: number }) => port)
 }

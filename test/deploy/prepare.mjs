@@ -81,7 +81,8 @@ function configure() {
     'cgroup_manager = "cgroupfs"',
     'events_logger = "file"',
     'runtime = "clamped"',
-    `static_dir = "${join(CACHE, 'libpod')}"`,
+    // Where the podman that conmon calls looks, which restarts a container that ends.
+    `static_dir = "${join(CACHE, 'storage/libpod')}"`,
     `volume_path = "${join(CACHE, 'volumes')}"`,
     `tmp_dir = "${join(RUN, 'libpod')}"`,
     '[engine.runtimes]',

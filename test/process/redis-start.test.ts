@@ -10,141 +10,179 @@ import { freePorts } from '../support/free-ports.ts'
 import { temporaryDir } from '../support/running.ts'
 import { ROOT } from '../support/structure/sources.ts'
 
+/* docker/redis-start.sh on three machines, each an address of loopback. */
+
 const { command, env } = findRedisServer()!
-const soon = { timeout: 30_000 }
-const REFUSED = 'The folder of this primary is empty, and 127.0.0.1 has 9000 keys: make 127.0.0.1 the primary.\n'
-const WAITS = 'The folder of this primary is empty: waiting for the number of keys of 127.0.0.1'
+const HOSTS = ['127.0.2.1', '127.0.2.2', '127.0.2.3']
+const [FIRST, SECOND, THIRD] = HOSTS
+const KEYS = 9000
+const SOON = { timeout: 60_000, interval: 100 }
+const ROLES = ['sentinel', 'server'] as const
+type Role = (typeof ROLES)[number]
 
 beforeEach(({ skip }) => skip(!existsSync(join(dirname(command), 'redis-cli')), 'there is no redis-cli'))
 
-it('the start script starts a primary with an empty folder once its new replica has answered, and none until then', async () => {
-  const { begin, primary, replica } = await pair()
-  const { said } = await begin('primary')
-  await expect.poll(said, soon).toMatch(`${WAITS} (Could not connect to Redis at 127.0.0.1:${replica}`)
-  await expect(clientOf(primary).ping()).rejects.toThrow()
-  await begin('replica')
-  await stored(clientOf(primary))
-})
-
-it('the start script starts no primary with an empty folder whose replica has data', async () => {
-  const { begin, lose } = await withData()
-  await lose('primary')
-  const { child, said } = await begin('primary')
-  expect(await once(child, 'exit')).toEqual([1, null])
-  expect(said()).toBe(REFUSED)
-})
-
-it('the start script starts no primary with an empty folder while its replica loads its data, nor afterwards', async () => {
-  const { begin, end, lose, replica } = await withData()
-  await lose('primary')
-  await end('replica')
-  await begin('replica', ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'])
-  const { child, said } = await begin('primary')
-  await expect.poll(said, soon).toContain(`${WAITS} (LOADING Redis is loading the dataset in memory).\n`)
-  await clientOf(replica, { enableReadyCheck: false }).config('SET', 'key-load-delay', 0)
-  expect(await once(child, 'exit')).toEqual([1, null])
-  expect(said().endsWith(REFUSED)).toBe(true)
-})
-
-it('the start script starts no primary with an empty folder that its replica does not let in', async () => {
-  const { begin, lose, primary } = await withData()
-  await lose('primary')
-  const { child, said } = await begin('primary', [], 'another')
-  await expect.poll(said, soon).toContain(`${WAITS} (AUTH failed: WRONGPASS`)
-  await expect(clientOf(primary).ping()).rejects.toThrow()
+it('the start script starts no server until most Sentinels name a primary, and ends while it waits', async () => {
+  const { begin } = await site()
+  await begin('sentinel', FIRST)
+  const { child, said } = await begin('server', FIRST)
+  await expect.poll(said, SOON).toBe('Waiting: most Sentinels name no primary.\n')
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([143, null])
 })
 
-it('the start script starts no primary whose folder lost the manifest of its files, if its replica has data', async () => {
-  const { begin, end, dirOf } = await withData()
-  await end('primary')
-  await rm(join(dirOf('primary'), 'appendonlydir/appendonly.aof.manifest'))
-  const { child } = await begin('primary')
-  expect(await once(child, 'exit')).toEqual([1, null])
+it('the start script starts no first primary until the others have answered that they are empty', async () => {
+  const { begin, server } = await site()
+  for (const host of HOSTS) await begin('sentinel', host)
+  await begin('server', SECOND)
+  const { said } = await begin('server', FIRST)
+  await expect.poll(said, SOON).toContain('Waiting: this folder is empty')
+  await expect(server(FIRST).ping()).rejects.toThrow()
+  await begin('server', THIRD)
+  await expect.poll(() => server(FIRST).set('0', '').catch(String), SOON).toBe('OK')
 })
 
-it('the start script starts a primary that has its data without asking its replica', async () => {
-  const { begin, end, primary } = await withData()
-  await end('primary')
-  await end('replica')
-  await begin('primary')
-  await expect.poll(() => clientOf(primary).dbsize().catch(String), soon).toBe(9000)
+it('a primary that is killed starts again as the primary, or as a replica if another one was chosen meanwhile', async () => {
+  const { begin, end, server, named } = await withData()
+  await end('server', FIRST)
+  await begin('server', FIRST)
+  await expect.poll(() => server(FIRST).dbsize().catch(String), SOON).toBe(KEYS)
+  await end('server', FIRST)
+  await expect.poll(named, SOON).not.toBe(FIRST)
+  await begin('server', FIRST)
+  await expect
+    .poll(
+      () =>
+        server(FIRST)
+          .role()
+          .then(([role]) => role, String),
+      SOON,
+    )
+    .toBe('slave')
+  await expect
+    .poll(
+      async () =>
+        server(await named())
+          .set('more', '')
+          .catch(String),
+      SOON,
+    )
+    .toBe('OK')
 })
 
-type Role = 'primary' | 'replica'
+it('a primary that lost its folder starts once another one is the primary, as its replica', async () => {
+  const { begin, lose, server, named } = await withData()
+  await lose('server', FIRST)
+  const { said } = await begin('server', FIRST)
+  await expect.poll(said, SOON).toContain('Waiting: this folder is empty')
+  await expect.poll(() => server(FIRST).dbsize().catch(String), SOON).toBe(KEYS)
+  expect(await named()).not.toBe(FIRST)
+  expect(await server(await named()).dbsize()).toBe(KEYS)
+})
 
-/** Two Redis servers that redis-start.sh starts and ends. */
-async function pair() {
+it('a primary whose folder lost the manifest of its files does not empty the others', async () => {
+  const { begin, end, dirOf, server, named } = await withData()
+  await end('server', FIRST)
+  await rm(join(dirOf('server', FIRST), 'appendonlydir/appendonly.aof.manifest'))
+  await begin('server', FIRST)
+  await expect.poll(() => server(FIRST).dbsize().catch(String), SOON).toBe(KEYS)
+  expect(await named()).not.toBe(FIRST)
+})
+
+it('a Sentinel without its file asks the others for the primary, and counts as the same Sentinel', async () => {
+  const { begin, end, lose, named, sentinel } = await withData()
+  await end('server', FIRST)
+  await expect.poll(named, SOON).not.toBe(FIRST)
+  await lose('sentinel', FIRST)
+  await begin('sentinel', FIRST)
+  const named1 = () => sentinel(FIRST).call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'waybridge')
+  await expect.poll(() => named1().then(([host]: any) => host, String), SOON).toBe(await named())
+  for (const host of HOSTS) await expect.poll(() => others(sentinel(host)), SOON).toBe(2)
+})
+
+/** How many other Sentinels one knows. */
+async function others(sentinel: Redis): Promise<number> {
+  return ((await sentinel.call('SENTINEL', 'SENTINELS', 'waybridge').catch(() => [])) as unknown[]).length
+}
+
+/** Three machines without a Redis. */
+async function site() {
   const dir = await temporaryDir()
-  const [primary, replica] = await freePorts(2)
-  const running = new Map<Role, ChildProcess>()
-  const dirOf = (role: Role) => join(dir, role)
+  const [port, sentinelPort] = await freePorts(2)
+  const running = new Map<string, ChildProcess>()
+  const dirOf = (role: Role, host: string) => join(dir, `${role}-${host}`)
+  const variables = {
+    ...process.env,
+    ...env,
+    PATH: [dirname(command), process.env.PATH].join(delimiter),
+    REDISCLI_AUTH: 'secret',
+    SERVERS: HOSTS.join(' '),
+    SENTINELS: HOSTS.join(' '),
+    CONF: join(ROOT, 'docker'),
+    PORT: `${port}`,
+    SENTINEL_PORT: `${sentinelPort}`,
+  }
 
-  async function begin(role: Role, more: readonly string[] = [], password = 'secret') {
-    const [own, other] = role === 'primary' ? [primary, replica] : [replica, primary]
-    await mkdir(dirOf(role), { recursive: true })
-    const script = [join(ROOT, 'docker/redis-start.sh'), role, join(ROOT, 'docker/redis.conf'), '127.0.0.1', `${other}`]
-    const options = [
-      '--dir',
-      dirOf(role),
-      '--port',
-      `${own}`,
-      '--maxmemory',
-      '64mb',
-      '--repl-diskless-sync-delay',
-      '0',
-      ...more,
-    ]
-    const path = [dirname(command), process.env.PATH].join(delimiter)
-    const variables = { ...process.env, ...env, PATH: path, REDISCLI_AUTH: password, DATA: dirOf(role) }
-    const child = spawn('sh', [...script, ...options], { env: variables, stdio: ['ignore', 'ignore', 'pipe'] })
+  async function begin(role: Role, host: string) {
+    const folder = dirOf(role, host)
+    await mkdir(folder, { recursive: true })
+    const forServer = ['--dir', folder, '--maxmemory', '64mb', '--repl-diskless-sync-delay', '0']
+    const args = [role, host, '--bind', host, ...(role === 'server' ? forServer : [])]
+    const child = spawn('sh', [join(ROOT, 'docker/redis-start.sh'), ...args], {
+      env: { ...variables, DATA: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     onTestFinished(() => void child.kill('SIGKILL'))
-    running.set(role, child)
+    running.set(folder, child)
     let said = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
     return { child, said: () => said }
   }
 
-  async function end(role: Role): Promise<void> {
-    const child = running.get(role)!
+  async function end(role: Role, host: string): Promise<void> {
+    const child = running.get(dirOf(role, host))!
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
 
-  async function lose(role: Role): Promise<void> {
-    await end(role)
-    await rm(dirOf(role), { recursive: true })
+  async function lose(role: Role, host: string): Promise<void> {
+    await end(role, host)
+    await rm(dirOf(role, host), { recursive: true })
   }
 
-  return { begin, end, lose, dirOf, primary, replica }
+  const server = (host: string) => clientOf(host, port)
+  const sentinel = (host: string) => clientOf(host, sentinelPort)
+  /** The primary that the second Sentinel names. */
+  async function named(): Promise<string> {
+    const answer = await sentinel(SECOND).call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'waybridge')
+    return (answer as [string, string])[0]
+  }
+  return { begin, end, lose, dirOf, server, sentinel, named }
 }
 
-function clientOf(port: number, options: { enableReadyCheck?: boolean } = {}): Redis {
-  const redis = new Redis(port, { password: 'secret', maxRetriesPerRequest: 0, ...options }).on('error', () => {})
+/** Three machines whose servers have keys on the disks of all, and whose Sentinels know each other and all servers. */
+async function withData() {
+  const machines = await site()
+  for (const role of ROLES) for (const host of HOSTS) await machines.begin(role, host)
+  const primary = machines.server(FIRST)
+  await expect.poll(() => primary.set('0', '').catch(String), SOON).toBe('OK')
+  const commands = Array.from({ length: KEYS - 1 }, (_, key) => ['set', `${key + 1}`, ''])
+  await primary.pipeline(commands).exec()
+  // Until a new replica has rewritten its file, that lacks what the replica got meanwhile.
+  const isRewritten = (host: string) => async () => /aof_rewrite_in_progress:0/.test(await machines.server(host).info())
+  for (const host of HOSTS) await expect.poll(isRewritten(host), SOON).toBe(true)
+  expect(await primary.wait(2, 10_000)).toBe(2)
+  for (const host of HOSTS) {
+    const sentinel = machines.sentinel(host)
+    await expect.poll(() => others(sentinel), SOON).toBe(2)
+    const replicas = async () => (await sentinel.call('SENTINEL', 'REPLICAS', 'waybridge')) as unknown[]
+    await expect.poll(async () => (await replicas()).length, SOON).toBe(2)
+  }
+  return machines
+}
+
+function clientOf(host: string, port: number): Redis {
+  const redis = new Redis(port, host, { password: 'secret', maxRetriesPerRequest: 0 }).on('error', () => {})
   onTestFinished(() => redis.disconnect())
   return redis
-}
-
-/** A primary and its replica with 9000 keys on the disks of both. */
-async function withData() {
-  const servers = await pair()
-  await Promise.all([servers.begin('primary'), servers.begin('replica')])
-  const replica = clientOf(servers.replica)
-  // Until a new replica has rewritten its file, that lacks what the replica got meanwhile.
-  const hasFile = async () => {
-    const [link, file] = await Promise.all([replica.info('replication'), replica.info('persistence')])
-    return /master_link_status:up/.test(link) && /aof_rewrite_in_progress:0/.test(file)
-  }
-  await expect.poll(() => hasFile().catch(() => false), soon).toBe(true)
-  await stored(clientOf(servers.primary))
-  return servers
-}
-
-/** Stores 9000 keys. A primary refuses them until its replica is there. */
-async function stored(redis: Redis): Promise<void> {
-  await expect.poll(() => redis.set('0', '').catch(String), soon).toBe('OK')
-  const commands = Array.from({ length: 8999 }, (_, key) => ['set', `${key + 1}`, ''])
-  await redis.pipeline(commands).exec()
-  expect(await redis.wait(1, 10_000)).toBe(1)
 }

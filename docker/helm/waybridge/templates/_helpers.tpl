@@ -4,13 +4,10 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{- define "waybridge.name" -}}
-{{ .root.Release.Name }}-{{ .component }}
-{{- end }}
-
-{{- /* The name of a gateway's pod in full: HAProxy does not use search domains. */}}
-{{- define "waybridge.gatewayHost" -}}
-{{ .root.Release.Name }}-gateway-{{ .pod }}.{{ .root.Release.Name }}-gateway.{{ .root.Release.Namespace }}.svc.{{ .root.Values.clusterDomain }}
+{{- /* Name and labels of an object: root, component, and name if it is not that of the component. */}}
+{{- define "waybridge.metadata" -}}
+name: {{ .root.Release.Name }}-{{ .name | default .component }}
+labels: {{- include "waybridge.labels" . | nindent 2 }}
 {{- end }}
 
 {{- define "waybridge.podSecurity" -}}
@@ -27,42 +24,95 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{- /* The pod of a role: root, role, resources. `state`: a claim holds the data folder. */}}
+{{- /* What all pods have: root, component, user, group. */}}
+{{- define "waybridge.podCommon" -}}
+automountServiceAccountToken: false
+securityContext: {{- include "waybridge.podSecurity" . | nindent 2 }}
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+affinity:
+  {{- with .root.Values.affinity }}
+  {{- toYaml . | nindent 2 }}
+  {{- else }}
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels: {{- include "waybridge.labels" . | nindent 14 }}
+  {{- end }}
+{{- end }}
+
+{{- /* A claim for a data folder: storage, storageClass. */}}
+{{- define "waybridge.dataClaim" -}}
+- metadata: { name: data }
+  spec:
+    accessModes: [ReadWriteOnce]
+    {{- with .storageClass }}
+    storageClassName: {{ . }}
+    {{- end }}
+    resources: { requests: { storage: {{ .storage }} } }
+{{- end }}
+
+{{- /* The pod of a role: root, component, resources. `state`: a claim holds the data folder. */}}
 {{- define "waybridge.pod" -}}
+{{- $values := .root.Values }}
 metadata:
-  labels: {{- include "waybridge.labels" (dict "root" .root "component" .role) | nindent 4 }}
-  annotations: { prometheus.io/scrape: "true" }
+  labels: {{- include "waybridge.labels" . | nindent 4 }}
+  annotations:
+    prometheus.io/scrape: "true"
+    checksum/gateway: {{ include "waybridge.gatewayYaml" .root | sha256sum }}
 spec:
-  automountServiceAccountToken: false
+  {{- include "waybridge.podCommon" (merge (dict "user" 1000 "group" 1000) .) | nindent 2 }}
   terminationGracePeriodSeconds: 15
-  securityContext: {{- include "waybridge.podSecurity" (dict "user" 1000 "group" 1000) | nindent 4 }}
   containers:
-    - name: {{ .role }}
-      image: "{{ .root.Values.image.repository }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}"
-      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-      args: [{{ .role }}]
+    - name: {{ .component }}
+      image: {{ include "waybridge.image" .root }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
+      args: [{{ .component }}]
       env:
-        - { name: ADMIN_TOKEN, valueFrom: { secretKeyRef: { name: {{ .root.Values.secret }}, key: admin-token } } }
-        - { name: REDIS_PASSWORD, valueFrom: { secretKeyRef: { name: {{ .root.Values.secret }}, key: redis-password } } }
-        - { name: REDIS_URL, value: "redis://:$(REDIS_PASSWORD)@{{ .root.Release.Name }}-redis-0.{{ .root.Release.Name }}-redis:6379" }
-        - { name: TRACKING_URL, value: {{ .root.Values.trackingUrl | default (printf "http://%s-tracking:8090" .root.Release.Name) | quote }} }
-        - { name: PROXY_NETWORK, value: {{ .root.Values.podNetwork | quote }} }
-        {{- with .root.Values.env }}{{ toYaml . | nindent 8 }}{{ end }}
+        - { name: ADMIN_TOKEN, valueFrom: { secretKeyRef: { name: {{ $values.secret }}, key: admin-token } } }
+        - { name: TRACKING_URL, value: {{ $values.trackingUrl | default (printf "http://%s-tracking:8090" .root.Release.Name) | quote }} }
+        {{- include "waybridge.redisEnv" .root | nindent 8 }}
+        {{- with $values.env }}{{ toYaml . | nindent 8 }}{{ end }}
       ports:
         - { name: monitor, containerPort: 9464 }
       securityContext: {{- include "waybridge.containerSecurity" . | nindent 8 }}
       resources: {{- toYaml (.resources | default dict) | nindent 8 }}
-      startupProbe: { httpGet: { path: /readyz, port: monitor }, periodSeconds: 2, failureThreshold: 150 }
+      # A Redis that is away or loads its data is no reason to restart: only readiness asks for it.
+      startupProbe: { httpGet: { path: /healthz, port: monitor }, periodSeconds: 2, failureThreshold: 150 }
       readinessProbe: { httpGet: { path: /readyz, port: monitor }, periodSeconds: 5 }
       livenessProbe: { httpGet: { path: /healthz, port: monitor }, periodSeconds: 15, timeoutSeconds: 5, failureThreshold: 4 }
       volumeMounts:
         - { name: config, mountPath: /app/config, readOnly: true }
         - { name: data, mountPath: /app/.data }
         - { name: tmp, mountPath: /tmp }
+        {{- with $values.extraVolumeMounts }}{{ toYaml . | nindent 8 }}{{ end }}
   volumes:
-    - { name: config, configMap: { name: {{ include "waybridge.name" (dict "root" .root "component" "config") }} } }
+    - name: config
+      {{- if $values.config.existingClaim }}
+      persistentVolumeClaim: { claimName: {{ $values.config.existingClaim }}, readOnly: true }
+      {{- else }}
+      projected:
+        sources:
+          - configMap: { name: {{ .root.Release.Name }}-config }
+          {{- with $values.config.sources }}{{ toYaml . | nindent 10 }}{{ end }}
+      {{- end }}
     {{- if not .state }}
     - { name: data, emptyDir: {} }
     {{- end }}
     - { name: tmp, emptyDir: {} }
+    {{- with $values.extraVolumes }}{{ toYaml . | nindent 4 }}{{ end }}
+{{- end }}
+
+{{- define "waybridge.image" -}}
+"{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
 {{- end }}

@@ -22,8 +22,16 @@ interface KubernetesObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string }
-  readonly spec?: any
+  readonly spec?: Spec
   readonly data?: Readonly<Record<string, string>>
+}
+
+/** What the tests look at in a Service or a NetworkPolicy. */
+interface Spec {
+  readonly selector: Readonly<Record<string, string>>
+  readonly externalTrafficPolicy?: string
+  readonly ports: readonly { readonly port: number }[]
+  readonly ingress: readonly { readonly from: unknown }[]
 }
 
 beforeEach(({ skip }) => skip(!existsSync(join(BIN, 'helm')), 'there is no helm, and no Go that builds it'))
@@ -68,7 +76,7 @@ it('HAProxy looks up each gateway by a name in full, and the balancer has the po
   expect(config).toContain('server-template gateway- 12 tracking-gateway.default.svc.k8s.example.com:5027\n')
   expect(portsOf(objects, 'tcp')).toEqual([5000, 5013, 5023, 5027, 5055, 1883])
   expect(portsOf(objects, 'udp')).toEqual([5000])
-  const { spec } = named(objects, 'Service', 'udp')!
+  const spec = named(objects, 'Service', 'udp')!.spec!
   expect(spec.selector['app.kubernetes.io/component']).toBe('gateway')
   expect(spec.externalTrafficPolicy).toBe('Local')
 })
@@ -84,8 +92,8 @@ it('the ports are those of a gateway.yaml of your own, whose text stays as it is
 
 it('without HAProxy the balancer reaches the gateways, and only it may send PROXY headers', async () => {
   const objects = await rendered('direct.yaml')
-  expect(named(objects, 'Service', 'tcp')!.spec.selector['app.kubernetes.io/component']).toBe('gateway')
-  const [devices] = named(objects, 'NetworkPolicy', 'gateway')!.spec.ingress
+  expect(named(objects, 'Service', 'tcp')!.spec!.selector['app.kubernetes.io/component']).toBe('gateway')
+  const [devices] = named(objects, 'NetworkPolicy', 'gateway')!.spec!.ingress
   expect(devices.from).toEqual(['10.1.0.0/16', '10.2.0.0/16'].map((cidr) => ({ ipBlock: { cidr } })))
 })
 
@@ -139,5 +147,5 @@ function named(objects: readonly KubernetesObject[], kind: string, name: string)
 }
 
 function portsOf(objects: readonly KubernetesObject[], name: string): number[] {
-  return named(objects, 'Service', name)!.spec.ports.map(({ port }: { port: number }) => port)
+  return named(objects, 'Service', name)!.spec!.ports.map(({ port }) => port)
 }

@@ -18,6 +18,7 @@ const SHIFT = 21_000
 const VANS = ['356307042441013', '356307042441021']
 const VAN_HOST = '127.0.0.77'
 const HOSTS = { haproxy: '127.0.0.10', 'gateway-1': '127.0.0.11', 'gateway-2': '127.0.0.12', tracking: '127.0.0.20' }
+const PASSWORD = 'several-password'
 const SOON = { timeout: 100_000, interval: 100 }
 
 let haproxy: Program | undefined
@@ -26,16 +27,12 @@ beforeEach(async ({ skip }) => {
   skip(!haproxy, 'there is no haproxy, and apt cannot fetch it')
 })
 
-it('the shipped configuration runs two gateways behind HAProxy, two workers, and Redis with a replica', async () => {
-  const [port, sentinelPort, replicaPort, otherPort] = await freePorts(4)
-  const host = '127.0.0.1'
-  const machines = [
-    { host, port, sentinelPort },
-    { host, port: replicaPort, sentinelPort: otherPort },
-  ]
-  const redis = await RedisGroup.start({ machines })
+it('the shipped configuration runs two gateways behind HAProxy, two workers, and Redis with Sentinels', async () => {
+  const ports = await freePorts(6)
+  const machines = [0, 2, 4].map((at) => ({ host: '127.0.0.1', port: ports[at], sentinelPort: ports[at + 1] }))
+  const redis = await RedisGroup.start({ machines, password: PASSWORD })
   onTestFinished(() => redis.stop())
-  const site = await prepareSite(`redis://${host}:${port}`)
+  const site = await prepareSite(machines.map(({ host, sentinelPort }) => `${host}:${sentinelPort}`))
   await site.run('tracking', HOSTS.tracking)
   await site.run('admin', '127.0.0.21')
   const gateways = [await site.run('gateway', HOSTS['gateway-1']), await site.run('gateway', HOSTS['gateway-2'])]
@@ -69,7 +66,7 @@ interface Contact {
 }
 
 /** A folder with the shipped files for these ports, and what runs on it until the test is over. */
-async function prepareSite(redisUrl: string) {
+async function prepareSite(sentinels: readonly string[]) {
   const dir = await temporaryDir()
   const config = join(dir, 'config')
   await cp(join(DOCKER, 'several'), config, { recursive: true })
@@ -86,7 +83,8 @@ async function prepareSite(redisUrl: string) {
   }
   const base = {
     ...process.env,
-    REDIS_URL: redisUrl,
+    ...Object.fromEntries(sentinels.map((address, at) => [`SENTINEL_${at + 1}`, address])),
+    REDIS_PASSWORD: PASSWORD,
     ADMIN_TOKEN: token,
     PROXY_NETWORK: '127.0.0.0/24',
     TRACKING_URL: `http://${HOSTS.tracking}:${8090 + SHIFT}`,

@@ -1,15 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 import { findProgram } from '../support/debian-program.mjs'
+import { CHART, type KubernetesObject, named, objectsIn, rendered, service } from './chart.ts'
 import { documentedCommands } from './documented.ts'
 import { run } from './engine.ts'
 import { BIN, CACHE, ROOT } from './place.mjs'
 
 /* The chart with several values: each object read strictly as the type of Kubernetes that it is, each file by the program that reads it. */
 
-const CHART = join(ROOT, 'docker/helm/waybridge')
 const VALUES = join(ROOT, 'test/deploy/values')
 const SHAPES = ['defaults', ...readdirSync(VALUES)] as const
 const VERSIONS = ['1.30', '1.37']
@@ -18,22 +17,6 @@ const OF_OPERATORS = /^(monitoring\.coreos\.com|keda\.sh)\//
 /** What the pods have in their environment. */
 const VARIABLES = ['ADMIN_TOKEN', 'REDIS_PASSWORD'].map((name) => `${name}=0123456789abcdef0123456789abcdef`)
 
-interface KubernetesObject {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string }
-  readonly spec?: Spec
-  readonly data?: Readonly<Record<string, string>>
-}
-
-/** What the tests look at in a Service or a NetworkPolicy. */
-interface Spec {
-  readonly selector: Readonly<Record<string, string>>
-  readonly externalTrafficPolicy?: string
-  readonly ports: readonly { readonly port: number }[]
-  readonly ingress: readonly { readonly from: unknown }[]
-}
-
 beforeEach(({ skip }) => skip(!existsSync(join(BIN, 'helm')), 'there is no helm, and no Go that builds it'))
 
 it('helm finds no fault in the chart', async () => {
@@ -41,11 +24,11 @@ it('helm finds no fault in the chart', async () => {
 })
 
 it.each(SHAPES)('the chart with %s makes valid objects', async (name) => {
-  await validate(await rendered(name))
+  await validate(await shape(name))
 })
 
 it.each(SHAPES)('waybridge and HAProxy read the files that the chart with %s makes', async (name) => {
-  const objects = await rendered(name)
+  const objects = await shape(name)
   const folder = join(CACHE, 'chart-files')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -71,18 +54,18 @@ it.each(SHAPES)('waybridge and HAProxy read the files that the chart with %s mak
 })
 
 it('HAProxy looks up each gateway by a name in full, and the balancer has the ports of the listeners', async () => {
-  const objects = await rendered('own-api.yaml')
+  const objects = await shape('own-api.yaml')
   const { 'haproxy.cfg': config } = named(objects, 'ConfigMap', 'haproxy')!.data!
   expect(config).toContain('server-template gateway- 12 tracking-gateway.default.svc.k8s.example.com:5027\n')
   expect(portsOf(objects, 'tcp')).toEqual([5000, 5013, 5023, 5027, 5055, 1883])
   expect(portsOf(objects, 'udp')).toEqual([5000])
-  const spec = named(objects, 'Service', 'udp')!.spec!
-  expect(spec.selector['app.kubernetes.io/component']).toBe('gateway')
-  expect(spec.externalTrafficPolicy).toBe('Local')
+  const udp = service(objects, 'udp')
+  expect(udp.selector['app.kubernetes.io/component']).toBe('gateway')
+  expect(udp.externalTrafficPolicy).toBe('Local')
 })
 
 it('the ports are those of a gateway.yaml of your own, whose text stays as it is', async () => {
-  const objects = await rendered('operators.yaml')
+  const objects = await shape('operators.yaml')
   expect(portsOf(objects, 'tcp')).toEqual([5023, 8093, 1884, 8884])
   expect(portsOf(objects, 'udp')).toEqual([5005])
   const { 'gateway.yaml': text } = named(objects, 'ConfigMap', 'config')!.data!
@@ -91,10 +74,10 @@ it('the ports are those of a gateway.yaml of your own, whose text stays as it is
 })
 
 it('without HAProxy the balancer reaches the gateways, and only it may send PROXY headers', async () => {
-  const objects = await rendered('direct.yaml')
-  expect(named(objects, 'Service', 'tcp')!.spec!.selector['app.kubernetes.io/component']).toBe('gateway')
-  const [devices] = named(objects, 'NetworkPolicy', 'gateway')!.spec!.ingress
-  expect(devices.from).toEqual(['10.1.0.0/16', '10.2.0.0/16'].map((cidr) => ({ ipBlock: { cidr } })))
+  const objects = await shape('direct.yaml')
+  expect(service(objects, 'tcp').selector['app.kubernetes.io/component']).toBe('gateway')
+  const { ingress } = named(objects, 'NetworkPolicy', 'gateway')!.spec as { ingress: { from: unknown }[] }
+  expect(ingress[0].from).toEqual(['10.1.0.0/16', '10.2.0.0/16'].map((cidr) => ({ ipBlock: { cidr } })))
 })
 
 it.each([
@@ -123,13 +106,8 @@ it('the documented command makes valid objects with the files of a configuration
   await validate(objectsIn(text))
 })
 
-async function rendered(name: (typeof SHAPES)[number]): Promise<KubernetesObject[]> {
-  const values = name === 'defaults' ? [] : ['--values', join(VALUES, name)]
-  return objectsIn(await run('helm', 'template', 'tracking', CHART, ...values))
-}
-
-function objectsIn(text: string): KubernetesObject[] {
-  return parseAllDocuments(text).flatMap((document) => (document.toJS() as KubernetesObject | null) ?? [])
+function shape(name: (typeof SHAPES)[number]): Promise<KubernetesObject[]> {
+  return rendered(...(name === 'defaults' ? [] : ['--values', join(VALUES, name)]))
 }
 
 async function validate(objects: readonly KubernetesObject[]): Promise<void> {
@@ -142,10 +120,6 @@ async function validate(objects: readonly KubernetesObject[]): Promise<void> {
   for (const version of VERSIONS) await run('kubernetes-validate', '--strict', '-k', version, file)
 }
 
-function named(objects: readonly KubernetesObject[], kind: string, name: string): KubernetesObject | undefined {
-  return objects.find((object) => object.kind === kind && object.metadata.name === `tracking-${name}`)
-}
-
 function portsOf(objects: readonly KubernetesObject[], name: string): number[] {
-  return named(objects, 'Service', name)!.spec!.ports.map(({ port }) => port)
+  return service(objects, name).ports.map(({ port }) => port)
 }

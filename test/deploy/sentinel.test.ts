@@ -1,20 +1,13 @@
-import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createFleet, devicesYaml } from '../../src/sandbox/fleet.ts'
-import { speechesOption } from '../../src/sandbox/options.ts'
 import { documentedCommands } from './documented.ts'
-import { json, podman, shell, start } from './engine.ts'
-import { COPY, ROOT } from './place.mjs'
+import { COMPANY, DEVICES, drive, goesOn, SOON } from './drive.ts'
+import { json, podman, shell } from './engine.ts'
+import { COPY } from './place.mjs'
 import { checkHealth, edit, endAll, prepareSite } from './site.ts'
 
 /* docker/compose.sentinel.yaml by the commands of docker/README.md, in a network namespace of its own. */
 
-const VANS = 12
-/** Each answers a fix once it is stored; the file publishes their ports. */
-const SPEECHES = 'teltonika-8e,gt06,osmand,fix'
-const OAUTH = 'deploy-oauth-token'
 const FILE = 'docker/compose.sentinel.yaml'
-const SOON = { timeout: 90_000, interval: 500 }
 
 const commands = documentedCommands('## Several processes behind HAProxy')
 const end = new AbortController()
@@ -50,8 +43,7 @@ it('the site behind HAProxy goes on when both gateways are replaced by ones with
     const before = await addressOf(service)
     await replace(service)
     expect(await addressOf(service)).not.toBe(before)
-    const acked = load.acked()
-    await expect.poll(load.acked, SOON).toBeGreaterThan(acked + 2 * VANS)
+    await goesOn(load)
   }
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
@@ -91,12 +83,6 @@ it('a primary that lost its volume is a replica again by the documented commands
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 
-/** Resolves once each van has had two more fixes acknowledged. */
-async function goesOn(load: ReturnType<typeof drive>): Promise<void> {
-  const acked = load.acked()
-  await expect.poll(load.acked, SOON).toBeGreaterThan(acked + 2 * VANS)
-}
-
 /** The service of the primary that a Sentinel names. */
 async function primary(): Promise<string> {
   const [address] = await askSentinel('get-master-addr-by-name waybridge')
@@ -122,29 +108,9 @@ function serviceOf(address: string): string {
 
 /** Puts a company and its vans into the files, as the document says. Grafana is left out: Debian has no package of it. */
 function prepareConfig(): void {
-  const company = `companies: [{ company_id: 1, apikey: deploy-apikey, oauth_token: ${OAUTH} }]`
-  edit('docker/several/gateway.yaml', (text) => text.replace('companies: []', company))
-  edit('docker/several/devices.yaml', () => devicesYaml(createFleet(VANS, speechesOption(SPEECHES))))
+  edit('docker/several/gateway.yaml', (text) => text.replace('companies: []', COMPANY))
+  edit('docker/several/devices.yaml', () => DEVICES)
   edit(FILE, (text) => text.replace(/\n {2}grafana:\n[\s\S]*?(?=\n\S)/, '\n').replace('\n  grafana:', ''))
-}
-
-/** Lets vans send until `end`, which resolves to how it ended. */
-function drive() {
-  let last: Record<string, number> = {}
-  const say = (line: string) => {
-    last = Object.fromEntries(line.split(' ').map((part) => [part.split('=')[0], Number(part.split('=')[1])]))
-  }
-  const options = [`${VANS}`, SPEECHES, 'http://127.0.0.1:8090', OAUTH]
-  const child = start(say, process.execPath, `${ROOT}/test/deploy/load.ts`, ...options)
-  return {
-    acked: () => last.acked ?? 0,
-    async end() {
-      const ended = once(child, 'exit')
-      child.kill('SIGTERM')
-      await ended
-      return { ...last, missing: last.sent - last.acked }
-    },
-  }
 }
 
 /** Removes the container of a service, and upgrades the service as the document says. podman-compose itself replaces none for its image alone. */

@@ -1,0 +1,86 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { rendered } from './chart.ts'
+import { COMPANY, DEVICES, drive, goesOn, SOON } from './drive.ts'
+import { json, podman } from './engine.ts'
+import { BIN, CACHE } from './place.mjs'
+import { containerName, Pods, SUBNET } from './pods.ts'
+import { endAll, prepareSite } from './site.ts'
+
+/* The pods that the chart describes, in containers: three gateways behind HAProxy, three Redis servers with Sentinels. */
+
+const SECRET = { 'admin-token': 'deploy-admin-token-0123456789abcdef', 'redis-password': 'deploy-redis-password' }
+
+let pods: Pods
+
+beforeEach(({ skip }) => skip(!existsSync(join(BIN, 'helm')), 'there is no helm, and no Go that builds it'))
+beforeAll(prepareSite)
+afterAll(endAll)
+
+it('the pods of the chart become ready, as the test of the release says', async () => {
+  pods = new Pods(await objects(), SECRET)
+  await pods.start(['tracking-tcp', 'tracking-udp', 'tracking-tracking'])
+  await expect.poll(() => pods.test('tracking-test').catch(String), SOON).toContain('"ok":true')
+})
+
+it('HAProxy of the chart spreads the vans over all gateways, and they go on when a gateway and the primary of Redis crash', async () => {
+  const load = drive()
+  await expect.poll(load.acked, SOON).toBeGreaterThan(50)
+  for (const pod of [0, 1, 2]) expect(await connections(`tracking-gateway-${pod}`)).toBeGreaterThan(0)
+  await crash('tracking-gateway-1', 'gateway')
+  await goesOn(load)
+  await crash(await primary(), 'redis')
+  await goesOn(load)
+  expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
+}, 240_000)
+
+it('a pod of the chart that lost its claim is a replica again, and nothing acknowledged is lost', async () => {
+  const load = drive()
+  await expect.poll(load.acked, SOON).toBeGreaterThan(50)
+  const lost = await primary()
+  await pods.lose(lost, 'data')
+  await goesOn(load)
+  expect(await primary()).not.toBe(lost)
+  expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
+}, 240_000)
+
+function objects() {
+  const values = join(CACHE, 'pods.json')
+  const settings = {
+    image: { repository: 'localhost/waybridge', tag: 'latest' },
+    podNetwork: SUBNET,
+    config: { gateway: `${COMPANY}\n`, devices: DEVICES },
+    gateway: { replicas: 3 },
+    worker: { replicas: 1 },
+    haproxy: { replicas: 1 },
+    prometheus: { enabled: false },
+    grafana: { enabled: false },
+  }
+  writeFileSync(values, JSON.stringify(settings))
+  return rendered('--values', values)
+}
+
+/** Kills the process of a container, which is started again. */
+async function crash(pod: string, container: string): Promise<void> {
+  const [{ State }] = await json<{ State: { Pid: number } }[]>('inspect', containerName(pod, container))
+  process.kill(State.Pid, 'SIGKILL')
+}
+
+/** The pod of the primary that the Sentinel of a pod names. */
+async function primary(): Promise<string> {
+  const say = ['redis-cli', '-p', '26379', 'sentinel', 'get-master-addr-by-name', 'waybridge']
+  const [address] = (await podman('exec', containerName('tracking-redis-2', 'sentinel'), ...say)).split('\n')
+  for (const pod of [0, 1, 2].map((index) => `tracking-redis-${index}`))
+    if ((await podman('exec', containerName(pod, 'redis'), 'hostname', '-I').catch(() => '')).trim() === address)
+      return pod
+  throw new Error(`no pod has the address ${address}`)
+}
+
+/** The number of connections of devices that a gateway has. */
+async function connections(pod: string): Promise<number> {
+  const ask = "console.log(await (await fetch('http://127.0.0.1:9464/metrics')).text())"
+  const metrics = await podman('exec', containerName(pod, 'gateway'), 'node', '--input-type=module', '-e', ask)
+  const values = metrics.matchAll(/^waybridge_connections\{[^}]*\} (\d+)/gm)
+  return Array.from(values, ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0)
+}

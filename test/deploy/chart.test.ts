@@ -87,6 +87,7 @@ it.each([
     ['config.gateway=listeners: [{ transport: tcp\\, port: 5027\\, protocol: teltonika }]'],
     'the listener on port 5027 needs proxy_protocol: true',
   ],
+  ['a section that no other pod would reach', ['config.gateway=admin: { port: 8080 }'], 'admin.host is missing'],
   ['PROXY headers from anybody', ['service.proxyProtocol=true'], 'service.proxyNetworks is missing'],
   ['a gateway.yaml that is none', ['config.gateway=companies: ['], 'config.gateway: '],
 ])('the chart refuses %s', async (_, settings, reason) => {

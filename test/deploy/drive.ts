@@ -7,7 +7,7 @@ import { ROOT } from './place.mjs'
 
 /* Vans that send to a site in the namespace, and the files that make them its own. */
 
-export const VANS = 12
+const VANS = 12
 /** Each answers a fix once it is stored; the site publishes their ports. */
 const SPEECHES = 'teltonika-8e,gt06,osmand,fix'
 const OAUTH = 'deploy-oauth-token'
@@ -38,8 +38,9 @@ export function drive() {
   }
 }
 
-/** Resolves once the vans have had two more fixes each acknowledged. */
-export async function goesOn(load: Load): Promise<void> {
-  const acked = load.acked()
+/** Resolves once the vans have had two more fixes each acknowledged, to the seconds that this took. */
+export async function goesOn(load: Load): Promise<number> {
+  const [acked, begun] = [load.acked(), performance.now()]
   await expect.poll(load.acked, SOON).toBeGreaterThan(acked + 2 * VANS)
+  return (performance.now() - begun) / 1000
 }

@@ -101,9 +101,16 @@ export class Pods {
     const ports = services
       .filter((each) => published.includes(each.name))
       .flatMap((each) => each.ports.map(({ port, protocol = 'TCP' }) => `${port}:${port}/${protocol.toLowerCase()}`))
+    const address = SUBNET.replace('0/24', `${this.#address++}`)
     const options = [
-      ...['--name', containerName(name), '--hostname', name, '--network', NETWORK],
-      ...['--ip', SUBNET.replace('0/24', `${this.#address++}`)],
+      '--name',
+      containerName(name),
+      '--hostname',
+      name,
+      '--network',
+      NETWORK,
+      '--ip',
+      address,
       ...aliases.flatMap((alias) => ['--network-alias', alias]),
       ...ports.flatMap((port) => ['--publish', port]),
     ]
@@ -114,20 +121,24 @@ export class Pods {
     }
   }
 
-  #optionsOf(name: string, { spec }: Pod, { command, args = [], ...container }: Container): string[] {
+  #optionsOf(name: string, { spec }: Pod, container: Container): string[] {
     const { runAsUser, runAsGroup } = spec.securityContext
-    const { memory } = container.resources?.limits ?? {}
-    const env = container.env?.map(({ name: variable, value, valueFrom }) => {
+    const { command, args = [], env: variables = [], volumeMounts = [], resources } = container
+    const memory = resources?.limits?.memory
+    const env = variables.map(({ name: variable, value, valueFrom }) => {
       return `${variable}=${valueFrom ? this.#secret[valueFrom.secretKeyRef.key] : value}`
     })
-    const mounts = container.volumeMounts?.map((mount) => {
+    const mounts = volumeMounts.map((mount) => {
       return `${this.#folderOf(name, mount.name, spec)}:${mount.mountPath}:${mount.readOnly ? 'ro' : 'rw'}`
     })
     return [
-      ...[`--user=${runAsUser}:${runAsGroup}`, '--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'],
+      `--user=${runAsUser}:${runAsGroup}`,
+      '--read-only',
+      '--cap-drop=all',
+      '--security-opt=no-new-privileges',
       ...(memory ? [`--memory=${memory.replace('i', '').toLowerCase()}`] : []),
-      ...['--env', `HOSTNAME=${name}`, ...(env ?? []).flatMap((each) => ['--env', each])],
-      ...(mounts ?? []).flatMap((each) => ['--volume', each]),
+      ...[`HOSTNAME=${name}`, ...env].flatMap((each) => ['--env', each]),
+      ...mounts.flatMap((each) => ['--volume', each]),
       ...(command ? ['--entrypoint', JSON.stringify(command)] : []),
       container.image,
       ...args,

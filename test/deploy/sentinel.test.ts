@@ -53,7 +53,7 @@ it('the site goes on by itself when the primary of Redis crashes, and loses noth
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const [{ State }] = await json<{ State: { Pid: number } }[]>('inspect', await nameOf(await primary()))
   process.kill(State.Pid, 'SIGKILL')
-  await goesOn(load)
+  expect(await goesOn(load)).toBeLessThan(30)
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 

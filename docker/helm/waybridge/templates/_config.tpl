@@ -67,6 +67,11 @@
 {{- define "waybridge.gatewayYaml" -}}
 {{- $own := fromYaml .Values.config.gateway }}
 {{- if $own.Error }}{{ fail (printf "config.gateway: %s" $own.Error) }}{{ end }}
+{{- range $key := list "admin" "monitor" }}
+{{- if and (hasKey $own $key) (not (get $own $key).host) }}
+{{- fail (printf "config.gateway: %s.host is missing, as your section replaces the whole one of the chart" $key) }}
+{{- end }}
+{{- end }}
 {{- $sections := fromYaml (include "waybridge.sections" .) }}
 {{- range $key := keys $own }}{{ $sections = omit $sections $key }}{{ end }}
 {{- with .Values.config.gateway }}{{ trimSuffix "\n" . }}

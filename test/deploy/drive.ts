@@ -9,23 +9,27 @@ import { ROOT } from './place.mjs'
 
 const VANS = 12
 /** Each answers a fix once it is stored; the site publishes their ports. */
-const SPEECHES = 'teltonika-8e,gt06,osmand,fix'
+export const SPEECHES = 'teltonika-8e,gt06,osmand,fix'
 const OAUTH = 'deploy-oauth-token'
 export const SOON = { timeout: 90_000, interval: 500 }
 
 /** Of gateway.yaml. */
 export const COMPANY = `companies: [{ company_id: 1, apikey: deploy-apikey, oauth_token: ${OAUTH} }]`
-export const DEVICES = devicesYaml(createFleet(VANS, speechesOption(SPEECHES)))
+
+/** Of devices.yaml. */
+export function devicesOf(speeches: string): string {
+  return devicesYaml(createFleet(VANS, speechesOption(speeches)))
+}
 
 type Load = ReturnType<typeof drive>
 
 /** Lets vans send until `end`, which resolves to how it ended. */
-export function drive() {
+export function drive(speeches: string) {
   let last: Record<string, number> = {}
   const say = (line: string) => {
     last = Object.fromEntries(line.split(' ').map((part) => [part.split('=')[0], Number(part.split('=')[1])]))
   }
-  const options = [`${VANS}`, SPEECHES, 'http://127.0.0.1:8090', OAUTH]
+  const options = [`${VANS}`, speeches, 'http://127.0.0.1:8090', OAUTH]
   const child = start(say, process.execPath, `${ROOT}/test/deploy/load.ts`, ...options)
   return {
     acked: () => last.acked ?? 0,

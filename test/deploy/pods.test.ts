@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { rendered } from './chart.ts'
-import { COMPANY, DEVICES, drive, goesOn, SOON } from './drive.ts'
+import { COMPANY, devicesOf, drive, goesOn, SOON, SPEECHES } from './drive.ts'
 import { json, podman } from './engine.ts'
 import { BIN, CACHE } from './place.mjs'
 import { containerName, Pods, SUBNET } from './pods.ts'
@@ -12,6 +12,13 @@ import { endAll, prepareSite } from './site.ts'
 
 const SECRET = { 'admin-token': 'deploy-admin-token-0123456789abcdef', 'redis-password': 'deploy-redis-password' }
 
+const OVER_ALL = `${SPEECHES},teltonika-udp`
+const LISTENERS = [
+  { transport: 'tcp', port: 5023, protocol: 'gt06' },
+  { transport: 'tcp', port: 5027, protocol: 'teltonika' },
+  { transport: 'udp', port: 5027, protocol: 'teltonika' },
+  { transport: 'http', port: 5055, protocol: 'osmand' },
+]
 let pods: Pods
 
 beforeEach(({ skip }) => skip(!existsSync(join(BIN, 'helm')), 'there is no helm, and no Go that builds it'))
@@ -25,7 +32,7 @@ it('the pods of the chart become ready, as the test of the release says', async 
 })
 
 it('HAProxy of the chart spreads the vans over all gateways, and they go on when a gateway and the primary of Redis crash', async () => {
-  const load = drive()
+  const load = drive(OVER_ALL)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   for (const pod of [0, 1, 2]) expect(await connections(`tracking-gateway-${pod}`)).toBeGreaterThan(0)
   await crash('tracking-gateway-1', 'gateway')
@@ -36,7 +43,7 @@ it('HAProxy of the chart spreads the vans over all gateways, and they go on when
 }, 240_000)
 
 it('a pod of the chart that lost its claim is a replica again, and nothing acknowledged is lost', async () => {
-  const load = drive()
+  const load = drive(OVER_ALL)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const lost = await primary()
   await pods.lose(lost, 'data')
@@ -50,7 +57,8 @@ function objects() {
   const settings = {
     image: { repository: 'localhost/waybridge', tag: 'latest' },
     podNetwork: SUBNET,
-    config: { gateway: `${COMPANY}\n`, devices: DEVICES },
+    config: { gateway: `${COMPANY}\n`, devices: devicesOf(OVER_ALL) },
+    listeners: LISTENERS,
     gateway: { replicas: 3 },
     worker: { replicas: 1 },
     haproxy: { replicas: 1 },

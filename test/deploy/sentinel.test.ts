@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { documentedCommands } from './documented.ts'
-import { COMPANY, DEVICES, drive, goesOn, SOON } from './drive.ts'
+import { COMPANY, devicesOf, drive, goesOn, SOON, SPEECHES } from './drive.ts'
 import { json, podman, shell } from './engine.ts'
 import { COPY } from './place.mjs'
 import { checkHealth, edit, endAll, prepareSite } from './site.ts'
@@ -37,7 +37,7 @@ it('by the documented commands all services of compose.sentinel.yaml become heal
 }, 400_000)
 
 it('the site behind HAProxy goes on when both gateways are replaced by ones with other addresses, and loses nothing acknowledged', async () => {
-  const load = drive()
+  const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   for (const service of ['gateway-1', 'gateway-2']) {
     const before = await addressOf(service)
@@ -49,7 +49,7 @@ it('the site behind HAProxy goes on when both gateways are replaced by ones with
 }, 240_000)
 
 it('the site goes on by itself when the primary of Redis crashes, and loses nothing acknowledged', async () => {
-  const load = drive()
+  const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const [{ State }] = await json<{ State: { Pid: number } }[]>('inspect', await nameOf(await primary()))
   process.kill(State.Pid, 'SIGKILL')
@@ -58,7 +58,7 @@ it('the site goes on by itself when the primary of Redis crashes, and loses noth
 }, 240_000)
 
 it('the site goes on with another primary once a lost one is back, acknowledges nothing until then, and loses nothing acknowledged', async () => {
-  const load = drive()
+  const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const before = await primary()
   await podman('kill', await nameOf(before))
@@ -72,7 +72,7 @@ it('the site goes on with another primary once a lost one is back, acknowledges 
 }, 240_000)
 
 it('a primary that lost its volume is a replica again by the documented commands, and nothing acknowledged is lost', async () => {
-  const load = drive()
+  const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const lost = await primary()
   await podman('kill', await nameOf(lost))
@@ -109,7 +109,7 @@ function serviceOf(address: string): string {
 /** Puts a company and its vans into the files, as the document says. Grafana is left out: Debian has no package of it. */
 function prepareConfig(): void {
   edit('docker/several/gateway.yaml', (text) => text.replace('companies: []', COMPANY))
-  edit('docker/several/devices.yaml', () => DEVICES)
+  edit('docker/several/devices.yaml', () => devicesOf(SPEECHES))
   edit(FILE, (text) => text.replace(/\n {2}grafana:\n[\s\S]*?(?=\n\S)/, '\n').replace('\n  grafana:', ''))
 }
 

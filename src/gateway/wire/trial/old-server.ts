@@ -4,11 +4,13 @@ import type { TrialConfig } from '../../../config/schema.ts'
 import { hostPort } from '../../../domain/addresses.ts'
 import { observations } from '../../../observe/observations.ts'
 import { joined, say } from '../../../texts/text.ts'
+import { KnownHost } from './known-host.ts'
 
 /** The old server behind a listener: connections to it, and whether it can be reached. */
 export class OldServer {
   readonly host: string
   readonly port: number
+  readonly known: KnownHost
   readonly #listener: string
   readonly #endNoting: () => void
   #failures = NO_FAILURES
@@ -18,6 +20,7 @@ export class OldServer {
   constructor({ host, port }: Pick<TrialConfig, 'host' | 'port'>, listener: string) {
     this.host = host
     this.port = port
+    this.known = new KnownHost(host)
     this.#listener = listener
     this.#endNoting = observations.noteLasting(() => this.#note())
   }
@@ -28,7 +31,8 @@ export class OldServer {
    */
   connect({ allowHalfOpen = true, isFed = false } = {}): Socket {
     const { host, port } = this
-    const socket = connect({ host, port, ...SOCKETS, allowHalfOpen })
+    const { lookup } = this.known
+    const socket = connect({ host, port, lookup, ...SOCKETS, allowHalfOpen })
     const failed = ({ code = '', message }: NodeJS.ErrnoException) => {
       if (isFed) return
       if (code !== 'EMFILE' && code !== 'ENFILE') return this.failed(code || message)
@@ -64,7 +68,7 @@ export class OldServer {
   }
 
   #probe(): void {
-    const socket = connect({ host: this.host, port: this.port, timeout: PROBE_MS })
+    const socket = connect({ host: this.host, port: this.port, lookup: this.known.lookup, timeout: PROBE_MS })
     socket.on('error', () => {}).on('timeout', () => socket.destroy())
     socket.on('connect', () => {
       this.reached()

@@ -101,7 +101,7 @@ class TrialPeer {
     this.protocol = context.protocol
     this.session = new Conversation('udp', `${address}:${port}`, { port: context.port, trial })
     this.#comparison = new AnswerComparison((compared) => trial.compared(this.session, this.protocol, compared))
-    this.#old = createSocket(server.host.includes(':') ? 'udp6' : 'udp4')
+    this.#old = createSocket({ type: server.host.includes(':') ? 'udp6' : 'udp4', lookup: server.known.lookupOne })
     this.#old.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
       // A device that we answer misses nothing.
       if (!this.#isFed) server.unanswered(code)

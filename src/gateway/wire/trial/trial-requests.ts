@@ -58,7 +58,7 @@ export class TrialRequests {
     this.#feed.close()
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, { origin, body }: ServedRequest): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse, { origin, body }: RequestInTurn): Promise<void> {
     const { exchanges, trial } = this.#context
     const entry = trial.hasSwitched ? await this.#switched(request, response, body) : undefined
     const isLost = request.socket.destroyed
@@ -83,7 +83,7 @@ export class TrialRequests {
   }
 
   /** Resolves once the answer is written; if the client is gone, once the old server has answered. */
-  async #pass(request: IncomingMessage, response: ServerResponse, { origin, body }: ServedRequest): Promise<void> {
+  async #pass(request: IncomingMessage, response: ServerResponse, { origin, body }: RequestInTurn): Promise<void> {
     const { server } = this.#context.trial
     const { socket } = request
     const connection = this.#serverOf(socket)
@@ -145,7 +145,7 @@ export class TrialRequests {
   }
 }
 
-interface ServedRequest {
+interface RequestInTurn {
   readonly origin: Origin
   readonly body: RequestBody
 }

@@ -55,7 +55,10 @@ export class ApiClients {
     const [earlier, before] = [this.#companies, this.#clients()]
     this.#companies = this.#read(companies, (company, { key, message }, api) => {
       const reason = `tracking.tls.${key}: ${message}`
-      this.#options.logger.error({ reason }, `the tracking API of company ${company} cannot be used as configured until companies change again, or a restart`)
+      this.#options.logger.error(
+        { reason },
+        `the tracking API of company ${company} cannot be used as configured until companies change again, or a restart`,
+      )
       const known = earlier.get(company)
       const isSame = known?.base_url === api.base_url && known.push_url === api.push_url
       return isSame ? known : UNUSABLE

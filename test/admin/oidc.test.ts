@@ -35,12 +35,17 @@ beforeEach(() => {
   provider.open(admin.url)
 })
 
+interface Asking {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** Signs somebody in, in a browser of their own. */
 async function signIn(person: string, browser = new PlainBrowser()) {
   const { url } = await browser.visit(`${admin.url}/admin/oidc/login`, person)
-  const ask = (path: string, init: RequestInit = {}) =>
+  const ask = (path: string, init: Asking = {}) =>
     browser.send(admin.url + path, { ...init, headers: { ...PAGE, ...init.headers } })
-  const statusOf = async (path: string, init: RequestInit = {}) => (await ask(path, init)).status
+  const statusOf = async (path: string, init: Asking = {}) => (await ask(path, init)).status
   return { browser, to: url.replace(admin.url, ''), ask, statusOf }
 }
 

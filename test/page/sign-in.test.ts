@@ -17,6 +17,8 @@ const ADMIN = `admin:
     roles:
 `
 
+const verdict = (page: Page) => page.locator('.verdict h1').waitFor()
+
 describe.skipIf(!findChromium())('the sign-in of the page', () => {
   const fixture = pageFixture(
     { 'devices.yaml': '"356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }\n' },
@@ -55,8 +57,6 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL(`${origin()}/**`)
   }
-
-  const verdict = (page: Page) => page.locator('.verdict h1').waitFor()
 
   it('is a button, and the field for a token is behind another one; both open the page', async () => {
     const page = await (await newContext()).newPage()

@@ -23,5 +23,6 @@ declare module 'oidc-provider' {
 }
 
 declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
-  export default class MemoryAdapter {}
+  const MemoryAdapter: new () => object
+  export default MemoryAdapter
 }

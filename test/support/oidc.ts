@@ -36,9 +36,9 @@ export async function startProvider(): Promise<TestProvider> {
   let provider: Provider | undefined
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url?.split('?')[0]}`)
-    if (!provider || own.isAway) return void response.writeHead(503).end()
-    if (request.url?.startsWith(INTERACTION)) return void interact(provider, request, response)
-    void provider.callback()(request, response)
+    if (!provider || own.isAway) response.writeHead(503).end()
+    else if (request.url?.startsWith(INTERACTION)) void interact(provider, request, response)
+    else void provider.callback()(request, response)
   })
   const issuer = `http://127.0.0.1:${await listening(server)}`
   const own: TestProvider = {

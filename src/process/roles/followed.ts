@@ -151,10 +151,7 @@ export class FollowedSettings {
    * Takes over the settings of gateway.yaml; the roster tells which removed companies stay. Returns the companies that
    * have changed, their names aside, and whether there are other tokens.
    */
-  update(
-    { companies: listed, copies, admin, roster: { pull }, tracking }: Config,
-    roster: Roster,
-  ): ChangedSettings {
+  update({ companies: listed, copies, admin, roster: { pull }, tracking }: Config, roster: Roster): ChangedSettings {
     const before = { companies: this.#companies, admin: this.#admin }
     const isOther = tracking.base_url !== this.#usual.base_url || tracking.push_url !== this.#usual.push_url
     this.#companies = this.#companiesWith(isOther ? this.#untilRestart(listed) : listed, roster)

@@ -49,6 +49,11 @@ export async function beginRenewal(redis: Redis, hash: string, forMs: number): P
   return (await redis.set(keys.signInRenewal(hash), '', 'PX', forMs, 'NX')) !== null
 }
 
+/** Whether a process renews it. */
+export async function isRenewing(redis: Redis, hash: string): Promise<boolean> {
+  return (await redis.exists(keys.signInRenewal(hash))) === 1
+}
+
 export async function endRenewal(redis: Redis, hash: string): Promise<void> {
   await redis.del(keys.signInRenewal(hash))
 }

@@ -78,6 +78,14 @@ async function anotherProcess(): Promise<number> {
   return port
 }
 
+/** Resolves once the provider has to be asked about everybody who is signed in. */
+async function untilDue(): Promise<void> {
+  const names = await admin.redis.keys(`${keys.signIn('')}*`)
+  const signIns = (await admin.redis.mget(names)).map((text) => JSON.parse(text ?? '') as { until: number })
+  expect(signIns).not.toEqual([])
+  await expect.poll(() => signIns.every(({ until }) => until <= Date.now()), soon).toBe(true)
+}
+
 const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Record<string, unknown>>
 
 describe('a person who signs in', () => {
@@ -228,7 +236,7 @@ describe('another admin process', () => {
     const cookie = Array.from(anna.browser.cookies(admin.url), ([name, value]) => `${name}=${value}`).join('; ')
     const there = async () =>
       (await fetch(`http://127.0.0.1:${port}/admin/token`, { headers: { ...PAGE, cookie } })).status
-    await new Promise((resolve) => setTimeout(resolve, 1100))
+    await untilDue()
     const renewals = () => provider.asked.filter((asked) => asked === 'POST /token').length
     const before = renewals()
     expect(await Promise.all([there(), anna.statusOf('/admin/token'), there()])).toEqual([200, 200, 200])
@@ -309,7 +317,7 @@ describe('a sign-in whose token has ended', () => {
     const before = renewals()
     await expect.poll(async () => (await json(anna.ask('/admin/token'))).role, soon).toBe('read')
     expect(renewals()).toBe(before + 1)
-    await new Promise((resolve) => setTimeout(resolve, 1100))
+    await untilDue()
     const all = await Promise.all(Array.from({ length: 10 }, () => anna.statusOf('/admin/status')))
     expect(new Set(all)).toEqual(new Set([200]))
     expect(renewals()).toBe(before + 2)

@@ -41,13 +41,17 @@ export function eventOperations({ findings, isAllowed, noteRead, ...sources }: S
       return reply.code(503).header('retry-after', '10').send({ message })
     }
     const topics = new Set(text.split(',').filter(isTopic))
-    const noted = async () => void (WITH_POSITIONS.some((topic) => topics.has(topic)) && (await noteRead(request)))
-    await noted()
+    const hasPositions = topics.has('device') || topics.has('arrival')
+    if (hasPositions) await noteRead(request)
     const lastId = request.headers['last-event-id']?.toString() || last_event_id
     reply.hijack()
     if (reply.raw.destroyed) return reply
     const language = languageOf(request.headers['accept-language'])
-    const stillAllowed = async () => (await isAllowed(request, scope)) && (await noted(), true)
+    const stillAllowed = async () => {
+      const isSo = await isAllowed(request, scope)
+      if (isSo && hasPositions) await noteRead(request)
+      return isSo
+    }
     const options = { topics, scope, language, device, lastId, isAllowed: stillAllowed }
     const reader = new EventReader(reply.raw, reply.getHeaders(), options)
     reply.raw.once('close', () => feed.remove(reader))
@@ -90,5 +94,4 @@ function isTopic(name: string): name is EventTopic {
   return TOPICS.some((topic) => topic === name)
 }
 
-const WITH_POSITIONS = ['device', 'arrival'] as const satisfies EventTopic[]
 const MOST_READERS = 200

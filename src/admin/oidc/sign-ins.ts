@@ -8,6 +8,7 @@ import {
   addSignIn,
   beginRenewal,
   endRenewal,
+  isRenewing,
   readSignIn,
   removeSignIn,
   replaceSignIn,
@@ -130,12 +131,11 @@ export class SignIns {
   }
 
   async #renewedElsewhere(key: string): Promise<StoredSignIn | undefined> {
-    for (const end = Date.now() + RENEWAL_MS; Date.now() < end; ) {
-      await delay(LOOK_MS)
-      const signIn = await readSignIn(this.#sources.redis, key)
-      if (!signIn || signIn.until > Date.now()) return signIn
-    }
-    throw new ApiRefusal(503, NO_PROVIDER)
+    const { redis } = this.#sources
+    while (await isRenewing(redis, key)) await delay(LOOK_MS)
+    const signIn = await readSignIn(redis, key)
+    if (signIn && signIn.until <= Date.now()) throw new ApiRefusal(503, NO_PROVIDER)
+    return signIn
   }
 }
 
@@ -184,7 +184,7 @@ const TAG_BYTES = 16
 const MAX_MS = 12 * 3_600_000
 const MOST_SIGN_INS = 1000
 /** Longer than a provider is waited for. */
-const RENEWAL_MS = 25_000
+const RENEWAL_MS = 40_000
 const LOOK_MS = 100
 const ENDED = 'the sign-in has ended: sign in again'
 const NO_PROVIDER = 'the provider of the sign-in does not answer: try again later'

@@ -230,7 +230,7 @@ describe('what may pile up', () => {
 
 describe('another admin process', () => {
   it('knows who signed in at the first, asks the provider once with it, and knows that it ended', async () => {
-    provider.open(admin.url, { tokenS: 1 })
+    provider.open(admin.url, { tokenS: 3 })
     const port = await anotherProcess()
     const anna = await signIn('anna')
     const cookie = Array.from(anna.browser.cookies(admin.url), ([name, value]) => `${name}=${value}`).join('; ')
@@ -310,7 +310,7 @@ describe('Redis that is away', () => {
 
 describe('a sign-in whose token has ended', () => {
   it('is renewed once for requests side by side, with the groups of now', async () => {
-    provider.open(admin.url, { tokenS: 1 })
+    provider.open(admin.url, { tokenS: 3 })
     const anna = await signIn('anna')
     provider.groups.set('anna', ['guests'])
     const renewals = () => provider.asked.filter((asked) => asked === 'POST /token').length

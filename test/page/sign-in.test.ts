@@ -137,7 +137,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
   })
 
   it('ends while the page is open when the provider gives nothing more; another tab opens it again', async () => {
-    provider.open(origin(), { tokenS: 3, renews: false })
+    provider.open(origin(), { tokenS: 10, renews: false })
     const context = await newContext()
     const [page, other] = [await context.newPage(), await context.newPage()]
     await signIn(page, 'anna')

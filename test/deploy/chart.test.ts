@@ -56,7 +56,7 @@ it.each(SHAPES)('waybridge and HAProxy read the files that the chart with %s mak
 it('HAProxy looks up each gateway by a name in full, and the balancer has the ports of the listeners', async () => {
   const objects = await shape('own-api.yaml')
   const { 'haproxy.cfg': config } = named(objects, 'ConfigMap', 'haproxy')!.data!
-  expect(config).toContain('server-template gateway- 12 tracking-gateway.default.svc.k8s.example.com:5027\n')
+  expect(config).toContain('server-template gateway- 4 tracking-gateway.default.svc.k8s.example.com:5027\n')
   expect(portsOf(objects, 'tcp')).toEqual([5000, 5013, 5023, 5027, 5055, 1883])
   expect(portsOf(objects, 'udp')).toEqual([5000])
   const udp = service(objects, 'udp')

@@ -32,7 +32,7 @@ export const redis = section({
   replicas: setting(
     integer(0, 9),
     0,
-    'A device is answered once so many replicas, all that may be promoted, have its fix on disk as well.',
+    'A device is answered once so many replicas, all that there are, have its fix on disk as well.',
   ),
   max_memory: orNull(size).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
   stop_at: setting(

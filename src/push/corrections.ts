@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { everySecond } from '../async.ts'
 import type { Logger } from '../observe/log.ts'
-import { ROSTER_HOLDS_MS } from '../roster/replica.ts'
 import {
   type Correction,
   describeLanes,
@@ -21,6 +20,7 @@ import {
   type Store,
   trimKept,
 } from '../store/index.ts'
+import { ROSTER_HOLDS_MS } from '../store/gateways.ts'
 
 export interface CorrectionOptions {
   readonly redis: Store

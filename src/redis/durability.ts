@@ -16,16 +16,17 @@ async function problemsOf(redis: Connection): Promise<Text[]> {
   const needed = [...NEEDED, ['min-replicas-to-write', String(replicas)]] as const
   const [ofPrimary, connected] = await Promise.all([settingProblems(redis, 'Redis', needed), connectedReplicas(redis)])
   const found = await Promise.all(connected.map((replica) => lookAtReplica(redis, replica)))
-  const promotable = found.filter(({ isPromotable }) => isPromotable).map(({ name }) => name)
+  const names = found.flatMap(({ name }) => name ?? [])
   const problems = [...ofPrimary, ...found.flatMap((each) => each.problems)]
-  if (promotable.length > replicas)
+  // WAIT counts each of them, also one that is never promoted.
+  if (names.length > replicas)
     problems.push(
       say(
-        'redis.replicas is {}, but {} replicas may be promoted ({}): one that lacks what is acknowledged could become the primary. Set redis.replicas: {}, or replica-priority 0 on the others',
+        'redis.replicas is {}, but {} replicas are connected ({}): one that lacks what is acknowledged could become the primary. Set redis.replicas: {}',
         replicas,
-        promotable.length,
-        promotable.join(', '),
-        promotable.length,
+        names.length,
+        names.join(', '),
+        names.length,
       ),
     )
   return problems
@@ -104,8 +105,8 @@ const REPLICA = /^slave\d+:ip=([^,]+),port=(\d+),state=(\w+),offset=(\d+),lag=(\
 /** A replica confirms what it has once a second. */
 const LAG_S = 3
 
-/** Connects to a replica with the user and password of the primary, and looks for settings that lose data. */
-async function lookAtReplica(redis: Redis, { host, port }: RedisReplica) {
+/** Connects to a replica with the user and password of the primary, and looks for settings that lose data; no `name`: it has just gone. */
+async function lookAtReplica(redis: Redis, { host, port }: RedisReplica): Promise<{ name?: string; problems: Text[] }> {
   const name = `${host}:${port}`
   const { username, password, tls } = redis.options
   const replica = new Redis({
@@ -122,18 +123,17 @@ async function lookAtReplica(redis: Redis, { host, port }: RedisReplica) {
   replica.on('error', () => {})
   try {
     await replica.connect()
-    const problems = await settingProblems(replica, say('The replica {}', name), NEEDED)
-    return { name, problems, isPromotable: !/^slave_priority:0\s*$/m.test(await replica.info('replication')) }
+    return { name, problems: await settingProblems(replica, say('The replica {}', name), NEEDED) }
   } catch {
     // A replica that has just disconnected counts as missing, not as unsafe.
     const isThere = (await connectedReplicas(redis)).some((each) => `${each.host}:${each.port}` === name)
-    if (!isThere) return { name, problems: [], isPromotable: false }
+    if (!isThere) return { problems: [] }
     const cannot = say(
       'The replica {} does not let itself be asked, so it cannot be verified that it keeps what is acknowledged: {}',
       name,
       RELAXED,
     )
-    return { name, problems: [cannot], isPromotable: true }
+    return { name, problems: [cannot] }
   } finally {
     replica.disconnect()
   }

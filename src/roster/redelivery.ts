@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../async.ts'
 import type { Interval } from '../domain/times.ts'
 import { addCorrections, type Correction, keptSince, misplacedFixes, readKept, type Store } from '../store/index.ts'
 import type { DeviceEntry } from './device-entry.ts'
-import { ROSTER_HOLDS_MS } from './replica.ts'
+import { ROSTER_HOLDS_MS } from '../store/gateways.ts'
 import type { Roster } from './roster.ts'
 
 /** Fixes of a device that were delivered to one lane and belong to another. */

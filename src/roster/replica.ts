@@ -1,14 +1,8 @@
 import type { Logger } from '../observe/log.ts'
 import { isConnectionError, type Store } from '../store/index.ts'
+import { ROSTER_HOLDS_MS } from '../store/gateways.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { readRosterTable, readSince } from './table.ts'
-
-/**
- * How long a process may use the roster that it read last. A writer waits this long for gateways that do not confirm
- * the write, so that none of them uses an older roster once the write is answered. A gateway's sign of life holds for
- * longer than this.
- */
-export const ROSTER_HOLDS_MS = 3000
 
 /** Hears which devices have changed, by ids without leading zeros; undefined: all may have. */
 export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void

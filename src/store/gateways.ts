@@ -59,4 +59,11 @@ export async function liveGateways(redis: Redis): Promise<Map<string, string[]>>
   return live
 }
 
+/**
+ * How long a process may use the roster that it read last. A writer waits this long for gateways that do not confirm
+ * the write, so that none of them uses an older roster once the write is answered. A gateway's sign of life holds for
+ * longer than this.
+ */
+export const ROSTER_HOLDS_MS = 3000
+
 const LIFE_SIGN_MS = 5000

@@ -589,8 +589,8 @@ const EVIDENCE = {
   'this Redis is a replica of {} and takes no writes: name its primary in redis.url':
     'dieses Redis ist ein Replikat von {1} und nimmt nichts an: in redis.url dessen Hauptserver nennen',
   'The replica {}': 'Das Replikat {1}',
-  'redis.replicas is {}, but {} replicas may be promoted ({}): one that lacks what is acknowledged could become the primary. Set redis.replicas: {}, or replica-priority 0 on the others':
-    'redis.replicas ist {1}, aber {2} Replikate können befördert werden ({3}): eines, dem Bestätigtes fehlt, könnte Hauptserver werden. redis.replicas: {4} setzen, oder bei den anderen replica-priority 0',
+  'redis.replicas is {}, but {} replicas are connected ({}): one that lacks what is acknowledged could become the primary. Set redis.replicas: {}':
+    'redis.replicas ist {1}, aber {2} Replikate sind verbunden ({3}): eines, dem Bestätigtes fehlt, könnte Hauptserver werden. redis.replicas: {4} setzen',
   'The replica {} does not let itself be asked, so it cannot be verified that it keeps what is acknowledged: {}':
     'Das Replikat {1} lässt sich nicht fragen, darum ist nicht zu prüfen, ob es Bestätigtes aufbewahrt: {2}',
   '{} does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: if it has {}, {}':

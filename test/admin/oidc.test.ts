@@ -49,11 +49,15 @@ async function signIn(person: string, browser = new PlainBrowser()) {
   return { browser, to: url.replace(admin.url, ''), ask, statusOf }
 }
 
-/** Replaces a part of gateway.yaml. */
+/** Replaces a part of gateway.yaml, until the test has ended. */
 async function change(from: string, to: string): Promise<void> {
   const file = join(admin.dir, 'gateway.yaml')
   const before = await readFile(file, 'utf8')
-  onTestFinished(() => writeFile(file, before))
+  const { oidc } = admin.live.admin()
+  onTestFinished(async () => {
+    await writeFile(file, before)
+    await expect.poll(() => admin.live.admin().oidc, soon).toEqual(oidc)
+  })
   expect(before).toContain(from)
   await writeFile(file, before.replace(from, to))
 }

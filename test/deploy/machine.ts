@@ -18,7 +18,9 @@ export async function startMachine(name: string, lines: readonly string[], conte
   const image = `localhost/${name}`
   await build(image, [system, 'WORKDIR /root', ...lines], context, 'docker.io/library/node:24-slim')
   const options = ['--detach', '--name', name, '--systemd=always', '--privileged', '--network=none']
-  await podman('run', ...options, image, '/lib/systemd/systemd')
+  // As on a machine, which systemd sees to itself: else no service sees its credentials.
+  const boot = 'mount --make-rshared / && exec /lib/systemd/systemd'
+  await podman('run', ...options, image, 'sh', '-c', boot)
   const inside = async (line: string) => (await podman('exec', name, 'sh', '-c', line)).trim()
   // Fails for a machine that has begun to start, and one that runs with a unit that failed.
   await vi.waitFor(() => inside('systemctl is-system-running | grep -E "running|degraded"'), {

@@ -14,7 +14,7 @@ export function makeFiles(root: string, folder: string): string[] {
     execFileSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
   const version = releasedVersion(readFileSync(join(root, 'package.json'), 'utf8'))
   run('npm', 'pack', '--silent', '--pack-destination', folder)
-  run('npm', 'run', '--silent', 'deb', '--', join(folder, `waybridge-${version}.tgz`), folder)
+  run('npm', 'run', '--silent', 'deb', '--', folder)
   if (spawnSync('helm', ['version']).status === 0)
     run('helm', 'package', 'docker/helm/waybridge', '--destination', join(folder, 'chart'))
   else process.stderr.write('There is no helm on PATH: the chart is left out\n')

@@ -27,6 +27,8 @@ function dryRun(): void {
   try {
     const copy = join(dir, 'clone')
     git(ROOT, 'clone', '--quiet', '--no-local', ROOT, copy)
+    git(copy, 'config', 'user.name', 'dry run')
+    git(copy, 'config', 'user.email', '')
     const version = release(copy)
     execFileSync('npm', ['ci', '--silent', '--no-audit', '--no-fund'], { cwd: copy, stdio: 'inherit' })
     mkdirSync(join(dir, 'files'))

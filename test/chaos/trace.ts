@@ -13,7 +13,7 @@ export interface TripTrace {
   /** Fixes that a change of the roster sent to another lane, and fixes that were under way during a change. */
   readonly rerouted: number
   readonly either: number
-  /** Deliveries of fixes that were delivered elsewhere before, to where a line of the past places them. */
+  /** Deliveries of fixes that were delivered elsewhere before, to where a line places them: of the past, or one that took effect late. */
   readonly corrected: number
   readonly lost: readonly MadeFix[]
   readonly problems: readonly string[]
@@ -35,7 +35,9 @@ export function follow({ trip, edits, requests, told, clocks }: TripEvidence): T
   const firsts = Array.from(byFix.values(), ([first]) => first)
   const byLane = [...byFix.values()].map((all) => Map.groupBy(all, ({ request }) => request.lane))
   const isCorrection = (arrival: Arrival) => isCorrected(arrival, made.get(arrival.timestamp), edits)
-  const corrections = byLane.flatMap((lanes) => [...lanes.values()].slice(1).filter(([first]) => isCorrection(first)))
+  const isPlaced = (arrival: Arrival) =>
+    isCorrection(arrival) || misplaced(arrival, made.get(arrival.timestamp), { trip, edits }).length === 0
+  const corrections = byLane.flatMap((lanes) => [...lanes.values()].slice(1).filter(([first]) => isPlaced(first)))
   const lost = trip.aheadMs > 0 ? [] : trip.fixes.filter(({ timestamp, ackedAt }) => ackedAt && !byFix.has(timestamp))
   const problems = [
     ...arrivals

@@ -51,19 +51,17 @@ export interface RosterReplaced {
 export async function planRedelivery(redis: Store, change: RosterReplaced): Promise<Redelivery | undefined> {
   const { before, after, keepMs } = change
   const now = Math.floor(Date.now() / 1000)
-  const kept = { from: Math.floor(now - keepMs / 1000), until: now }
+  // Until the change holds at every gateway, fixes of the present are placed by the roster that it replaces.
+  const kept = { from: Math.floor(now - keepMs / 1000), until: now + TAKES_EFFECT_S }
   const pasts: Past[] = []
   for (const { id } of keepMs > 0 ? change.devices : []) {
     await yieldToEventLoop()
-    pasts.push(...changedPasts(before, after, { id, kept }))
+    pasts.push(...changedPasts(before, after, { id, kept }).filter(({ from }) => from < now))
   }
   const redelivery = await deliveredIn(redis, pasts, { roster: after, keepMs })
   if (!redelivery) return undefined
-  // Until the change holds at every gateway, fixes of the present are placed by the roster that it replaces.
-  const corrections = redelivery.corrections.map((correction) =>
-    correction.until === kept.until * 1000 ? { ...correction, until: correction.until + TAKES_EFFECT_MS } : correction,
-  )
-  return { ...redelivery, corrections }
+  const { from, until } = redelivery.interval
+  return { ...redelivery, interval: { from, until: Math.min(now, until) } }
 }
 
 /** Returns what the present roster places elsewhere than it was delivered, of times of devices. */
@@ -151,6 +149,6 @@ function changedPasts(before: Roster, after: Roster, { id, kept }: { id: string;
 }
 
 /** Until a change that is planned holds everywhere, on a busy machine. */
-const TAKES_EFFECT_MS = ROSTER_HOLDS_MS + 5000
+const TAKES_EFFECT_S = ROSTER_HOLDS_MS / 1000 + 5
 /** Devices whose kept fixes are read side by side. */
 const AT_ONCE = 20

@@ -100,6 +100,13 @@ describe('a change of the roster that covers the past', () => {
     expect(until).toBeLessThan(soon * 1000)
   })
 
+  it('covers none of that time beyond its own end', async () => {
+    await deliver('7/42/1001', T)
+    const soon = Math.floor(Date.now() / 1000) + 4
+    await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
+    expect(await corrections()).toMatchObject([{ until: soon * 1000 }])
+  })
+
   it('says nothing of it where only the future changes', async () => {
     await deliver('7/42/1001', T)
     const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')

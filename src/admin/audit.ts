@@ -57,12 +57,12 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets, compan
   })
 }
 
-/** Rejects where Redis has not added an entry within a second. */
-export async function inTime(added: Promise<unknown>): Promise<void> {
+/** What Redis answers to an entry that is added. Rejects if that takes longer than a second. */
+export async function inTime(added: Promise<unknown>): Promise<unknown> {
   const late = delay(MAX_WAIT_MS, undefined, { ref: false }).then(() =>
     Promise.reject(new Error('Redis takes longer than a second')),
   )
-  await Promise.race([added, late])
+  return Promise.race([added, late])
 }
 
 /**
@@ -76,11 +76,18 @@ export function companiesAbout(request: FastifyRequest, companyOf: AuditOptions[
   return scope?.companies ? [...scope.companies] : undefined
 }
 
-type AskedAbout = Partial<Record<'company_id' | 'device' | 'id', unknown>>
+type AskedAbout = Readonly<Partial<Record<'company_id' | 'device' | 'id' | 'route_id', unknown>>>
+
+/** What a request is about, by its path and the parameters that its operation has. Others must not mislead who reads a log. */
+export function askedAbout({ params, query, routeOptions }: FastifyRequest): AskedAbout {
+  const { asks = [] } = routeOptions.config
+  const asked = Object.entries(query as object).filter(([name]) => asks.includes(name))
+  return { ...Object.fromEntries(asked), ...(params as object) }
+}
 
 /** The company that a request is about, as its path or query says; undefined: none, several, or its body says it. */
-function companyAsked({ params, query }: FastifyRequest, companyOf: AuditOptions['companyOf']): string | undefined {
-  const { company_id, device, id = device } = { ...(query as object), ...(params as object) } as AskedAbout
+function companyAsked(request: FastifyRequest, companyOf: AuditOptions['companyOf']): string | undefined {
+  const { company_id, device, id = device } = askedAbout(request)
   if (typeof company_id === 'string') return company_id
   return typeof id === 'string' ? companyOf(id) : undefined
 }

@@ -6,6 +6,10 @@ import type { Caller } from './access.ts'
 import { Scope } from './scope.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The parameters that the operation has in its query; it ignores others. */
+    readonly asks?: readonly string[]
+  }
   interface FastifyRequest {
     /** Absent where the operation needs no token. */
     caller?: Caller
@@ -58,7 +62,7 @@ export function register(
   app.decorateRequest('reads')
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   for (const operation of operations) {
-    const { method, path, open, isDryRun, reads, handle } = operation
+    const { method, path, open, isDryRun, query, reads, handle } = operation
     const mark = async (request: FastifyRequest) => {
       if (method !== 'GET' && !isDryRun?.(request)) request.change = path
       if (reads && request.method !== 'HEAD') request.reads = `${method} ${path}`
@@ -66,7 +70,8 @@ export function register(
     const own = open === true ? [] : open ? [open] : [access, withinScope(operation, companyOf)]
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
       handle(request, reply, request.caller?.scope ?? NOTHING)
-    app.route({ method, url: routerPath(path), onRequest: [mark, ...own], handler })
+    const config = { asks: Object.keys(query?.shape ?? {}) }
+    app.route({ method, url: routerPath(path), config, onRequest: [mark, ...own], handler })
   }
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from '../observe/log.ts'
 import { keys, type Store } from '../store/index.ts'
-import { companiesAbout, inTime, pageOfEntries } from './audit.ts'
+import { askedAbout, companiesAbout, inTime, pageOfEntries } from './audit.ts'
 import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery } from './paging.ts'
@@ -19,7 +19,7 @@ interface ReadLogOptions {
 
 /**
  * The log of reads: who was shown positions, of which van, and by which operation. A page that asks again and again makes one
- * entry in ten minutes.
+ * entry in ten minutes. The log of the process has each entry too: many other reads cannot push one out there.
  */
 export class ReadLog {
   readonly #options: ReadLogOptions
@@ -40,17 +40,18 @@ export class ReadLog {
   /** Notes that a stream of positions begins, or still runs: once in ten minutes. */
   async noteStream(request: FastifyRequest): Promise<void> {
     const now = Date.now()
-    if (request.reads === undefined || now - (this.#streams.get(request) ?? 0) < QUIET_MS) return
+    if (request.reads === undefined || !this.#options.isOn() || now - (this.#streams.get(request) ?? 0) < QUIET_MS)
+      return
     this.#streams.set(request, now)
     await this.#note(request, request.reads)
   }
 
-  /** Only the log of the process gets what Redis does not take within a second. */
+  /** The log of the process alone gets what Redis does not take within a second. */
   async #note(request: FastifyRequest, operation: string): Promise<void> {
     const { companyOf, isOn, logger, redis } = this.#options
     const { caller } = request
     if (!isOn() || !caller) return
-    const { id, device = id, route_id } = { ...(request.query as object), ...(request.params as object) } as ReadAbout
+    const { id, device = id, route_id } = askedAbout(request)
     const entry: PositionRead = {
       token: caller.label,
       subject: caller.subject,
@@ -60,14 +61,14 @@ export class ReadLog {
       companies: companiesAbout(request, companyOf),
     }
     const json = JSON.stringify(entry)
-    const noted = redis.run('reads', [keys.reads, keys.readNoted(hash('sha256', json))], [READS_KEPT, QUIET_MS, json])
-    await inTime(noted).catch((error: unknown) =>
-      logger.error({ err: error, read: entry }, 'this read is missing from the log of reads in Redis'),
-    )
+    const noted = redis.run('reads', [keys.reads, keys.readsNoted], [READS_KEPT, QUIET_MS, hash('sha256', json), json])
+    try {
+      if ((await inTime(noted)) !== null) logger.info({ read: entry }, 'positions were read')
+    } catch (error) {
+      logger.error({ err: error, read: entry }, 'this read is missing from the log of reads in Redis')
+    }
   }
 }
-
-type ReadAbout = Readonly<Partial<Record<'id' | 'device' | 'route_id', unknown>>>
 
 /** `GET /admin/reads`: who read positions, latest first; the last 50,000 entries are kept. */
 export function readOperations(redis: Store): Operation[] {

@@ -155,9 +155,9 @@ export const keys = {
   traffic: `${TAG}:traffic`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
-  /** stream: who read positions, JSON each; the last 50,000; strings that expire: what was noted lately (see lua/reads.lua) */
+  /** stream: who read positions, JSON each; the last 50,000; zset: hashes of those noted lately, by when, ms UTC (see lua/reads.lua) */
   reads: `${TAG}:reads`,
-  readNoted: (read: string) => `${TAG}:read-noted:${read}`,
+  readsNoted: `${TAG}:reads-noted`,
   /**
    * string that expires: JSON of who is signed in to the page, by the hash of what the cookie has; string that expires: a process
    * renews it; zset: these hashes, by when they were signed in, ms UTC (see sign-ins.ts)

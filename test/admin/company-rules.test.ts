@@ -94,6 +94,13 @@ describe('a token for company 7', () => {
     expect(await resultsOf(seven('/admin/audit'))).toMatchObject([{ token: 'admin.tokens[0]', companies: ['7'] }])
   })
 
+  it('sees in the audit log what another token changed of it, whatever that added to the query', async () => {
+    const path = `/admin/devices/${VAN}/watch?company_id=8&device=other-1`
+    expect((await all(path, { method: 'POST' })).status).toBe(200)
+    const [latest] = await resultsOf(seven('/admin/audit'))
+    expect(latest).toMatchObject({ path, companies: ['7'] })
+  })
+
   it('sees findings of its vans as they are, and what keeps everybody back in general words', async () => {
     const found = async (ask: typeof seven) =>
       (await resultsOf(ask('/admin/findings'))).filter(({ ended_at }) => !ended_at)

@@ -45,9 +45,23 @@ it('has one entry for each caller, operation and van, however often somebody ask
     { token: ALL, operation: 'GET /admin/devices/{id}/history', device: VAN, companies: ['7'] },
     { token: ALL, operation: 'GET /admin/devices/{id}', device: 'other-1', companies: ['8'] },
   ])
-  const [noted] = await admin.redis.keys(`${keys.readNoted('')}*`)
-  expect(await admin.redis.pttl(noted)).toBeGreaterThan(540_000)
-  expect(await admin.redis.pttl(noted)).toBeLessThanOrEqual(600_000)
+  // Ten minutes later.
+  for (const noted of await admin.redis.zrange(keys.readsNoted, '0', '1'))
+    await admin.redis.zincrby(keys.readsNoted, -600_000, noted)
+  for (const token of [TOKEN, 'canary-of-seven']) await as(token, `/admin/devices/${VAN}`)
+  await as(TOKEN, `/admin/devices/${VAN}/history`)
+  expect((await reads()).slice(4)).toMatchObject([{ token: ALL }, { token: 'seven' }])
+  expect(await admin.redis.zcard(keys.readsNoted)).toBe(4)
+})
+
+it('remembers no more reads than it keeps, whatever somebody asks for', async () => {
+  const now = Date.now()
+  const many = Array.from({ length: 50_100 }, (_, n) => [String(now + n), `read-${n}`]).flat()
+  await admin.redis.zadd(keys.readsNoted, ...many)
+  await as(TOKEN, '/admin/days?route_id=5')
+  expect(await reads()).toHaveLength(1)
+  expect(await admin.redis.zcard(keys.readsNoted)).toBe(50_000)
+  expect(await admin.redis.pttl(keys.readsNoted)).toBeGreaterThan(0)
 })
 
 it('says of a list which companies, or which route, it was about', async () => {
@@ -63,6 +77,15 @@ it('says of a list which companies, or which route, it was about', async () => {
     { token: ALL, operation: 'GET /admin/days', route_id: '9', companies: ['8'] },
     { token: ALL, operation: 'GET /admin/days', companies: ['7'] },
     { token: ALL, operation: relayed, route_id: '2001', companies: ['7'] },
+  ])
+})
+
+it('is not misled by parameters that an operation does not have', async () => {
+  await as(TOKEN, `/admin/devices?device=${VAN}&id=${VAN}&route_id=9&company_id=7`)
+  await as(TOKEN, `/admin/devices/other-1?device=${VAN}&route_id=9&company_id=7`)
+  expect(await reads()).toEqual([
+    { token: ALL, operation: 'GET /admin/devices' },
+    { token: ALL, operation: 'GET /admin/devices/{id}', device: 'other-1', companies: ['8'] },
   ])
 })
 
@@ -117,8 +140,11 @@ it('ends and begins with admin.log_reads, without a restart', async () => {
   await expect.poll(() => admin.live.admin().log_reads, soon).toBe(false)
   await as(TOKEN, `/admin/devices/${VAN}`)
   expect(await reads()).toEqual([])
+  const stream = await followEvents(`${admin.url}/admin/events`, { authorization: 'Bearer canary-read' })
+  onTestFinished(() => stream.close())
   await writeFile(file, yaml)
   await expect.poll(() => admin.live.admin().log_reads, soon).toBe(true)
   await as(TOKEN, `/admin/devices/${VAN}`)
-  expect(await reads()).toHaveLength(1)
+  // The stream was open before.
+  await expect.poll(() => reads(), soon).toHaveLength(2)
 })

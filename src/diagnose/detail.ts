@@ -26,6 +26,8 @@ export interface DeviceDetail {
   }
   readonly last_fix?: { readonly time_at?: string; readonly received_at: string }
   readonly last_filtered?: { readonly reason: string; readonly at: string; readonly held?: boolean }
+  /** Per month and day, with the headers below. */
+  readonly air?: { readonly bytes_per_month: number; readonly connects_anew: boolean }
   readonly events: readonly { readonly at: string; readonly event: string; readonly reason?: string }[]
 }
 

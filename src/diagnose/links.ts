@@ -78,6 +78,15 @@ function narrowed(finding: Finding | undefined, explained: Looked['explained']):
   return { ...finding, evidence: answerTexts(explained) }
 }
 
+/** `about 4.1 MB a month on the air; it connects anew for each position` */
+function airTexts({ air }: ExplainedDevice['device']): Text[] {
+  if (!air) return []
+  const { bytes_per_month: bytes, connects_anew } = air
+  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : ['MB', 1e6]
+  const amount = say('about {} a month on the air', `${Number((bytes / size).toPrecision(2))} ${unit}`)
+  return connects_anew ? [amount, say('it connects anew for each position')] : [amount]
+}
+
 /** What the API said to the device's own lane. */
 function answerTexts(explained: Looked['explained']): Text[] {
   const answers = ownParked(explained).flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
@@ -100,8 +109,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     }
     const { protocol = say('a login'), transport = '', remote = '' } = detail.last_heard ?? {}
     const ago = durationText(now - heardAt)
-    const evidence = [say('heard {} ago: {} over {} from {}', ago, protocol, transport, remote)]
+    const evidence: Text[] = [say('heard {} ago: {} over {} from {}', ago, protocol, transport, remote)]
     if (connectedAt !== undefined) evidence.push(say('connected since {}', show(instant(connectedAt))))
+    evidence.push(...airTexts(detail))
     if (findings.some(({ code }) => code === 'no_gateway')) return { ...broken(evidence), lastGoodAt: heardAt }
     if (device.stopped)
       return { ...broken([...evidence, say('it fell silent together with others')], heardAt), lastGoodAt: heardAt }

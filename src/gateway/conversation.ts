@@ -21,6 +21,8 @@ interface ConversationStart {
   readonly port?: number
   /** The verified name of the client certificate that the peer has presented over TLS. */
   readonly certificate?: string
+  /** Bytes of its TLS handshake; undefined: it has none. */
+  readonly handshakeBytes?: number
   /** The device that it is about, if the topic of a bridge or the frame of a relay says so. */
   readonly device?: string
   /** The broker of the customer's own that vouches for `device`: it presents no secret. */
@@ -47,6 +49,7 @@ export class Conversation implements Session, ConversationStart {
   readonly connectedAt: number
   readonly port: number | undefined
   readonly certificate: string | undefined
+  readonly handshakeBytes: number | undefined
   readonly bridge: string | undefined
   readonly isRelayed: boolean | undefined
   readonly trial: TrialMode | undefined
@@ -122,6 +125,12 @@ export class Conversation implements Session, ConversationStart {
   /** Whether the checksum of an earlier frame fitted. */
   readonly hasVerifiedBefore: boolean
 
+  // carries, carriesFixes; carriedIsNoted sets them to 0
+  /** What it carries on the air (see air.ts) and is not noted for its device yet: bytes, connections that begin, fixes. */
+  readonly airBytes: number
+  readonly airConnections: number
+  readonly airFixes: number
+
   // Decoders; reads sets it to undefined
   hasVerified: boolean | undefined
   unfinished: UnfinishedMessage | undefined
@@ -134,6 +143,7 @@ export class Conversation implements Session, ConversationStart {
     this.connectedAt = beginning.connectedAt ?? now
     this.port = beginning.port
     this.certificate = beginning.certificate
+    this.handshakeBytes = beginning.handshakeBytes
     this.bridge = beginning.bridge
     this.isRelayed = beginning.isRelayed
     this.trial = beginning.trial
@@ -141,7 +151,7 @@ export class Conversation implements Session, ConversationStart {
     this.now = now
     this.device = beginning.device
     this.isProved = this.hasUnnamed = this.isWrongPort = this.isGone = this.hasVerifiedBefore = false
-    this.storedAt = this.storesEveryMs = 0
+    this.storedAt = this.storesEveryMs = this.airBytes = this.airConnections = this.airFixes = 0
   }
 
   /** The settings of a device, for the decoder of the frame that is read now. */
@@ -246,6 +256,22 @@ export class Conversation implements Session, ConversationStart {
   /** The connection has ended. */
   gone(this: Writable): void {
     this.isGone = true
+  }
+
+  /** Bytes come or go on the air. */
+  carries(this: Writable, bytes: number, connections = 0): void {
+    this.airBytes += bytes
+    this.airConnections += connections
+  }
+
+  /** A message of its device has fixes. */
+  carriesFixes(this: Writable, fixes: number): void {
+    this.airFixes += fixes
+  }
+
+  /** What it has carried is noted. */
+  carriedIsNoted(this: Writable): void {
+    this.airBytes = this.airConnections = this.airFixes = 0
   }
 
   /** Nothing more is kept of the message that it is sending in parts. */

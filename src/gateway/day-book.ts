@@ -1,7 +1,9 @@
 import { yieldToEventLoop } from '../async.ts'
 import { localDay } from '../domain/times.ts'
 import {
+  addAir,
   addDayNotes,
+  type AirDay,
   type DayNote,
   type DayNotes,
   dayShardOf,
@@ -24,8 +26,8 @@ export interface DayBookOptions {
 
 /**
  * Notes by the minute when each configured device was connected and which times its fixes have, for the view of its
- * days. The notes are collected in memory and written once a minute; with 100,000 devices, every five minutes. No frame
- * waits for that. A gateway that is killed loses its last minutes.
+ * days, and what it carried on the air. The notes are collected in memory and written once a minute; with 100,000
+ * devices, every five minutes. No frame waits for that. A gateway that is killed loses its last minutes.
  */
 export class DayBook {
   readonly #redis: Store
@@ -86,6 +88,12 @@ export class DayBook {
         this.#putBack(slice)
         faults.push(error)
       })
+      const carried = slice.flatMap(([device, { air }]) => (air ? [[device, air] as const] : []))
+      if (carried.length > 0)
+        await addAir(shard, this.#dayOf(Date.now()).from, carried).catch((error: unknown) => {
+          for (const [device, air] of carried) this.of(device).carried(air, air.since)
+          faults.push(error)
+        })
     }
     return faults
   }
@@ -130,6 +138,8 @@ export class OpenNotes {
   isOpen = true
   fixes = 0
   late = 0
+  /** What the device carried on the air; undefined: nothing. */
+  air: { -readonly [Figure in keyof AirDay]: AirDay[Figure] } | undefined
   /** Kind and minute as one number, since these are many. */
   readonly notes: number[] = []
 
@@ -141,6 +151,15 @@ export class OpenNotes {
     for (const time of times) this.#add(FIX, time)
     for (const time of heldTimes) this.#add(HELD, time)
     if (filtered.length > 0) this.add('filtered', at)
+  }
+
+  /** What a session of the device has carried on the air, with the fixes that came with it; `since`: when that began, ms UTC. */
+  carried({ bytes, connections, fixes }: Omit<AirDay, 'since'>, since = this.air?.since ?? Date.now()): void {
+    this.air ??= { bytes: 0, connections: 0, fixes: 0, since }
+    this.air.bytes += bytes
+    this.air.connections += connections
+    this.air.fixes += fixes
+    if (since < this.air.since) this.air.since = since
   }
 
   /** Notes something about the minute in which a time lies, ms UTC. */

@@ -66,8 +66,28 @@ export class Journal {
   gone(session: Conversation): void {
     const { connectedAt, device: last, earlierDevices = NONE, ended, remote } = session
     session.gone()
+    this.carried(session)
     for (const device of new Set([...earlierDevices, last]))
       this.#options.heard.gone({ connectedAt, device, ended, remote })
+  }
+
+  /**
+   * Notes what a session has carried on the air. A session of several devices (a relay, a bridge) is on nobody's account. `notes`: the
+   * open ones of its device, if they are at hand.
+   */
+  carried(session: Conversation, notes?: OpenNotes): void {
+    const {
+      airBytes: bytes,
+      airConnections: connections,
+      airFixes: fixes,
+      device,
+      earlierDevices,
+      isConfigured,
+    } = session
+    if (bytes === 0 || device === undefined || !isConfigured || earlierDevices) return
+    const open = notes ?? this.#options.days?.of(device)
+    open?.carried({ bytes, connections, fixes })
+    session.carriedIsNoted()
   }
 
   /** Notes a fault of ours because of which something that a device sent is not stored. */
@@ -169,6 +189,10 @@ export class Journal {
       if (share.failure) continue
       if (session.trial?.push !== false) counters.received.value += share.fixes.length
       if (!share.sender.entry) this.#unconfigured(share.sender, share.source, share.fixes.at(-1))
+    }
+    if (sender?.entry && sender.id === session.device) {
+      if (read && 'fixes' in read && read.fixes) session.carriesFixes(read.fixes.length)
+      this.carried(session, this.#dayOf(sender))
     }
     for (const refusal of refusals) this.#refused(refusal, arrival)
     for (const objection of objections) this.#objected(objection, arrival.at)

@@ -125,6 +125,11 @@ export function volts(value: number): string {
   return `${hundredths.format(value)} V`
 }
 
+/** `4.1 MB`, `410 kB` */
+export function megabytes(bytes: number): string {
+  return bytes < 1e6 ? `${whole.format(bytes / 1e3)} kB` : `${tenths.format(bytes / 1e6)} MB`
+}
+
 /** `99.9%` of a share from 0 to 1, rounded down: `100%` is all. */
 export function shareText(value: number): string {
   return shareTenths.format(Math.floor(value * 1000) / 1000)

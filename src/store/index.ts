@@ -1,3 +1,4 @@
+export * from './air.ts'
 export * from './api-clock.ts'
 export { Appender, openAppender } from './appender.ts'
 export * from './corrections.ts'

@@ -84,6 +84,8 @@ export function shardKeys(tag: string) {
     rosterVersion: `${tag}:roster:version`,
     /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
     day: (day: number, device: string) => `${tag}:day:${day / 60_000}:${device}`,
+    /** hash that expires: device → what it carried on the air on a local day, by when that begins, ms UTC (see air.ts) */
+    air: (day: number) => `${tag}:air:${day / 60_000}`,
     /** hash that expires: lane → what was delivered to it, of a local day, by when that begins, ms UTC (see lane-days.ts) */
     laneDays: (day: number) => `${tag}:lane-days:${day / 60_000}`,
     /**

@@ -27,6 +27,7 @@ const SCRIPTS = {
   lanes: ['count_lanes', 'lanes_with', 'survey'],
   devices: ['note_devices', 'forget_record'],
   lane_days: ['lane_days'],
+  air: ['air'],
   audit: ['audit'],
   reads: ['reads'],
   verified: ['verified'],
@@ -57,6 +58,7 @@ const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set([
   'roster',
   'note_devices',
   'lane_days',
+  'air',
   'keep_frames',
   'requeue',
 ])
@@ -66,6 +68,7 @@ const READING: ReadonlySet<string> = new Set([
   'beat',
   'note_devices',
   'lane_days',
+  'air',
   'audit',
   'reads',
   'sign',

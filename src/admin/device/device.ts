@@ -14,6 +14,7 @@ import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import { DeviceJson } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
+import { airOfDevice } from './air.ts'
 import { deviceEntryOperations } from './entry.ts'
 import { contactJson } from './json.ts'
 import { deviceRows, type RowSources } from './list.ts'
@@ -61,7 +62,13 @@ export async function describeDevice(
   const entry = directory().find(id)
   const name = entry?.id ?? id
   await index.catchUp()
-  const [waiting, happened] = await Promise.all([readHeld(redis, entry, id), readEvents(redis, name)])
+  const now = Date.now()
+  const zone = live.config.time_zone
+  const [waiting, happened, air] = await Promise.all([
+    readHeld(redis, entry, id),
+    readEvents(redis, name),
+    entry && airOfDevice(redis, name, { zone, now, isOwn: (day) => belongedAt(entry, day) }),
+  ])
   const indexed = index.find(id)
   const [row] = indexed ? await deviceRows([indexed], sources) : []
   const { condition, position, place, said, findings, problem, state }: Partial<typeof row> = row ?? {}
@@ -71,7 +78,6 @@ export async function describeDevice(
   const isSeen = (event: DeviceEvent) =>
     (!entry || belongedAt(entry, event.at)) && (event.event !== 'routed' || scope.seesLane(event.lane))
   const events = happened.filter(isSeen).map(eventJson)
-  const now = Date.now()
   const last = indexed?.id === name && indexed.heard && { state, ...heardJson(indexed.heard, index.contactOf(indexed)) }
   if (!entry) {
     const file_entry = hiddenEntry(live, id)
@@ -112,6 +118,7 @@ export async function describeDevice(
     replaced_line: stay ? undefined : await hiddenLine(live, entry, now / 1000),
     state: 'never',
     ...last,
+    air,
     events,
   }
   return { found }

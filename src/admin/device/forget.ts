@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { sameId } from '../../domain/ids.ts'
 import { localDay } from '../../domain/times.ts'
 import type { Logger } from '../../observe/log.ts'
-import { forgetDays, forgetDevice, type Store } from '../../store/index.ts'
+import { forgetAir, forgetDays, forgetDevice, type Store } from '../../store/index.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect } from '../roster/writes.ts'
 import { Count, each } from '../schemas/parts.ts'
@@ -31,7 +31,9 @@ export function forgetOperation({ redis, directory, files, live, logger }: Forge
       const { id } = request.params as { id: string }
       const ids = new Set([id, sameId(id), directory().find(id)?.id ?? id])
       const deleted = await forgetDevice(redis, ids, (lane) => scope.seesLane(lane))
-      await forgetDays(redis, ids, lastDays(live.config.time_zone))
+      const days = lastDays(live.config.time_zone)
+      await forgetDays(redis, ids, days)
+      await forgetAir(redis, ids, days)
       await files.deleted()
       logger.warn({ device: id, ...deleted }, 'what is stored of a device is deleted')
       return (request.audit = { ...deleted })

@@ -60,6 +60,17 @@ export type DeviceFramesJson = z.infer<typeof DeviceFramesJson>
 export const WatchJson = z.object({ until_at: Instant })
 export type WatchJson = z.infer<typeof WatchJson>
 
+/**
+ * What a device carries on the air, with an estimate of the headers below it: of `day`, its last full one, as if each were like that; on
+ * the first day, of what has passed. `bytes_per_month`: of 30 days; `connects_anew`: it opens a connection for each fix.
+ */
+export const AirJson = z.object({
+  ...each(Count, 'bytes_per_month', 'connections_per_day', 'fixes_per_day'),
+  connects_anew: z.boolean(),
+  day: z.string().meta({ format: 'date' }),
+})
+export type AirJson = z.infer<typeof AirJson>
+
 const EventJson = z.object({
   at: Instant,
   event: z.enum(['connected', 'disconnected', 'routed', 'held', 'filtered', 'misunderstood', 'refused']),
@@ -155,6 +166,7 @@ export const DeviceJson = DeviceHead.extend({
   replaced_line: ReplacedLineJson.optional(),
   connection: ContactJson.omit({ at: true }).extend({ connected_at: Instant }).optional(),
   last_fix: FixJson.extend({ received_at: Instant }).optional(),
+  air: AirJson.optional(),
   last_filtered: z.object({ reason: z.string(), at: Instant, held: z.boolean().optional(), fix: FixJson }).optional(),
   events: z.array(EventJson),
 })

@@ -1,4 +1,5 @@
 import type { Server, ServerOpts, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { networkOf } from '../../domain/addresses.ts'
 import { isWithin, networksOf } from '../../domain/networks.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
@@ -13,21 +14,23 @@ import { OneAddressDetector } from './one-address.ts'
 import { readProxyHeader } from './proxy-header.ts'
 import { readClientHello, TlsHandshakes } from './tls.ts'
 
-/** Where a connection comes from: the address in its PROXY header, else the one of the socket. */
+/** Where a connection comes from: the address in its PROXY header, else the one of the socket. `port`: 0 where a proxy names the sender of a request. */
 export interface Origin {
   readonly address: string
   readonly port: number
   /** The name in the client certificate, verified. */
   readonly certificate?: string
+  /** What the TLS handshake took, both ways; undefined: there was none. */
+  readonly handshakeBytes?: number
 }
 
 export function sessionOf(
   transport: 'tcp' | 'http' | 'mqtt',
-  { address, port, certificate }: Origin,
+  { address, port, certificate, handshakeBytes }: Origin,
   more?: ConstructorParameters<typeof Conversation>[2],
 ): Conversation {
   // A joined text is one string in memory; a template string would keep each of its parts.
-  return new Conversation(transport, [address, port].join(':'), { ...more, certificate })
+  return new Conversation(transport, [address, port].join(':'), { ...more, certificate, handshakeBytes })
 }
 
 /** Says which addresses are in these networks; without any, all are. */
@@ -163,7 +166,7 @@ export class Acceptor {
       const receive = () =>
         handshakes.receive(socket, (secured, certificate) => {
           begun()
-          serve(secured, { ...origin, certificate })
+          serve(secured, { ...origin, certificate, handshakeBytes: handshakeBytesOf(socket, secured) })
         })
       guarded(receive, (error) => endAfterFault(socket, error, this.#shared))
     }
@@ -200,6 +203,11 @@ export class Acceptor {
       socket.off('close', end)
     }
   }
+}
+
+/** TLS 1.3 sends its tickets after the handshake. */
+function handshakeBytesOf({ bytesRead, bytesWritten }: Socket, secured: TLSSocket): number {
+  return bytesRead + bytesWritten + (secured.getProtocol() === 'TLSv1.3' ? TICKET_BYTES : 0)
 }
 
 function endAfterFault(socket: Socket, error: unknown, { logger }: Pick<Shared, 'logger'>): void {
@@ -268,3 +276,5 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
 const MAX_UNADDRESSED = 4096
 /** A handshake costs about a millisecond. 10,000 vans that connect at once wait up to 24 s for theirs. */
 const HANDSHAKE_TOKENS = 10
+/** Two tickets. */
+const TICKET_BYTES = 550

@@ -16,6 +16,7 @@ import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { ReceivedBytes } from '../admit/backpressure.ts'
 import { pauseOf } from '../admit/connections.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from '../admit/flood.ts'
+import { began, received, sent } from '../air.ts'
 import type { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { decompressed, ENCODINGS } from './content-encoding.ts'
@@ -34,6 +35,9 @@ export class HttpExchanges {
   readonly #originOf: (request: IncomingMessage) => Origin | undefined
   /** What is being stored and answered. */
   readonly #underWay = new Set<Promise<unknown>>()
+  readonly #connections = new WeakMap<Socket, RequestConnection>()
+  /** Of the requests that came from a device itself. */
+  readonly #sessions = new WeakMap<IncomingMessage, Conversation>()
 
   /** `originOf`: who sent a request; undefined where its sender may not connect. */
   constructor(shared: Shared, protocol: Protocol, originOf: (request: IncomingMessage) => Origin | undefined) {
@@ -52,6 +56,7 @@ export class HttpExchanges {
   async answer(request: IncomingMessage, body: Buffer | RequestRefusal, response: ServerResponse): Promise<void> {
     const work = this.#answerOf(request, body)
       .then((answer) => this.#send(answer, response))
+      .then(() => this.#carried(request))
       .catch((error: unknown) => {
         logFault(this.#shared.logger, error, this.#faultPlace)
         response.destroy()
@@ -85,11 +90,8 @@ export class HttpExchanges {
     return { what: 'fault in handling a request', protocol: this.#protocol.name }
   }
 
-  async #take(
-    { method = '', url: uri = '', headers, socket }: IncomingMessage,
-    body: Buffer,
-    origin: Origin,
-  ): Promise<Outcome> {
+  async #take(incoming: IncomingMessage, body: Buffer, origin: Origin): Promise<Outcome> {
+    const { method = '', url: uri = '', headers, socket } = incoming
     const { flood, pressure } = this.#shared
     const network = networkOf(origin.address)
     const bytes = uri.length + body.length
@@ -97,6 +99,8 @@ export class HttpExchanges {
     const admits: Conversation['admits'] = ({ id, entry }) =>
       flood.admit('device', inNetwork(id, network, entry !== undefined), tokens)
     const session = sessionOf('http', origin, { admits, port: socket.localPort ?? 0 })
+    // The connection of a proxy is not that of a device.
+    if (origin.port !== 0) this.#sessions.set(incoming, session)
     if (!(await waited(flood.take('network', network, tokens), socket))) return FLOOD
     const arrivedAt = performance.now()
     pressure.add(bytes, FRAMES_PER_REQUEST)
@@ -148,6 +152,22 @@ export class HttpExchanges {
     })
   }
 
+  /** Notes what a connection has carried for a request that is answered. One that several devices use is on nobody's account. */
+  #carried(request: IncomingMessage): void {
+    const { socket } = request
+    const session = this.#sessions.get(request)
+    if (!session) return
+    const last = this.#connections.get(socket)
+    const { bytesRead: read, bytesWritten: written } = socket
+    const device = last && last.device !== session.device ? null : session.device
+    this.#connections.set(socket, { read, written, device })
+    if (device === null) return
+    if (!last) began(session)
+    received(session, read - (last?.read ?? 0))
+    sent(session, written - (last?.written ?? 0))
+    this.#shared.journal.carried(session)
+  }
+
   async #send({ status, headers, body }: HttpReply, response: ServerResponse): Promise<void> {
     if (response.destroyed) return
     if (this.isClosing) response.shouldKeepAlive = false
@@ -161,6 +181,13 @@ export class HttpExchanges {
 /** What is kept of a request that was not understood: its first line, and the beginning of its body. */
 function beginningOf({ method, uri, body }: HttpRequest): Buffer {
   return Buffer.concat([Buffer.from(`${method} ${uri}\n`), body.subarray(0, 200)])
+}
+
+/** What a connection has carried until its latest answer, and for which device; null: for several. */
+interface RequestConnection {
+  readonly read: number
+  readonly written: number
+  readonly device: string | null | undefined
 }
 
 /** Waits as long as a sender must; answers false where that is too long. */

@@ -27,7 +27,7 @@ export interface Shared {
   readonly limits: Config['limits']
   /** Finds out what a sender speaks; undefined where no listener asks for that. */
   readonly detector: Detector | undefined
-  readonly journal: Pick<Journal, 'fault' | 'gone' | 'notUnderstood' | 'sharedAddress' | 'wrongPort'>
+  readonly journal: Pick<Journal, 'carried' | 'fault' | 'gone' | 'notUnderstood' | 'sharedAddress' | 'wrongPort'>
   /** The proxies whose PROXY headers and `Forwarded` are trusted. */
   readonly trustedProxies: BlockList
   readonly logger: Logger

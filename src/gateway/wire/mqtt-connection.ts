@@ -4,6 +4,7 @@ import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { type DeviceConnection, pauseOf } from '../admit/connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from '../admit/flood.ts'
+import { began, received, sent } from '../air.ts'
 import type { Conversation } from '../conversation.ts'
 import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
@@ -43,8 +44,12 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.unidentifiedSince = performance.now()
     this.heardAt = this.unidentifiedSince
     this.idleMs = shared.limits.idle_timeout
+    began(this.session)
     socket.setNoDelay(true)
-    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
+    socket.on('data', (bytes: Buffer) => {
+      received(this.session, bytes.length)
+      this.#receive(bytes)
+    })
     socket.on('end', () => this.push(null))
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.destroy())
@@ -93,11 +98,16 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#socket.write(bytes, done)
+    this.#write(bytes, done)
   }
 
   override _writev(chunks: { chunk: unknown }[], done: (error?: Error | null) => void): void {
-    this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done)
+    this.#write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done)
+  }
+
+  #write(bytes: Buffer, done: (error?: Error | null) => void): void {
+    sent(this.session, bytes.length)
+    this.#socket.write(bytes, done)
   }
 
   override _final(done: () => void): void {

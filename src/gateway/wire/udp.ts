@@ -9,6 +9,7 @@ import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { networkFilter } from '../admit/acceptor.ts'
 import { inNetwork, tokensOf } from '../admit/flood.ts'
+import { received, sent } from '../air.ts'
 import { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { type Guess, MOST_BYTES } from './detect.ts'
@@ -56,11 +57,16 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
       : 'network'
     if (reason) return metrics.refused.inc({ reason })
     const began = performance.now()
-    const work = take(context, { datagram, peer, session: known ?? newSession(context, remote) })
+    const session = known ?? newSession(context, remote)
+    received(session, datagram.length)
+    const work = take(context, { datagram, peer, session })
       .catch((error: unknown) => {
         shared.journal.fault(error, { what: 'fault in handling a datagram', protocol: protocol?.name })
       })
-      .finally(() => storing.delete(work))
+      .finally(() => {
+        storing.delete(work)
+        shared.journal.carried(session)
+      })
     storing.add(work)
     if (known?.device === undefined) tookUnidentified(performance.now() - began)
   })
@@ -215,6 +221,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
     for (const reply of replies[index]) {
       left -= reply.length
       if (left < 0) return metrics.refused.inc({ reason: 'reply_too_long' })
+      sent(session, reply.length)
       await send(socket, reply, peer)
     }
   }

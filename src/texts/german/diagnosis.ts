@@ -634,6 +634,8 @@ const LINKS = {
   'heard {} ago: {} over {} from {}': 'gehört vor {1}: {2} über {3} von {4}',
   'a login': 'eine Anmeldung',
   'connected since {}': 'verbunden seit {1}',
+  'about {} a month on the air': 'im Mobilfunk etwa {1} im Monat',
+  'it connects anew for each position': 'es verbindet sich für jede Position neu',
   '{} frame of {} is not understood since {}': '{1} Datenpaket von {2} wird seit {3} nicht verstanden',
   '{} frames of {} are not understood since {}': '{1} Datenpakete von {2} werden seit {3} nicht verstanden',
   'the decoder says "{}"': 'der Decoder meldet „{1}“',

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import type { LaneJson } from '../../../admin/schemas/lanes.ts'
 import { useNow } from '../../data/hooks.ts'
-import { age, coordinates, count, duration, exact, withTimes } from '../../format.ts'
+import { age, coordinates, count, duration, exact, megabytes, withTimes } from '../../format.ts'
 import { ForIt, Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
@@ -11,7 +11,7 @@ import { ZoneButton } from './zone-button.tsx'
 /** Connection, last fix, what waits and what is held of a van. */
 export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () => void }): JSX.Element {
   const now = useNow()
-  const { connection, last_heard: heard, last_fix: fix, last_filtered: filtered, lane, held } = detail
+  const { air, connection, last_heard: heard, last_fix: fix, last_filtered: filtered, lane, held } = detail
   return (
     <Panel title={words.van.facts}>
       <dl class="facts">
@@ -28,6 +28,12 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
         {heard && (
           <Fact name={words.van.heard}>
             <span class="num">{age(heard.at, now)}</span>
+          </Fact>
+        )}
+        {air && (
+          <Fact name={words.van.air} tone={air.connects_anew ? 'warning' : ''}>
+            <span class="num">{words.van.airAMonth(megabytes(air.bytes_per_month))}</span>
+            {air.connects_anew && ` · ${words.van.connectsAnew}`}
           </Fact>
         )}
         {fix?.lat !== undefined && fix.lon !== undefined && (

@@ -5,7 +5,6 @@ import {
   fields,
   flag,
   headerToken,
-  httpUrl,
   id,
   leaf,
   list,
@@ -78,14 +77,25 @@ const tokens = list(token).superRefine((all, context) => {
   }
 })
 
-/** A slash at its end is part of it. Codes and secrets are sent to it: without TLS it must be on this machine. */
-const issuer = leaf((value) => {
+/** A slash at its end is part of it. */
+const issuer = leaf(
+  (value) => (safeUrl(value) ? value : undefined),
+  'expected an https URL without user name, query or fragment',
+)
+
+/** The page is at the root of its host. */
+const pageUrl = leaf((value) => {
+  const url = safeUrl(value)
+  return url?.pathname === '/' ? url.origin : undefined
+}, 'expected an https URL without path, such as https://gateway.example')
+
+/** A URL to which codes, secrets and cookies may be sent: without TLS it must be on this machine. */
+function safeUrl(value: string): URL | undefined {
   const url = URL.parse(value)
   if (!url || url.username || url.search || url.hash) return undefined
-  const isSafe =
-    url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname.replaceAll(/[[\]]/g, '')))
-  return isSafe ? value : undefined
-}, 'expected an https URL without user name, query or fragment')
+  const isHere = url.protocol === 'http:' && isLoopback(url.hostname.replaceAll(/[[\]]/g, ''))
+  return url.protocol === 'https:' || isHere ? url : undefined
+}
 
 /** Unlike a token, a group has no default role: it is others who decide who is in it. */
 const group = fields({ ...ACCESS, role: oneOf('read', 'operate') })
@@ -106,5 +116,5 @@ const oidc = fields({
     .describe(
       'What the members of a group may do: `{ dispatch: { role: operate, companies: [7] } }`; `companies` as above.',
     ),
-  url: orNull(httpUrl).describe('URL of the page if a proxy is in front; null: as the browser asks for it.'),
+  url: orNull(pageUrl).describe('URL of the page if a proxy is in front; null: as the browser asks for it.'),
 })

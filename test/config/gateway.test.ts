@@ -44,12 +44,18 @@ const TRY_OUT = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_tok
 const NEW = { ...defaultConfig(PROTOCOLS), companies: [TRY_OUT] }
 
 const ISSUER_EXPECTED = 'expected an https URL without user name, query or fragment'
+const PAGE_EXPECTED = 'expected an https URL without path, such as https://gateway.example'
 const SCOPES_EXPECTED = 'expected scopes with openid among them'
 
-/** A gateway.yaml with `admin.oidc`, a key a line: `issuer` is in line 3, `roles` in line 6. */
-function oidc({ issuer = 'https://sso.example', roles = '{ a: { role: read } }', scopes = 'openid groups' }): string {
+/** A gateway.yaml with `admin.oidc`, a key a line: `issuer` is in line 3, `roles` in line 6, `more` in line 8. */
+function oidc({
+  issuer = 'https://sso.example',
+  roles = '{ a: { role: read } }',
+  scopes = 'openid groups',
+  more = 'url: null',
+}): string {
   const keys = [`issuer: ${issuer}`, 'client_id: w', 'client_secret: a-long-secret-7d2c', `roles: ${roles}`]
-  const lines = [...keys, `scopes: ${scopes}`].map((line) => `    ${line}`)
+  const lines = [...keys, `scopes: ${scopes}`, more].map((line) => `    ${line}`)
   return ['admin:', '  oidc:', ...lines, 'companies: [{ company_id: 7, apikey: k }]'].join('\n')
 }
 
@@ -421,6 +427,8 @@ parked: { max_positions: 0 }
       '6:31 admin.oidc.roles.a.company: unknown key: did you mean companies?',
     ],
     ['scopes without openid', oidc({ scopes: 'profile' }), `7:13 admin.oidc.scopes: ${SCOPES_EXPECTED}`],
+    ['a page without TLS', oidc({ more: 'url: http://gateway.example' }), `8:10 admin.oidc.url: ${PAGE_EXPECTED}`],
+    ['a page below a path', oidc({ more: 'url: https://a.example/b' }), `8:10 admin.oidc.url: ${PAGE_EXPECTED}`],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias refers to itself'],
   ])('reports %s in gateway.yaml', async (_, text, mistake) =>
     expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`),
@@ -440,6 +448,8 @@ parked: { max_positions: 0 }
       url: null,
     })
     expect((await config(oidc({ issuer: 'http://[::1]:9000' }))).admin.oidc?.issuer).toBe('http://[::1]:9000')
+    const { url } = (await config(oidc({ more: 'url: https://gateway.example/' }))).admin.oidc ?? {}
+    expect(url).toBe('https://gateway.example')
   })
 
   it('reads alerts: e-mail, quiet hours as minutes, severities', async () => {

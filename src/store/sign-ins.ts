@@ -15,16 +15,14 @@ export interface StoredSignIn {
   readonly sealed: string
 }
 
-/** Adds a sign-in that ends after `maxMs`. Beyond `most`, the oldest end. */
+/** Adds a sign-in that ends after `maxMs`. Beyond the last `most`, it ends the oldest. */
 export async function addSignIn(
   redis: Redis,
   hash: string,
   { signIn, most, maxMs }: { readonly signIn: StoredSignIn; readonly most: number; readonly maxMs: number },
 ): Promise<void> {
-  const now = Date.now()
   await redis.set(keys.signIn(hash), JSON.stringify(signIn), 'PX', maxMs)
-  await redis.zadd(keys.signIns, now, hash)
-  await redis.zremrangebyscore(keys.signIns, 0, now - maxMs)
+  await redis.zadd(keys.signIns, Date.now(), hash)
   for (const oldest of await redis.zrange(keys.signIns, '0', String(-1 - most))) await removeSignIn(redis, oldest)
 }
 

@@ -223,6 +223,8 @@ describe('what may pile up', () => {
   it('is bounded: people who are signed in; the oldest has to sign in again', async () => {
     const anna = await signIn('anna')
     const signedIn = { name: 'x', subject: 'x', groups: [], by: '', until: 0, sealed: '' }
+    // One that ends sooner changes nothing of that.
+    await addSignIn(admin.redis, 'a-short', { signIn: signedIn, most: 1000, maxMs: 1 })
     for (let count = 0; count < 1000; count++)
       await addSignIn(admin.redis, `other-${count}`, { signIn: signedIn, most: 1000, maxMs: 60_000 })
     expect(await anna.statusOf('/admin/status')).toBe(401)
@@ -271,6 +273,12 @@ describe('a change of admin.oidc', () => {
     expect(await json(anna.ask('/admin/token'))).toMatchObject({ role: 'read', companies: ['7'] })
   })
 
+  it('that reads groups from another claim ends the sign-ins that had theirs from the old one', async () => {
+    const anna = await signIn('anna')
+    await change('    roles:', '    groups_claim: teams\n    roles:')
+    await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(401)
+  })
+
   it('that switches it off ends all sign-ins', async () => {
     const anna = await signIn('anna')
     await change(OIDC, 'oidc: null\n')
@@ -295,6 +303,27 @@ describe('a provider that does not answer', () => {
     await expect.poll(state, soon).toEqual({ enabled: true, signed_in: false })
     // It does not know this secret.
     expect((await signIn('anna')).to).toBe('/#sign-in=failed')
+  })
+})
+
+describe('a provider that takes requests and never answers', () => {
+  it('holds up no event stream but those of people whom it has to renew', async () => {
+    const followed = async ({ browser }: Awaited<ReturnType<typeof signIn>>) => {
+      const cookie = Array.from(browser.cookies(admin.url), ([name, value]) => `${name}=${value}`).join('; ')
+      const stream = await followEvents(`${admin.url}/admin/events`, { ...PAGE, cookie })
+      onTestFinished(() => stream.close())
+      return stream
+    }
+    const ofBert = await followed(await signIn('bert'))
+    provider.open(admin.url, { tokenS: 3 })
+    const ofAnna = await followed(await signIn('anna'))
+    onTestFinished(() => void (provider.isSilent = false))
+    provider.isSilent = true
+    provider.asked.length = 0
+    await expect.poll(() => provider.asked, soon).toContain('POST /token')
+    await change('guests: { role: read, companies: [7] }', 'nobody: { role: read }')
+    // Before the request to the provider is given up.
+    await expect.poll(() => [ofAnna.isEnded, ofBert.isEnded], { timeout: 6000, interval: 50 }).toEqual([true, true])
   })
 })
 

@@ -13,6 +13,8 @@ export interface TestProvider {
   readonly asked: string[]
   /** Whether it answers 503, as it does before `open`. */
   isAway: boolean
+  /** Whether it takes requests and never answers. */
+  isSilent: boolean
   /** Begins anew, for the page at this URL. */
   open(pageUrl: string, options?: ProviderOptions): void
   end(): void
@@ -36,6 +38,7 @@ export async function startProvider(): Promise<TestProvider> {
   let provider: Provider | undefined
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url?.split('?')[0]}`)
+    if (own.isSilent) return
     if (!provider || own.isAway) response.writeHead(503).end()
     else if (request.url?.startsWith(INTERACTION)) void interact(provider, request, response)
     else void provider.callback()(request, response)
@@ -46,6 +49,7 @@ export async function startProvider(): Promise<TestProvider> {
     groups,
     asked,
     isAway: false,
+    isSilent: false,
     open(pageUrl, options = {}) {
       provider = new Provider(issuer, configuration(pageUrl, { groups, ...options }))
     },

@@ -138,8 +138,10 @@ export class EventReader {
   }
 
   async endUnlessAllowed(): Promise<void> {
-    // Who cannot be known now is not told more.
-    const isAllowed = await Promise.try(this.#options.isAllowed).catch(() => false)
+    let isAllowed = false
+    const check = Promise.try(this.#options.isAllowed).then((allowed) => (isAllowed = allowed))
+    // Who cannot be known now is not told more, and holds up no other reader.
+    await within(CHECK_MS, check).catch(() => {})
     if (!isAllowed) this.end()
   }
 
@@ -189,6 +191,7 @@ export class EventReader {
   }
 }
 
+const CHECK_MS = 2000
 const BEAT = Buffer.from(':\n\n')
 /** The connection ends with the stream; nginx must not buffer it. */
 const HEADERS = { 'content-type': 'text/event-stream', connection: 'close', 'x-accel-buffering': 'no' }

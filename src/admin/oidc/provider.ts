@@ -173,9 +173,9 @@ const library = () => import('openid-client')
 type TokenAnswer = Awaited<ReturnType<Awaited<ReturnType<typeof library>>['authorizationCodeGrant']>>
 type Claims = Readonly<Record<string, unknown>>
 
-/** The provider, and which client of it we are: a change of either ends what another one allowed. */
-export function nameOf({ issuer, client_id }: OidcConfig): string {
-  return `${issuer} ${client_id}`
+/** Where groups come from: the provider, which client of it we are, and the claim. A change of these ends what others allowed. */
+export function nameOf({ issuer, client_id, groups_claim }: OidcConfig): string {
+  return JSON.stringify([issuer, client_id, groups_claim])
 }
 
 function keyOf({ issuer, client_id, client_secret }: OidcConfig): string {

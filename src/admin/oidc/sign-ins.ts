@@ -183,8 +183,8 @@ const TAG_BYTES = 16
 /** Somebody signs in anew after this time, whatever the provider says. */
 const MAX_MS = 12 * 3_600_000
 const MOST_SIGN_INS = 1000
-/** Longer than a provider is waited for. */
-const RENEWAL_MS = 40_000
+/** Longer than a provider is waited for: it is asked up to four times, for 10 s each. */
+const RENEWAL_MS = 60_000
 const LOOK_MS = 100
 const ENDED = 'the sign-in has ended: sign in again'
 const NO_PROVIDER = 'the provider of the sign-in does not answer: try again later'

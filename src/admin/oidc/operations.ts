@@ -70,6 +70,7 @@ type SignInFault = 'off' | 'no_provider' | 'expired' | 'refused' | 'failed' | 'n
 export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
   const { oidc, provider, signIns, isSecure, logger } = sources
   let atOnce = 0
+  let failureLoggedAt = -Infinity
 
   const serve = (path: string, handle: (visit: Visit) => Promise<string>) =>
     app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
@@ -115,7 +116,11 @@ export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
       return '/'
     } catch (error) {
       if (error instanceof ProviderError) {
-        logger.warn({ reason: error.message }, 'a sign-in failed')
+        // Anybody can have sign-ins fail, as fast as they like.
+        if (performance.now() - failureLoggedAt >= FAILURE_MS) {
+          failureLoggedAt = performance.now()
+          logger.warn({ reason: error.message }, 'a sign-in failed')
+        }
         return withFault('failed')
       }
       logger.error({ err: error }, 'a sign-in cannot be kept in Redis')
@@ -184,5 +189,6 @@ const PENDING = 'waybridge-sign-in.'
 const PENDING_S = 900
 /** Sign-ins of one browser that have begun; beyond that it forgets them. */
 const MOST_PENDING = 8
+const FAILURE_MS = 1000
 /** Visits of all browsers that wait for the provider. */
 const MOST_AT_ONCE = 50

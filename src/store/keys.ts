@@ -162,7 +162,7 @@ export const keys = {
   readsNoted: `${TAG}:reads-noted`,
   /**
    * string that expires: JSON of who is signed in to the page, by the hash of what the cookie has; string that expires: a process
-   * renews it; zset: the last 1,000 of these hashes, by when they were signed in, ms UTC (see sign-ins.ts)
+   * renews it; zset: these hashes, by when they were signed in, ms UTC (see sign-ins.ts)
    */
   signIn: (hash: string) => `${TAG}:sign-in:${hash}`,
   signInRenewal: (hash: string) => `${TAG}:sign-in-renewal:${hash}`,

@@ -15,15 +15,25 @@ export interface StoredSignIn {
   readonly sealed: string
 }
 
-/** Adds a sign-in that ends after `maxMs`. Beyond the last `most`, it ends the oldest. */
-export async function addSignIn(
-  redis: Redis,
-  hash: string,
-  { signIn, most, maxMs }: { readonly signIn: StoredSignIn; readonly most: number; readonly maxMs: number },
-): Promise<void> {
+interface AddedSignIn {
+  readonly signIn: StoredSignIn
+  readonly most: number
+  readonly mostOfPerson: number
+  readonly maxMs: number
+}
+
+/** Adds a sign-in that ends after `maxMs`. Beyond `most` the oldest end, beyond `mostOfPerson` the oldest of the same person. */
+export async function addSignIn(redis: Redis, hash: string, added: AddedSignIn): Promise<void> {
+  const { signIn, most, mostOfPerson, maxMs } = added
   await redis.set(keys.signIn(hash), JSON.stringify(signIn), 'PX', maxMs)
   await redis.zadd(keys.signIns, Date.now(), hash)
-  for (const oldest of await redis.zrange(keys.signIns, '0', String(-1 - most))) await removeSignIn(redis, oldest)
+  const hashes = await redis.zrange(keys.signIns, '0', '-1')
+  const texts = await redis.mget(hashes.map((each) => keys.signIn(each)))
+  const all = hashes.map((each, index) => ({ hash: each, text: texts[index] }))
+  const running = all.filter(({ text }) => text !== null)
+  const own = running.filter(({ text }) => (JSON.parse(text ?? '') as StoredSignIn).subject === signIn.subject)
+  const ending = [all.filter(({ text }) => text === null), running.slice(0, -most), own.slice(0, -mostOfPerson)].flat()
+  for (const each of ending) await removeSignIn(redis, each.hash)
 }
 
 /** Resolves to undefined if it has ended. */

@@ -222,15 +222,27 @@ describe('what may pile up', () => {
 
   it('is bounded: people who are signed in; the oldest has to sign in again', async () => {
     const anna = await signIn('anna')
-    const signedIn = { name: 'x', subject: 'x', groups: [], by: '', until: 0, sealed: '' }
+    const add = (subject: string, maxMs = 60_000) => {
+      const other = { name: 'x', subject, groups: [], by: '', until: 0, sealed: '' }
+      return addSignIn(admin.redis, `other-${subject}`, { signIn: other, most: 50, mostOfPerson: 20, maxMs })
+    }
     // One that ends sooner changes nothing of that.
-    await addSignIn(admin.redis, 'a-short', { signIn: signedIn, most: 1000, maxMs: 1 })
-    for (let count = 0; count < 1000; count++)
-      await addSignIn(admin.redis, `other-${count}`, { signIn: signedIn, most: 1000, maxMs: 60_000 })
+    await add('short', 1)
+    for (let count = 0; count < 49; count++) await add(`${count}`)
+    expect(await anna.statusOf('/admin/status')).toBe(200)
+    await add('last')
     expect(await anna.statusOf('/admin/status')).toBe(401)
-    expect(await admin.redis.zcard(keys.signIns)).toBe(1000)
-    expect(await admin.redis.keys(`${keys.signIn('')}*`)).toHaveLength(1000)
+    expect(await admin.redis.zcard(keys.signIns)).toBe(50)
+    expect(await admin.redis.keys(`${keys.signIn('')}*`)).toHaveLength(50)
     expect((await signIn('bert')).to).toBe('/')
+  })
+
+  it('is bounded: sign-ins of one person, who signs nobody else out', async () => {
+    const bert = await signIn('bert')
+    const all = [await signIn('anna')]
+    while (all.length <= 20) all.push(await signIn('anna'))
+    const statuses = await Promise.all([bert, ...all].map((each) => each.statusOf('/admin/status')))
+    expect(statuses).toEqual([200, 401, ...Array.from({ length: 20 }, () => 200)])
   })
 })
 

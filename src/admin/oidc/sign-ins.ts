@@ -48,7 +48,8 @@ export class SignIns {
     if (!settings || !this.#grantOf(provided.person)) return undefined
     const id = randomBytes(32).toString('base64url')
     const signIn = stored(provided, { id, by: nameOf(settings) })
-    await addSignIn(redis, digest(id), { signIn, most: MOST_SIGN_INS, maxMs: lifetime(provided) })
+    const bounds = { most: MOST_SIGN_INS, mostOfPerson: MOST_OF_PERSON, maxMs: lifetime(provided) }
+    await addSignIn(redis, digest(id), { signIn, ...bounds })
     return setCookie(this.#cookie, id, { sameSite: 'Strict' })
   }
 
@@ -183,6 +184,8 @@ const TAG_BYTES = 16
 /** Somebody signs in anew after this time, whatever the provider says. */
 const MAX_MS = 12 * 3_600_000
 const MOST_SIGN_INS = 1000
+/** So that nobody can sign out the others by signing in again and again. */
+const MOST_OF_PERSON = 20
 /** Longer than a provider is waited for: it is asked up to four times, for 10 s each. */
 const RENEWAL_MS = 60_000
 const LOOK_MS = 100

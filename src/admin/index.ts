@@ -2,6 +2,7 @@ import { within } from '../async.ts'
 import { type CertificateFiles, ServedCertificate } from '../config/certificate.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts'
 import { apiName } from '../domain/addresses.ts'
+import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import { isConnectionError, readTrialAccount, type Redis } from '../store/index.ts'
 import { languageOf, toJson } from '../texts/language.ts'
@@ -141,7 +142,8 @@ export async function openAdmin(options: AdminOptions) {
   const companyOf = (device: string) => options.directory().find(device)?.company_id
   const companyMeant = (device: string) => options.directory().meant(device)[0]?.company_id
   keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options), companyOf: companyMeant })
-  const reads = new ReadLog({ redis, logger, isOn: options.logsReads ?? (() => false), companyOf: companyMeant })
+  const idOf = (device: string) => options.directory().find(device)?.id ?? sameId(device)
+  const reads = new ReadLog({ redis, logger, isOn: options.logsReads ?? (() => false), companyOf: companyMeant, idOf })
   reads.keep(server.app)
   const { oidc = () => null } = options
   const isSecure = () => Boolean(options.tls || options.isBehindProxy || oidc()?.url?.startsWith('https:'))

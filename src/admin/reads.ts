@@ -15,6 +15,8 @@ interface ReadLogOptions {
   /** Whether reads are logged now. */
   readonly isOn: () => boolean
   readonly companyOf: (device: string) => string | undefined
+  /** The id of a device as its entry has it, whatever leading zeros somebody asks with. */
+  readonly idOf: (device: string) => string
 }
 
 /**
@@ -48,7 +50,7 @@ export class ReadLog {
 
   /** The log of the process alone gets what Redis does not take within a second. */
   async #note(request: FastifyRequest, operation: string): Promise<void> {
-    const { companyOf, isOn, logger, redis } = this.#options
+    const { companyOf, idOf, isOn, logger, redis } = this.#options
     const { caller } = request
     if (!isOn() || !caller) return
     const { id, device = id, route_id } = askedAbout(request)
@@ -56,7 +58,7 @@ export class ReadLog {
       token: caller.label,
       subject: caller.subject,
       operation,
-      device: typeof device === 'string' ? device.slice(0, MOST_LETTERS) : undefined,
+      device: typeof device === 'string' ? idOf(device).slice(0, MOST_LETTERS) : undefined,
       route_id: typeof route_id === 'string' ? route_id.slice(0, MOST_LETTERS) : undefined,
       companies: companiesAbout(request, companyOf),
     }

@@ -80,6 +80,13 @@ it('says of a list which companies, or which route, it was about', async () => {
   ])
 })
 
+it('has the id of a van as it is configured, whatever zeros somebody asks with', async () => {
+  for (const zeros of [0, 2, 150]) await as(TOKEN, `/admin/devices/${'0'.repeat(zeros)}${VAN}`)
+  await as(TOKEN, '/admin/devices/356307042441013')
+  expect(await reads()).toMatchObject([{ device: VAN }, { device: '0356307042441013' }])
+  expect(await reads()).toHaveLength(2)
+})
+
 it('is not misled by parameters that an operation does not have', async () => {
   await as(TOKEN, `/admin/devices?device=${VAN}&id=${VAN}&route_id=9&company_id=7`)
   await as(TOKEN, `/admin/devices/other-1?device=${VAN}&route_id=9&company_id=7`)

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import * as z from 'zod'
+import { MAX_ID_BYTES } from '../domain/ids.ts'
 import { type DescribedOperation, openApiDocument } from '../tracking/openapi.ts'
 import { routerPath } from '../tracking/operations.ts'
 import type { Caller } from './access.ts'
@@ -71,7 +72,7 @@ export function register(
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
       handle(request, reply, request.caller?.scope ?? NOTHING)
     const config = { asks: Object.keys(query?.shape ?? {}) }
-    app.route({ method, url: routerPath(path), config, onRequest: [mark, ...own], handler })
+    app.route({ method, url: routerPath(path), config, onRequest: [mark, ...own, refuseLongId], handler })
   }
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 
@@ -93,6 +94,13 @@ function withinScope({ companies, method, path }: Operation, companyOf: Register
   }
 }
 
+/** Answers 404 for more than an id of a device has: zeros in front would hide the id from the logs. A put says itself what is wrong. */
+const refuseLongId: AccessHook = async ({ method, params }, reply) => {
+  const { id = '' } = params as { id?: string }
+  return method === 'PUT' || Buffer.byteLength(id) <= MAX_ID_BYTES ? undefined : reply.code(404).send(NO_ID)
+}
+
+const NO_ID = { message: `no id of a device has more than ${MAX_ID_BYTES} bytes` }
 /** As for a device that does not exist. */
 const NO_DEVICE = { message: 'no device with this id is configured' }
 

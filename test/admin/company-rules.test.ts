@@ -99,6 +99,11 @@ describe('a token for company 7', () => {
     expect((await all(path, { method: 'POST' })).status).toBe(200)
     const [latest] = await resultsOf(seven('/admin/audit'))
     expect(latest).toMatchObject({ path, companies: ['7'] })
+    // The path of an entry has 256 letters.
+    const hidden = `/admin/devices/${'0'.repeat(250)}${VAN}`
+    expect((await all(`${hidden}/release`, { method: 'POST' })).status).toBe(404)
+    for (const what of ['/data', '']) expect((await all(hidden + what, { method: 'DELETE' })).status).toBe(404)
+    expect((await all(`/admin/devices/${VAN}`)).status).toBe(200)
   })
 
   it('sees findings of its vans as they are, and what keeps everybody back in general words', async () => {

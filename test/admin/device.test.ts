@@ -92,9 +92,14 @@ describe('GET /admin/devices/{id}', () => {
     })
   })
 
-  it.each(['1', '__proto__', '..%2F..%2Fx', 'x'.repeat(1000)])('answers 404 for the unknown device %s', async (id) => {
+  it.each(['1', '__proto__', '..%2F..%2Fx', 'x'.repeat(64)])('answers 404 for the unknown device %s', async (id) => {
     const { status, json } = await admin.ask(`/admin/devices/${id}`)
     expect([status, json]).toEqual([404, { message: 'no device with this id is configured: add it to devices.yaml' }])
+  })
+
+  it.each(['x', '0'])('answers 404 for %s a thousand times and an id', async (letter) => {
+    const { status, json } = await admin.ask(`/admin/devices/${letter.repeat(1000)}356307042441014`)
+    expect([status, json]).toEqual([404, { message: 'no id of a device has more than 64 bytes' }])
   })
 
   it('shows what it said last beside its positions, and since when', async () => {

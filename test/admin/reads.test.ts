@@ -81,7 +81,7 @@ it('says of a list which companies, or which route, it was about', async () => {
 })
 
 it('has the id of a van as it is configured, whatever zeros somebody asks with', async () => {
-  for (const zeros of [0, 2, 150]) await as(TOKEN, `/admin/devices/${'0'.repeat(zeros)}${VAN}`)
+  for (const zeros of [0, 2, 49]) await as(TOKEN, `/admin/devices/${'0'.repeat(zeros)}${VAN}`)
   await as(TOKEN, '/admin/devices/356307042441013')
   expect(await reads()).toMatchObject([{ device: VAN }, { device: '0356307042441013' }])
   expect(await reads()).toHaveLength(2)

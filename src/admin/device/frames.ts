@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MAX_ID_BYTES, sameId } from '../../domain/ids.ts'
+import { sameId } from '../../domain/ids.ts'
 import { parse } from '../../http/refusal.ts'
 import { belongedAt } from '../../roster/device-entry.ts'
 import { readFrames, readWatchedFrames, watchedUntil, watchFrames } from '../../store/index.ts'
@@ -22,7 +22,7 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
   const isOwn = (id: string, at: number) => belongedAt(directory().find(id) ?? {}, at)
   const idOf = (params: unknown) => {
     const { id } = params as { id: string }
-    return Buffer.byteLength(id) > MAX_ID_BYTES ? undefined : (directory().find(id)?.id ?? id)
+    return directory().find(id)?.id ?? id
   }
 
   return [
@@ -34,11 +34,7 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
       answer: WatchJson,
       refusals: [404],
       companies: 'by_device',
-      async handle({ params }, reply) {
-        const id = idOf(params)
-        if (id === undefined) return reply.code(404).send(NO_ID)
-        return { until_at: instant(await watchFrames(redis, sameId(id))) }
-      },
+      handle: async ({ params }) => ({ until_at: instant(await watchFrames(redis, sameId(idOf(params)))) }),
     },
     {
       method: 'GET',
@@ -50,9 +46,8 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
       refusals: [404],
       reads: 'positions',
       companies: 'by_device',
-      async handle({ params, query }, reply, scope) {
+      async handle({ params, query }, _reply, scope) {
         const id = idOf(params)
-        if (id === undefined) return reply.code(404).send(NO_ID)
         const { max_results: count } = parse(FramesQuery, query)
         const [until, watched, kept] = await Promise.all([
           watchedUntil(redis, sameId(id)),
@@ -117,7 +112,6 @@ function contentJson(bytes: Buffer) {
   return { bytes: bytes.toString('hex'), text: 'text' in shown ? shown.text : undefined }
 }
 
-const NO_ID = { message: `no id of a device has more than ${MAX_ID_BYTES} bytes` }
 /** Frames that were not understood. */
 const MOST_KEPT = 20
 const SHOWN_BYTES = 1024

@@ -1,7 +1,20 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { existsSync, type Stats } from 'node:fs'
+import {
+  chmod,
+  copyFile,
+  lchown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { moveDurably } from '../durable.ts'
@@ -74,12 +87,13 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
 export async function restoreBackup(file: string, options: BackupOptions): Promise<BackupManifest> {
   const { dataDir, maxMemory, logger } = options
   if (!existsSync(file)) throw new UserError(`There is no file ${file}.`)
+  const owner = await ownerOf(dataDir)
   const unlock = await lockDataDir(dataDir, logger)
   try {
     const there = (await readdir(dataDir)).filter((name) => !/\.lock(?:-|$)/.test(name))
     if (there.length > 0)
       throw new UserError(`${dataDir} has data (${there.join(', ')}): move it away, or choose another data_dir.`)
-    return await inDraftFolder(dataDir, async (draft) => {
+    const manifest = await inDraftFolder(dataDir, async (draft) => {
       await unpack(resolve(file), draft)
       const manifest = await readManifest(draft, file)
       await loadImage(join(draft, IMAGE), { dataDir: draft, maxMemory, logger })
@@ -87,9 +101,20 @@ export async function restoreBackup(file: string, options: BackupOptions): Promi
         if (existsSync(join(draft, name))) await moveDurably(join(draft, name), join(dataDir, name))
       return manifest
     })
+    if (owner && process.getuid?.() === 0) await giveTo(owner, dataDir)
+    return manifest
   } finally {
     unlock()
   }
+}
+
+/** The owner of a data folder, or of the folder that it will be in: the user of a service, for whom root restores. */
+async function ownerOf(dataDir: string): Promise<Stats | undefined> {
+  return stat(dataDir).catch(() => stat(dirname(dataDir)).catch(() => undefined))
+}
+
+async function giveTo({ uid, gid }: Stats, folder: string): Promise<void> {
+  for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await lchown(join(folder, name), uid, gid)
 }
 
 /** Runs `work` with a temporary folder beside the data, which is as private as they are, and removes it afterwards. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -46,6 +46,18 @@ it('a backup changes nothing in a folder whose run was killed, and that has lock
   const restored = { ...options, dataDir: join(await temporaryDir(), 'data') }
   await restoreBackup(file, restored)
   expect(tables(restored.dataDir)).toContain('later')
+})
+
+it.skipIf(process.getuid!() !== 0)('what root restores belongs to the user of the service', async () => {
+  const { file, options } = await folderOfBefore()
+  await backUp(file, options)
+  const service = await temporaryDir()
+  await chown(service, 1234, 1235)
+  const dataDir = join(service, 'data')
+  await restoreBackup(file, { ...options, dataDir })
+  const names = ['', ...(await readdir(dataDir, { recursive: true }))]
+  expect(names).toContain('redis')
+  for (const name of names) expect(await stat(join(dataDir, name))).toMatchObject({ uid: 1234, gid: 1235 })
 })
 
 it('a backup changes nothing in a folder while it runs', async () => {

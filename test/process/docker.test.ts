@@ -42,6 +42,28 @@ it('publishes the port for every tracker and others of the shipped configuration
   expect([...devices, broker, ...local]).toEqual(expect.arrayContaining(service.ports))
 })
 
+/** What docker/.env says. */
+const OF_A_SITE = {
+  ...Object.fromEntries([1, 2, 3].map((at) => [`SENTINEL_${at}`, `10.0.0.${at}:26379`])),
+  TRACKING_URL: 'http://10.0.0.3:8090',
+  PROXY_NETWORK: '10.0.0.3/32',
+}
+
+it('roles on one machine of compose.machine.yaml have monitors of their own, which their health checks ask', async () => {
+  const text = readFileSync(join(ROOT, 'docker/compose.machine.yaml'), 'utf8')
+  const { services: roles } = parse(text, { merge: true }) as { services: Record<string, Service> }
+  const ports = new Set<number>()
+  for (const role of ['gateway', 'worker', 'admin', 'tracking']) {
+    const { environment, healthcheck } = roles[role]
+    const { config } = await loadShipped('docker/several', { ...environment, ...OF_A_SITE })
+    expect(healthcheck.test).toEqual(['CMD', 'node', 'docker/health.mjs', `${config.monitor.port}`])
+    expect(config.admin.host).toBe(role === 'gateway' || role === 'tracking' ? '0.0.0.0' : '127.0.0.1')
+    ports.add(config.monitor.port)
+    vi.unstubAllEnvs()
+  }
+  expect(ports.size).toBe(4)
+})
+
 it('sends no file with passwords to the builder of the image, and git takes none', () => {
   const [ofDocker, ofGit] = ['.dockerignore', '.gitignore'].map((file) =>
     readFileSync(join(ROOT, file), 'utf8').split('\n'),
@@ -177,9 +199,13 @@ interface Service {
 }
 
 async function shippedConfig(environment: Record<string, string>) {
+  return (await loadShipped('config', environment)).config
+}
+
+function loadShipped(folder: string, environment: Record<string, string>) {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())
-  return (await loadConfig(join(ROOT, 'config'), protocolPorts)).config
+  return loadConfig(join(ROOT, folder), protocolPorts)
 }
 
 /** Runs the command of compose.yaml in a folder; returns its exit code. */

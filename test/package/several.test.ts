@@ -71,7 +71,7 @@ async function prepareSite(sentinels: readonly string[]) {
   const config = join(dir, 'config')
   await cp(join(DOCKER, 'several'), config, { recursive: true })
   const gateway = (await readFile(join(config, 'gateway.yaml'), 'utf8'))
-    .replaceAll(/port: (\d{4})/g, (_, port: string) => `port: ${Number(port) + SHIFT}`)
+    .replaceAll(/(port: |_PORT:-)(\d{4})/g, (_, before: string, port: string) => before + (Number(port) + SHIFT))
     .replace('companies: []', 'companies: [{ company_id: 7, apikey: several-key, oauth_token: several-token }]')
   await writeFile(join(config, 'gateway.yaml'), gateway)
   const devices = VANS.map((id, at) => `"${id}": { company_id: 7, courier_id: ${at + 1}, route_id: ${at + 1} }\n`)

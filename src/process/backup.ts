@@ -93,7 +93,7 @@ export async function restoreBackup(file: string, options: BackupOptions): Promi
     const there = (await readdir(dataDir)).filter((name) => !/\.lock(?:-|$)/.test(name))
     if (there.length > 0)
       throw new UserError(`${dataDir} has data (${there.join(', ')}): move it away, or choose another data_dir.`)
-    const manifest = await inDraftFolder(dataDir, async (draft) => {
+    const restored = await inDraftFolder(dataDir, async (draft) => {
       await unpack(resolve(file), draft)
       const manifest = await readManifest(draft, file)
       await loadImage(join(draft, IMAGE), { dataDir: draft, maxMemory, logger })
@@ -102,7 +102,7 @@ export async function restoreBackup(file: string, options: BackupOptions): Promi
       return manifest
     })
     if (owner && process.getuid?.() === 0) await giveTo(owner, dataDir)
-    return manifest
+    return restored
   } finally {
     unlock()
   }

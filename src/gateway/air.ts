@@ -6,7 +6,7 @@ import type { Conversation } from './conversation.ts'
  *   UDP   28 bytes of UDP and IP a datagram
  *   TCP   40 bytes of TCP and IP a segment of at most 1,400 bytes. What arrives has one acknowledgement, and so has an answer,
  *         which acknowledges what arrived. A connection begins and ends with eight segments more
- *   TLS   the bytes of the handshake, counted, with the segments of it; 22 bytes a record
+ *   TLS   the bytes of the handshake, counted, with the segments of it; 26 bytes a record
  */
 
 /** The connection of a session has begun. */
@@ -37,4 +37,4 @@ const SEGMENT_BYTES = 40
 const MOST_SEGMENT_BYTES = 1400
 const CONNECTION_BYTES = 8 * SEGMENT_BYTES
 const HANDSHAKE_SEGMENTS = 8
-const RECORD_BYTES = 22
+const RECORD_BYTES = 26

@@ -109,6 +109,13 @@ describe('the chain of a device', () => {
     })
   })
 
+  it('says what it carries on the air, and that it connects anew for each position', () => {
+    const evidence = (bytes_per_month: number, connects_anew = false) =>
+      chain({ detail: { air: { bytes_per_month, connects_anew } } }).links[0].evidence.slice(2)
+    expect(evidence(4_110_000)).toEqual(['about 4.1 MB a month on the air'])
+    expect(evidence(412_345, true)).toEqual(['about 410 kB a month on the air', 'it connects anew for each position'])
+  })
+
   it('says of a parked van since when, and when it counts as silent', () => {
     const off = { ignition: { ...SAID, value: false } }
     const [time, heardAt] = [NOW - 60 * MIN, NOW - 30 * MIN]

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { DayBook } from '../../src/gateway/day-book.ts'
-import { keys, NOTED, readDays, type Store } from '../../src/store/index.ts'
+import { keys, NOTED, readAir, readDays, type Store } from '../../src/store/index.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -107,6 +107,35 @@ it('fails once it is due if a script cannot write, and writes it later', async (
   await redis.del(key)
   await book.close()
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)
+})
+
+it('notes what a device carries on the air, of all gateways together, for three days', async () => {
+  const one = await noting()
+  const other = new DayBook(redis, { zone: ZONE, capacity: one.capacity, heard: { presentSince: () => [].values() } })
+  const since = Date.now()
+  one.book.of(van.id).carried({ bytes: 1000, connections: 2, fixes: 3 })
+  one.book.of(van.id).carried({ bytes: 100, connections: 0, fixes: 1 })
+  await one.book.close()
+  other.of(van.id).carried({ bytes: 5e9, connections: 1, fixes: 1 }, since - 5000)
+  await other.close()
+  const [air] = await readAir(redis, van.id, [DAY])
+  expect(air).toEqual({
+    bytes: 0xffff_ffff,
+    connections: 3,
+    fixes: 5,
+    since: Math.floor((since - 5000) / 1000) * 1000,
+  })
+  expect(await redis.ttl(keys.air(DAY))).toBeGreaterThan(3 * 86_400 - 60)
+})
+
+it('writes what a device carried when Redis takes it again', async () => {
+  const { book } = await noting()
+  book.of(van.id).carried({ bytes: 1000, connections: 2, fixes: 3 })
+  await redis.lpush(keys.air(DAY), 'no hash')
+  await book.close()
+  await redis.del(keys.air(DAY))
+  await book.close()
+  expect(await readAir(redis, van.id, [DAY])).toMatchObject([{ bytes: 1000, connections: 2, fixes: 3 }])
 })
 
 it('writes nothing while the memory of Redis is scarce', async () => {

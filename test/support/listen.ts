@@ -17,6 +17,7 @@ import { registry } from '../../src/observe/metrics.ts'
 import type { Roster } from '../../src/roster/roster.ts'
 import type { Appender, FrameStore, Part, Storable } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
+import type { JournalOptions } from '../../src/gateway/journal.ts'
 import { journalOf, QUIET_BOOKS } from './journal.ts'
 import { createDirectory } from './roster.ts'
 
@@ -125,6 +126,7 @@ export function gateway({
   holdsSuspicious = false,
   trails = new Trails(),
   frameStore,
+  days,
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
@@ -136,6 +138,7 @@ export function gateway({
   const journal = journalOf({
     heard: { ...QUIET_BOOKS.heard, gone: ({ device }) => void made.goneDevices.push(device) },
     arrivals: { ...QUIET_BOOKS.arrivals, notUnderstood: (_, beginning) => void made.notUnderstood.push(beginning) },
+    days,
     logger,
   })
   const made: Gateway = {
@@ -234,6 +237,8 @@ interface GatewayOptions {
   readonly trails: Trails
   /** In place of one that keeps nothing. */
   readonly journal: Shared['journal']
+  /** Default: no day is noted. */
+  readonly days: JournalOptions['days']
   /** In place of memory. */
   readonly frameStore: Pick<FrameStore, 'keep'>
 }

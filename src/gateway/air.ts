@@ -10,19 +10,19 @@ import type { Conversation } from './conversation.ts'
  */
 
 /** The connection of a session has begun. */
-export function began(session: Conversation): void {
+export function connectionBegan(session: Conversation): void {
   const { handshakeBytes } = session
   const handshake = handshakeBytes === undefined ? 0 : handshakeBytes + HANDSHAKE_SEGMENTS * SEGMENT_BYTES
   session.carries(CONNECTION_BYTES + handshake, 1)
 }
 
 /** Bytes have arrived at once. */
-export function received(session: Conversation, bytes: number): void {
+export function bytesReceived(session: Conversation, bytes: number): void {
   session.carries(withHeaders(session, bytes) + (session.transport === 'udp' ? 0 : SEGMENT_BYTES))
 }
 
 /** Bytes are written at once. */
-export function sent(session: Conversation, bytes: number): void {
+export function bytesSent(session: Conversation, bytes: number): void {
   if (bytes > 0) session.carries(withHeaders(session, bytes))
 }
 

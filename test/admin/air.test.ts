@@ -17,6 +17,11 @@ const daysOf = (...figures: ({ bytes: number; connections: number; fixes: number
 const air = (...figures: Parameters<typeof daysOf>) =>
   airOf(daysOf(...figures), NOON, (at) => new Date(at).toISOString().slice(0, 10))
 const DAY = { bytes: 1e6, connections: 4000, fixes: 5000, since: 0.1 }
+const anew = (connections: number, fixes: number) =>
+  air({ ...DAY, connections, fixes }, undefined, undefined)?.connects_anew
+
+const note = (day: number) =>
+  addAir(admin.redis, day, [[VAN, { bytes: 137_000, connections: 8640, fixes: 8640, since: day }]])
 
 describe('what a device carries on the air', () => {
   it('is that of its last full day', () => {
@@ -55,8 +60,6 @@ describe('what a device carries on the air', () => {
   })
 
   it('has a connection for each fix from four of five on', () => {
-    const anew = (connections: number, fixes: number) =>
-      air({ ...DAY, connections, fixes }, undefined, undefined)?.connects_anew
     expect([anew(80, 100), anew(79, 100), anew(0, 0), anew(9, 9)]).toEqual([true, false, false, false])
   })
 })
@@ -64,8 +67,6 @@ describe('what a device carries on the air', () => {
 describe('GET /admin/devices/{id}', () => {
   const today = localDay(Date.now(), 'UTC').from
   const [before, yesterday] = [today - 48 * H, today - 24 * H]
-  const note = (day: number) =>
-    addAir(admin.redis, day, [[VAN, { bytes: 137_000, connections: 8640, fixes: 8640, since: day }]])
 
   it('has what the gateways noted, until it is forgotten', async () => {
     await note(yesterday)

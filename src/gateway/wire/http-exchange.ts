@@ -16,7 +16,7 @@ import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { ReceivedBytes } from '../admit/backpressure.ts'
 import { pauseOf } from '../admit/connections.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from '../admit/flood.ts'
-import { began, received, sent } from '../air.ts'
+import { bytesReceived, bytesSent, connectionBegan } from '../air.ts'
 import type { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { decompressed, ENCODINGS } from './content-encoding.ts'
@@ -162,9 +162,9 @@ export class HttpExchanges {
     const device = last && last.device !== session.device ? null : session.device
     this.#connections.set(socket, { read, written, device })
     if (device === null) return
-    if (!last) began(session)
-    received(session, read - (last?.read ?? 0))
-    sent(session, written - (last?.written ?? 0))
+    if (!last) connectionBegan(session)
+    bytesReceived(session, read - (last?.read ?? 0))
+    bytesSent(session, written - (last?.written ?? 0))
     this.#shared.journal.carried(session)
   }
 

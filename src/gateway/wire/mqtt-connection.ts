@@ -4,7 +4,7 @@ import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { type DeviceConnection, pauseOf } from '../admit/connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from '../admit/flood.ts'
-import { began, received, sent } from '../air.ts'
+import { bytesReceived, bytesSent, connectionBegan } from '../air.ts'
 import type { Conversation } from '../conversation.ts'
 import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
@@ -44,10 +44,10 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.unidentifiedSince = performance.now()
     this.heardAt = this.unidentifiedSince
     this.idleMs = shared.limits.idle_timeout
-    began(this.session)
+    connectionBegan(this.session)
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => {
-      received(this.session, bytes.length)
+      bytesReceived(this.session, bytes.length)
       this.#receive(bytes)
     })
     socket.on('end', () => this.push(null))
@@ -106,7 +106,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   }
 
   #write(bytes: Buffer, done: (error?: Error | null) => void): void {
-    sent(this.session, bytes.length)
+    bytesSent(this.session, bytes.length)
     this.#socket.write(bytes, done)
   }
 

@@ -5,7 +5,7 @@ import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { type Connections, type DeviceConnection, pauseOf } from '../admit/connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from '../admit/flood.ts'
-import { began, received, sent } from '../air.ts'
+import { bytesReceived, bytesSent, connectionBegan } from '../air.ts'
 import { type Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { QUIET_MS } from './detect.ts'
@@ -55,7 +55,7 @@ export class TcpConnection implements DeviceConnection {
     this.#stream = new FrameStream(context, this.session)
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
-    began(this.session)
+    connectionBegan(this.session)
     socket.setNoDelay(true)
     Object.assign(socket, { [CONNECTION]: this })
       .on('data', TcpConnection.#receive)
@@ -91,13 +91,13 @@ export class TcpConnection implements DeviceConnection {
   /** Bytes have arrived. One function serves all sockets: one for each would take memory. */
   static #receive(this: ConnectionSocket, bytes: Buffer): void {
     const { [CONNECTION]: connection } = this
-    received(connection.session, bytes.length)
+    bytesReceived(connection.session, bytes.length)
     if (!this.writable) return
-    const { received: unread } = connection.#stream
-    unread.append(bytes)
+    const { received } = connection.#stream
+    received.append(bytes)
     if (!connection.#isTaking) return void connection.#takeAll()
     this.pause()
-    connection.#context.pressure.setPartial(connection, unread.size)
+    connection.#context.pressure.setPartial(connection, received.size)
   }
 
   static #closed(this: ConnectionSocket): void {
@@ -238,7 +238,7 @@ export class TcpConnection implements DeviceConnection {
   /** The bytes of replies, which are written now. */
   #written(replies: readonly Buffer[]): Buffer {
     const bytes = replies.length === 1 ? replies[0] : Buffer.concat(replies)
-    sent(this.session, bytes.length)
+    bytesSent(this.session, bytes.length)
     return bytes
   }
 

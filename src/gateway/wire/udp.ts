@@ -9,7 +9,7 @@ import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { networkFilter } from '../admit/acceptor.ts'
 import { inNetwork, tokensOf } from '../admit/flood.ts'
-import { received, sent } from '../air.ts'
+import { bytesReceived, bytesSent } from '../air.ts'
 import { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { type Guess, MOST_BYTES } from './detect.ts'
@@ -58,7 +58,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     if (reason) return metrics.refused.inc({ reason })
     const began = performance.now()
     const session = known ?? newSession(context, remote)
-    received(session, datagram.length)
+    bytesReceived(session, datagram.length)
     const work = take(context, { datagram, peer, session })
       .catch((error: unknown) => {
         shared.journal.fault(error, { what: 'fault in handling a datagram', protocol: protocol?.name })
@@ -221,7 +221,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
     for (const reply of replies[index]) {
       left -= reply.length
       if (left < 0) return metrics.refused.inc({ reason: 'reply_too_long' })
-      sent(session, reply.length)
+      bytesSent(session, reply.length)
       await send(socket, reply, peer)
     }
   }

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Said } from '../../protocols/kit/index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import { localDay } from '../../src/domain/times.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
+import { addAir } from '../../src/store/index.ts'
 import { connected } from '../support/admin.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 
@@ -68,6 +70,21 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
       await expectAccessible(page)
       expect(await page.evaluate(OVERHANG)).toBe(0)
     }
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('stand beside what a tracker that connects anew for each position carries on the air', async () => {
+    const redis = await connected(`unix://${join(fixture.product.dir, 'data/redis/redis.sock')}`)
+    onTestFinished(() => redis.disconnect())
+    const yesterday = localDay(localDay(Date.now(), 'UTC').from - 1, 'UTC').from
+    const air = { bytes: 137_000, connections: 8640, fixes: 8640, since: yesterday }
+    await addAir(redis, yesterday, [[PARKED, air]])
+    const { page, faults, close } = await fixture.open(`/vans/${PARKED}`)
+    const fact = page.locator('.fact').filter({ hasText: 'On the air' })
+    await expect.poll(() => fact.textContent()).toBe('On the airabout 4.1 MB a month · connects anew for each position')
+    await page.setViewportSize(PHONE)
+    expect(await page.evaluate(OVERHANG)).toBe(0)
     expect(faults).toEqual([])
     await close()
   })

@@ -84,6 +84,8 @@ function chain({ device, detail, explained, found = [], place }: Case = {}) {
 /** A line of a file that is left out. */
 const leftOut = (line: number, device: string) => joined([`routes.csv:${line}`, device, 'route_id', say('empty')], ': ')
 
+const airTexts = (bytes_per_month: number, connects_anew = false) =>
+  chain({ detail: { air: { bytes_per_month, connects_anew } } }).links[0].evidence.slice(2)
 const headOf = (some: Case) => chain(some).sentence.split('; ')[0]
 const states = (some: Case) => chain(some).links.map(({ state }) => state)
 const refusedAs = (reason: string) => [{ at: at(NOW - 3 * S), event: 'refused', reason }]
@@ -110,10 +112,8 @@ describe('the chain of a device', () => {
   })
 
   it('says what it carries on the air, and that it connects anew for each position', () => {
-    const evidence = (bytes_per_month: number, connects_anew = false) =>
-      chain({ detail: { air: { bytes_per_month, connects_anew } } }).links[0].evidence.slice(2)
-    expect(evidence(4_110_000)).toEqual(['about 4.1 MB a month on the air'])
-    expect(evidence(412_345, true)).toEqual(['about 410 kB a month on the air', 'it connects anew for each position'])
+    expect(airTexts(4_110_000)).toEqual(['about 4.1 MB a month on the air'])
+    expect(airTexts(412_345, true)).toEqual(['about 410 kB a month on the air', 'it connects anew for each position'])
   })
 
   it('says of a parked van since when, and when it counts as silent', () => {

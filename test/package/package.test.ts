@@ -36,6 +36,7 @@ describe('the file that npm pack makes', () => {
       'docker/day-after.md',
       'docker/moving-in.md',
       'docker/redis.conf',
+      'docker/systemd/sysusers.conf',
       'docker/systemd/waybridge.service',
       'docker/systemd/waybridge.socket',
       'package.json',

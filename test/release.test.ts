@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -38,7 +38,7 @@ describe('a release', () => {
   })
 
   // The commit of a release has no open section.
-  it.runIf(product.version.endsWith('-dev'))(
+  it.runIf(product.version.endsWith('-dev') && existsSync(join(ROOT, '.git')))(
     'commits and tags in the clone where it is run, unless something is not committed',
     async () => {
       const dir = join(await temporaryDir(), 'clone')

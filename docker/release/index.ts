@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -13,6 +13,8 @@ import { closed, problemsOf, raised, releasedVersion, VERSIONED } from './versio
  */
 const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' }, files: { type: 'string' } } })
 const ROOT = join(import.meta.dirname, '../..')
+/** By this exit code a script says that it cannot run here. */
+const SKIPPED = 77
 
 if (values.files !== undefined) list(makeFiles(ROOT, resolve(values.files)))
 else if (values['dry-run']) dryRun()
@@ -23,6 +25,10 @@ else {
 }
 
 function dryRun(): void {
+  if (!existsSync(join(ROOT, '.git'))) {
+    say('there is no repository of git to release from')
+    process.exit(SKIPPED)
+  }
   const dir = mkdtempSync(join(tmpdir(), 'waybridge-release-'))
   try {
     const copy = join(dir, 'clone')

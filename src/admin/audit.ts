@@ -57,7 +57,7 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets, compan
   })
 }
 
-/** What Redis answers to an entry that is added. Rejects if that takes longer than a second. */
+/** Resolves to what Redis answers to an added entry. Rejects if that takes longer than a second. */
 export async function inTime(added: Promise<unknown>): Promise<unknown> {
   const late = delay(MAX_WAIT_MS, undefined, { ref: false }).then(() =>
     Promise.reject(new Error('Redis takes longer than a second')),

@@ -9,7 +9,7 @@ export type ReceiverAnswer =
   /** `isWhole`: it is about the lane, so all fixes of the request are refused. */
   | ({ readonly to: 'refuse'; readonly isWhole?: boolean } & RefusalReason)
 
-/** Whether an answer that is no refusal may be because of the fixes of the request, and not of a limit, a credential or the moment. */
+/** Whether the fixes of a request may be the cause of an error answer, rather than a limit, a credential or an outage. */
 export function mayBeFixes(status: number, leastMs: number | undefined): boolean {
   return status >= 400 && leastMs === undefined && !NEVER_FIXES.has(status)
 }

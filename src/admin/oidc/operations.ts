@@ -132,7 +132,7 @@ export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
 interface Visit {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** The one that the provider knows. */
+  /** The redirect URI as it is registered at the provider. */
   readonly redirectUri: string
 }
 
@@ -163,7 +163,7 @@ function keepPending(
   ])
 }
 
-/** What the browser kept of the sign-in that the provider sends it back from; it can be used once. */
+/** Takes what the browser kept when it left for the provider; a second time there is nothing. */
 function takePending(
   { headers, query }: FastifyRequest,
   reply: FastifyReply,

@@ -167,7 +167,7 @@ export class FollowedSettings {
 
   /**
    * The companies in effect while gateway.yaml names another usual API, which needs a restart: their new keys may be for that API, and the
-   * one of before must not see them.
+   * earlier API must not see them.
    */
   #untilRestart(listed: Config['companies']): Config['companies'] {
     return listed.flatMap((company) => {

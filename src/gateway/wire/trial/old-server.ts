@@ -113,7 +113,7 @@ export class ByteRoom {
   }
 }
 
-/** How long we wait until what a tracker has begun to say names its device. */
+/** How long we wait for a tracker that has begun to speak to name itself. */
 export const NAMED_MS = 2000
 /** How long the old server has to answer, or to end, once the tracker is gone. */
 export const LEFT_MS = 10_000

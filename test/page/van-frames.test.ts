@@ -70,7 +70,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     for (const pid of fixture.product.pidsOf('gateway')) process.kill(pid, 'SIGTERM')
     await expect
       .poll(() => days.locator('.day-fixes').first().textContent(), { timeout: 60_000 })
-      .toMatch(/^\d+ positions$/)
+      .toMatch(/^\d+ arrived$/)
     expect(await days.getByRole('button').last().getAttribute('aria-pressed')).toBe('true')
     expect(faults).toEqual([])
     await close()

@@ -436,6 +436,7 @@ export const de: Words = {
     gapCount: (n: number) => `${n} ${n === 1 ? 'Lücke' : 'Lücken'}`,
     gapsOf: (day: string) => `Lücken von ${day}`,
     noGap: (day: string) => `Keine Lücke am ${day}`,
+    arrived: (n: string) => `${n} angekommen`,
     late: (n: string) => `${n} Positionen kamen verspätet`,
     frames: 'Für die IT: letzte Datenpakete',
     watch: '15 Minuten beobachten',

@@ -434,6 +434,7 @@ export const en = {
     gapCount: (n: number) => `${n} ${one(n, 'gap', 'gaps')}`,
     gapsOf: (day: string) => `Gaps of ${day}`,
     noGap: (day: string) => `No gap on ${day}`,
+    arrived: (n: string) => `${n} arrived`,
     late: (n: string) => `${n} positions came late`,
     frames: 'For IT: last frames',
     watch: 'Watch for 15 minutes',

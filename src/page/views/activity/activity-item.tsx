@@ -97,8 +97,9 @@ function RosterItem({ result }: { result: WriterResultJson }): JSX.Element {
   return (
     <Line at={at} icon="roster" tone={tone}>
       <p class="activity-title">
-        <span>{list ? words.activity.listOf : words.activity.rosterOf}</span>
-        <Foreign text={writer} />
+        <span>
+          {list ? words.activity.listOf : words.activity.rosterOf} <Foreign text={writer} />
+        </span>
         <span class="tag">{words.roster.kind[list ?? kind]}</span>
         {undone && <span class="tag is-warning">{words.roster.undone}</span>}
       </p>

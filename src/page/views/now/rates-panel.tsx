@@ -3,9 +3,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { LinkName } from '../../../admin/schemas/findings.ts'
 import type { StatusJson } from '../../../admin/schemas/status.ts'
+import { zone } from '../../data/clock.ts'
+import { clockText } from '../../data/day.ts'
 import { useLive } from '../../data/hooks.ts'
 import { HOUR_MS, hourOf, MINUTE_MS } from '../../data/hour.ts'
-import { rate, time } from '../../format.ts'
+import { rate } from '../../format.ts'
 import { Panel } from '../../parts/basics.tsx'
 import { colours, onColourScheme } from '../../parts/colours.ts'
 import { words } from '../../words/index.ts'
@@ -91,7 +93,12 @@ function optionsFor(width: number): uPlot.Options {
     legend: { show: false },
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.15)] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 24, values: (_plot, ticks) => ticks.map((s) => time(s * 1000)) },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 24,
+        values: (_plot, ticks) => ticks.map((s) => clockText(s * 1000, zone())),
+      },
       { ...axis, size: 36, values: (_plot, ticks) => ticks.map((value) => rate(value)) },
     ],
     series: [{}, { ...line, stroke: accent, fill: `${accent}1a` }, { ...line, stroke: ok }],

@@ -124,12 +124,16 @@ function Hours({ day, now }: { day: LocalDay; now: number | undefined }): JSX.El
         {hours
           .filter((hour) => now === undefined || Math.abs(hour - now) > NEAR_MS)
           .map((hour) => (
-            <span key={hour} class="hour num" style={{ left: percent(shareOf(hour, day)) }}>
+            <span
+              key={hour}
+              class={`hour num ${hour === day.from ? 'is-first' : ''}`}
+              style={{ left: percent(shareOf(hour, day)) }}
+            >
               {clockText(hour, zone())}
             </span>
           ))}
         {now !== undefined && (
-          <span class="now-label num" style={{ left: percent(shareOf(now, day)) }}>
+          <span class="now-label num" style={{ left: `clamp(19px, ${percent(shareOf(now, day))}, 100% - 19px)` }}>
             {clockText(now, zone())}
           </span>
         )}

@@ -33,7 +33,7 @@ export function DaysPanel({ days: asked, chosen, choose }: DaysPanelProps): JSX.
                   gaps={day.gaps}
                   line={{ name: 'connected', spans: day.connected }}
                 />
-                <span class="day-fixes num">{day.fixes > 0 ? words.fixes(day.fixes, exact(day.fixes)) : '–'}</span>
+                <span class="day-fixes num">{day.fixes > 0 ? words.van.arrived(exact(day.fixes)) : '–'}</span>
                 <span class="sr-only">{words.van.gapCount(day.gaps.length)}</span>
               </button>
             </li>

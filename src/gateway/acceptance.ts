@@ -6,7 +6,7 @@ import { FIX_BYTES, fullAt, memoryInfos, memoryLimits, memoryShare } from '../st
 import { say } from '../texts/text.ts'
 
 export interface CapacityOptions {
-  /** The share of Redis' memory above which nothing more is stored: delivery needs the rest. */
+  /** The share of Redis' memory above which nothing more is stored; delivery needs the remainder. */
   readonly stopAt: number
   /** When this many positions are parked, nothing more is stored in lanes that have parked positions. */
   readonly maxParked: number
@@ -14,7 +14,7 @@ export interface CapacityOptions {
   readonly shares: MemoryShares
 }
 
-/** Watches whether Redis has room for more fixes. Without room nothing is acknowledged, and devices keep their fixes. */
+/** Watches whether Redis has room for more fixes. Without room nothing is acknowledged, so devices keep their fixes. */
 export class Capacity {
   readonly #redis: Store
   readonly #options: CapacityOptions
@@ -30,7 +30,7 @@ export class Capacity {
     this.#options = options
   }
 
-  /** Whether nothing more is stored at all. */
+  /** True while no fix at all can be stored. */
   get isFull(): boolean {
     return this.#isFull
   }
@@ -46,12 +46,12 @@ export class Capacity {
     return parts.some((part) => 'lane' in part && this.#crowdedLanes.has(part.lane)) ? 'parked' : undefined
   }
 
-  /** Why nothing is acknowledged, as sentences. */
+  /** Returns the reasons why nothing is acknowledged, as sentences. */
   get problems(): readonly string[] {
     return this.#isFull ? [fullAt(this.#options.stopAt)] : []
   }
 
-  /** Call it once a second. Rejects where Redis does not answer. */
+  /** Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const { shares, stopAt } = this.#options
     const infos = await memoryInfos(this.#redis)
@@ -78,14 +78,15 @@ export class Capacity {
 }
 
 const RESUME_BELOW = 0.02
-/** The share of Redis' memory that marks, held fixes and parked fixes may each use. Waiting fixes have the rest. */
+/** The share of Redis' memory that marks, held fixes and parked fixes may each use. The remainder is for waiting fixes. */
 const SHARE = 0.2
 /** For frames that were not understood. */
 const MISUNDERSTOOD_SHARE = 0.1
 
 /**
- * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:
- * otherwise a whole fleet would reconnect at once. A client over HTTP is told earlier; over UDP the device sends again.
+ * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer,
+ * since otherwise a whole fleet would reconnect at once. An HTTP client gets its refusal earlier; over UDP the device sends
+ * again.
  */
 const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
 const RETRY_MS = 250
@@ -106,8 +107,8 @@ export class Waiting {
   }
 
   /**
-   * Pauses until the next attempt. Answers false at once where that is after the deadline, by `performance.now()`, or where another
-   * attempt would fail too.
+   * Pauses until the next attempt. Resolves to false at once if that would be after the deadline, by `performance.now()`, or
+   * if another attempt would fail too.
    */
   async mayRetry(failure: string, deadline: number): Promise<boolean> {
     if (!RETRIED.has(failure) || this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false

@@ -9,7 +9,7 @@ import type { Conversation } from './conversation.ts'
  *   TLS   the bytes of the handshake, counted, with the segments of it; 26 bytes a record
  */
 
-/** The connection of a session has begun. */
+/** Counts the beginning of a session's connection. */
 export function connectionBegan(session: Conversation): void {
   const { handshakeBytes } = session
   const handshake = handshakeBytes === undefined ? 0 : handshakeBytes + HANDSHAKE_SEGMENTS * SEGMENT_BYTES

@@ -24,7 +24,7 @@ interface NotUnderstood {
   readonly port: number | undefined
   readonly protocol: string | undefined
   readonly bytes: Buffer
-  /** The body of a request that is JSON: people may say what it means. */
+  /** The JSON body of a request, kept so that people can define a mapping for it. */
   readonly json?: Buffer
   readonly guesses: readonly {
     readonly protocol: { readonly name: string }
@@ -33,12 +33,12 @@ interface NotUnderstood {
   }[]
 }
 
-/** A sender that was not understood, before secrets are masked in what it sent. */
+/** A sender that was not understood, with secrets still unmasked. */
 interface Unmasked extends ArrivedSender {
   /** As latin1. */
   readonly text: string
   readonly body: string
-  /** What it has presented, also where its protocol is a guess. */
+  /** The secrets that it presented, also if its protocol is a guess. */
   readonly secrets: readonly (string | undefined)[]
 }
 
@@ -95,12 +95,12 @@ export class Arrivals {
     try {
       for (let next = this.#unmasked.next(); next; next = this.#unmasked.next()) await this.#mask(next)
     } finally {
-      // Without a wait between: a sender that comes later finds that nothing runs.
+      // Nothing may be awaited from here on: a sender that comes later must find that no masking runs.
       this.#masking = undefined
     }
   }
 
-  /** Masks the secrets in what was not understood, which is neither stored nor shown before. */
+  /** Masks the secrets of a sender that was not understood; before that nothing of it is stored or shown. */
   async #mask({ evidence, secrets, text, body, ...sender }: Unmasked): Promise<void> {
     const words = wordsOf(text)
     const found = await this.#secretsAmong(words)
@@ -114,7 +114,7 @@ export class Arrivals {
     if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
   }
 
-  /** JSON without secrets; undefined if there are too many words and devices to tell. */
+  /** Returns the JSON without secrets; undefined if there are too many words and devices to compare. */
   async #maskedJson(body: string, secrets: Unmasked['secrets']): Promise<string | undefined> {
     const words = wordsOf(body)
     const found = words.size < MOST_JSON_WORDS ? await this.#secretsAmong(words) : undefined
@@ -122,8 +122,8 @@ export class Arrivals {
   }
 
   /**
-   * The words that are the secret of any device; undefined if there are too many words and devices to tell. Takes at most a
-   * tenth of the time of the process, and a second.
+   * Resolves to the words that are the secret of any device; undefined if there are too many words and devices to compare.
+   * Takes at most a tenth of the process's time, and a second.
    */
   async #secretsAmong(words: ReadonlySet<string>): Promise<string[] | undefined> {
     const found: string[] = []
@@ -139,7 +139,7 @@ export class Arrivals {
     return found
   }
 
-  /** The text with asterisks in place of words, but for ids; `words`: only of these. */
+  /** Returns the text with asterisks in place of its words, except ids; `words`: replaces only these. */
   #withoutWords(text: string, words?: ReadonlySet<string>): string {
     return text.replace(NO_SPACES, (part) =>
       part.replace(WORDS, (word) => (words?.has(word) === false || this.#isId(word) ? word : '*'.repeat(word.length))),
@@ -157,7 +157,7 @@ export class Arrivals {
     return text.replace(LAST_WORD, (word) => (this.#isId(word) ? word : '*'.repeat(word.length)))
   }
 
-  /** Notes a device that is not configured and whose message was accepted: its fixes, if any, are held. `fix`: the last of them. */
+  /** Notes an unconfigured device whose message was accepted; its fixes are held. `fix`: the last of them. */
   unconfigured(device: string, { at, protocol, session, spoken }: MessageSource, fix?: Fix): void {
     const id = sameId(device)
     const known = this.#devices.get(id)
@@ -189,7 +189,7 @@ export class Arrivals {
     return true
   }
 
-  /** Writes what has come. Call it once a second. Rejects where Redis does not answer. */
+  /** Writes the arrivals. Call it once a second. Rejects if Redis does not answer. */
   async write(): Promise<void> {
     const { redis } = this.#options
     if (this.#writes++ % FORGET_EVERY_S === 0) await this.#forget()
@@ -210,7 +210,7 @@ export class Arrivals {
     }
   }
 
-  /** Takes back what could not be written; what has come since is newer. */
+  /** Puts back arrivals that could not be written, unless newer ones have come. */
   #putBack(connections: readonly string[], arrived: ReadonlyMap<string, ArrivedSender>): void {
     this.#notUnderstood = [...connections, ...this.#notUnderstood].slice(-KEPT)
     for (const [id, arrival] of arrived) {
@@ -221,7 +221,7 @@ export class Arrivals {
   }
 
   /**
-   * The fields and values to write for devices: what is known of each is kept, and new devices are added while there is
+   * Returns the fields and values to write for devices: adds what is already known of each, and new devices while there is
    * room.
    */
   async #withKnown(arrived: ReadonlyMap<string, ArrivedSender>): Promise<string[]> {
@@ -258,21 +258,21 @@ export class Arrivals {
   }
 }
 
-/** What is known of a sender by what it sent last: a login says no position, a user name no protocol. */
+/** Completes the latest message of a sender with what is known of it: a login has no position, a user name no protocol. */
 function merged(known: ArrivedSender | undefined, latest: ArrivedSender): ArrivedSender {
   const { position = known?.position, isGuess = known?.isGuess, ...rest } = latest
   if (latest.protocol !== undefined || !known) return { ...rest, position, isGuess }
   return { ...rest, position, isGuess, protocol: known.protocol, evidence: known.evidence }
 }
 
-/** What a wrong guess takes for a secret may be any letter. */
+/** Returns true for a secret so short that a wrong guess of the protocol may take any letter for it. */
 function isShort(secret = ''): boolean {
   return secret.length < 4
 }
 
 const KEPT = 500
 const SHOWN_BYTES = 256
-/** So that a secret at the end of what is shown is seen whole. */
+/** Longer than the shown part, so that a secret at its end is complete. */
 const MASKED_BYTES = 512
 /** As many as are looked at for secrets. */
 const JSON_BYTES = 4096
@@ -292,5 +292,5 @@ const PER_NETWORK = 10
 const MAX_NETWORKS = 10_000
 const MAX_GUESSES = 3
 const FORGET_EVERY_S = 60
-/** How long a device is listed after its last message, if no fix of it is held. */
+/** How long a device is listed after its last message if it has no held fixes. */
 const KEPT_MS = 86_400_000

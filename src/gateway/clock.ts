@@ -3,21 +3,21 @@ import { observations } from '../observe/observations.ts'
 import { aheadOfRedis, clockOfApi, type Redis } from '../store/index.ts'
 import { say, type Text } from '../texts/text.ts'
 
-/** What speaks about the clock of this machine; nothing of it comes from a device. */
+/** Evidence about the clock of this machine; none of it comes from a device. */
 export interface ClockEvidence {
   /** By how much the clock is ahead of that of Redis, ms. */
   readonly aheadOfRedisMs?: number
   /** By how much the clock is ahead of the `Date` of the tracking API, ms. */
   readonly aheadOfApiMs?: number
-  /** By how much it jumped, against the monotonic clock, ms; absent where it has not for `JUMP_COUNTS_MS`. */
+  /** The size of a jump against the monotonic clock, ms; absent if there was none within `JUMP_COUNTS_MS`. */
   readonly jumpMs?: number
-  /** Whether the kernel says that the clock is synchronised; absent where it cannot be asked. */
+  /** Whether the kernel reports a synchronised clock; absent if it cannot be asked. */
   readonly isSynchronised?: boolean
 }
 
 /**
- * Pure: why the clock of this machine is in doubt, as a sentence; undefined where it is not. The API alone counts only where
- * the kernel does not call our clock synchronised: otherwise the clock of the API is wrong.
+ * Pure. Returns why the clock of this machine is in doubt, as a sentence; undefined if it is not. The clock of the API counts
+ * only if the kernel does not report ours as synchronised; otherwise the API's clock is wrong.
  */
 export function judgeClock(evidence: ClockEvidence): Text | undefined {
   const { aheadOfApiMs, aheadOfRedisMs = 0, isSynchronised, jumpMs = 0 } = evidence
@@ -31,8 +31,8 @@ export function judgeClock(evidence: ClockEvidence): Text | undefined {
 }
 
 /**
- * The clock of this machine, which may jump. Each look judges whether it is in doubt. Devices have no say: they could forge their
- * times.
+ * The clock of this machine, which may jump. Each look judges whether it is in doubt. Devices do not count, since they could
+ * forge their times.
  */
 export class OwnClock {
   isInDoubt = false
@@ -104,6 +104,6 @@ function seconds(ms: number): string {
 
 /** The `Date` of an answer has whole seconds, and answers take time. */
 const TOLERANCE_MS = 30_000
-/** How long a jump puts the clock in doubt if nothing else confirms it. */
+/** How long a jump keeps the clock in doubt if nothing else confirms it. */
 const JUMP_COUNTS_MS = 600_000
 const KERNEL_AGAIN_MS = 600_000

@@ -23,13 +23,13 @@ interface ConversationStart {
   readonly certificate?: string
   /** Bytes of its TLS handshake; undefined: it has none. */
   readonly handshakeBytes?: number
-  /** The device that it is about, if the topic of a bridge or the frame of a relay says so. */
+  /** The device of the conversation, if the topic of a bridge or the frame of a relay names it. */
   readonly device?: string
   /** The broker of the customer's own that vouches for `device`: it presents no secret. */
   readonly bridge?: string
-  /** Whether a bridge or a relay speaks for its device, which has no connection of its own. */
+  /** Whether a bridge or a relay sends for the device, which has no connection of its own. */
   readonly isRelayed?: boolean
-  /** How what comes is treated where an old server answers in our place. */
+  /** How frames are treated on a listener whose old server answers. */
   readonly trial?: TrialMode
   /**
    * Only for a datagram or a request: whether a message of this sender may be stored now. A connection is limited by
@@ -39,8 +39,8 @@ interface ConversationStart {
 }
 
 /**
- * The memory of one connection or datagram peer. Its fields are read-only to others. The constructor writes the first ones; each
- * other group is written by the method that is named above it. Decoders write what they remember themselves.
+ * The memory of one connection or datagram peer. Only its own methods write its fields: the constructor the first ones, and
+ * the method named above each other group that group. Decoders write what they remember themselves.
  */
 export class Conversation implements Session, ConversationStart {
   readonly transport: Transport
@@ -67,22 +67,22 @@ export class Conversation implements Session, ConversationStart {
   readonly presented: string | undefined
 
   // identifiedAs
-  /** By what it was taken last for a device whose entry asks for more than its id. */
+  /** The proof by which its sender was last accepted as a device whose entry asks for more than the id. */
   readonly identified: Readonly<Identification> | undefined
   /** Whether it has presented the secret or a certificate of that device. */
   readonly isProved: boolean
 
   // refusedAs
-  /** The wrong secret that it has presented last, and of which device. */
+  /** The last wrong secret that it presented, and the device it was for. */
   readonly refused: Readonly<Pick<Identification, 'entry' | 'secret'>> | undefined
 
   // spokeAs
-  /** The device that sends, once a message of it is accepted. */
+  /** The sending device, once a message of it is accepted. */
   readonly device: string | undefined
   readonly isConfigured: boolean | undefined
   /** The last secret in an accepted message. */
   readonly secret: string | undefined
-  /** That device as it was resolved last: in which protocol (undefined at a login over MQTT), by which roster version. */
+  /** The last resolution of that device: its protocol (undefined at a login over MQTT), and the roster version. */
   readonly resolved: Readonly<Resolution> | undefined
   /** Devices that spoke on it before the present one. */
   readonly earlierDevices: Set<string> | undefined
@@ -118,7 +118,7 @@ export class Conversation implements Session, ConversationStart {
   readonly ended: string | undefined
 
   // gone
-  /** Whether the connection has ended; frames of it may still be stored. */
+  /** Whether the connection has ended; some of its frames may still be being stored. */
   readonly isGone: boolean
 
   // reads
@@ -126,7 +126,7 @@ export class Conversation implements Session, ConversationStart {
   readonly hasVerifiedBefore: boolean
 
   // carries, carriesFixes; carriedIsNoted sets them to 0
-  /** What it carries on the air (see air.ts) and is not noted for its device yet: bytes, connections that begin, fixes. */
+  /** Data volume not yet noted for its device (see air.ts): bytes, new connections, fixes. */
   readonly airBytes: number
   readonly airConnections: number
   readonly airFixes: number
@@ -230,7 +230,7 @@ export class Conversation implements Session, ConversationStart {
     this.storedAt = now
   }
 
-  /** A frame has no position and says why. */
+  /** Keeps a frame that has no position for a reason that it states. */
   opened(this: Writable, frame: Buffer | HttpRequest): void {
     const { opening = [] } = this
     if (opening.length === OPENING_FRAMES || !Buffer.isBuffer(frame) || frame.length > OPENING_BYTES) return
@@ -269,7 +269,7 @@ export class Conversation implements Session, ConversationStart {
     this.airFixes += fixes
   }
 
-  /** What it has carried is noted. */
+  /** Resets the data volume after it was noted. */
   carriedIsNoted(this: Writable): void {
     this.airBytes = this.airConnections = this.airFixes = 0
   }
@@ -298,20 +298,20 @@ export class Conversation implements Session, ConversationStart {
 /** A conversation in the methods that write it. */
 type Writable = { -readonly [Field in keyof Conversation]: Conversation[Field] }
 
-/** A listener with an old server, which alone answers: what is not stored at once is not stored. */
+/** A listener with an old server, which alone answers trackers: a frame that cannot be stored at once is not stored. */
 export interface TrialMode {
   /** Whether fixes go to lanes; false: they are judged and noted, and go nowhere. */
   readonly push: boolean
-  /** Whether so much is being stored that nothing more is. */
+  /** Whether too much is being stored to take more. */
   readonly isFull: boolean
 }
 
-/** What decoders ask for the settings of a device. */
+/** Where decoders look up the settings of a device. */
 interface SettingsSource {
   settingsOf(claim: Pick<Message, 'device' | 'secret'>, session: Conversation, protocol: Protocol): Settings
 }
 
-/** What a sender has shown to be taken for a device. */
+/** The proof by which a sender was accepted as a device. */
 interface Identification {
   readonly entry: DeviceEntry
   readonly protocol?: string
@@ -338,13 +338,13 @@ export interface Sender {
   readonly protocol: string
   /** Empty over HTTP. */
   readonly network: string
-  /** When its connection began, ms; 0: it has none that lasts. */
+  /** When its connection began, ms; 0: it has no lasting connection. */
   readonly connectedAt: number
 }
 
 /**
- * What a sender has shown: 2: the secret or certificate of its device; 1: it was taken for its device; 0: it was not, or its device
- * is not configured. What senders of different standing do under one id is counted apart.
+ * Returns how far a sender has proved its identity. 2: by the secret or certificate of its device; 1: accepted as its device;
+ * 0: not accepted, or its device is not configured. Senders of different standing under one id are counted separately.
  */
 export function standingOf({ isConfigured, isProved }: Pick<Conversation, 'isConfigured' | 'isProved'>): Standing {
   if (!isConfigured) return 0

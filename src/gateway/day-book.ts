@@ -17,17 +17,17 @@ import type { HeardBook } from './heard.ts'
 import type { Placement } from './place.ts'
 
 export interface DayBookOptions {
-  /** The time zone whose local days are noted. */
+  /** The time zone of the local days. */
   readonly zone: string
   readonly heard: Pick<HeardBook, 'presentSince'>
-  /** While memory is scarce nothing is written. */
+  /** While memory is scarce, nothing is written. */
   readonly capacity: Pick<Capacity, 'isScarce'>
 }
 
 /**
- * Notes by the minute when each configured device was connected and which times its fixes have, for the view of its
- * days, and what it carried on the air. The notes are collected in memory and written once a minute; with 100,000
- * devices, every five minutes. No frame waits for that. A gateway that is killed loses its last minutes.
+ * Notes by the minute when each configured device was connected, which times its fixes have, and its data volume, for the
+ * view of its days. Collects the notes in memory and writes them once a minute; with 100,000 devices, every five minutes. No
+ * frame waits for that. A killed gateway loses the notes of these minutes.
  */
 export class DayBook {
   readonly #redis: Store
@@ -53,12 +53,12 @@ export class DayBook {
     if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
   }
 
-  /** Writes the rest if Redis takes it. Call it once `writeIfDue` has ended. */
+  /** Writes the last notes if Redis accepts them. Call it once `writeIfDue` has ended. */
   async close(): Promise<void> {
     await this.#write().catch(() => {})
   }
 
-  /** What Redis does not take waits for the next time. */
+  /** Notes that Redis does not accept are written the next time. */
   async #write(): Promise<void> {
     const { capacity, heard } = this.#options
     const now = Date.now()
@@ -134,16 +134,16 @@ type NotedDevice = readonly [device: string, open: OpenNotes]
 
 /** Notes on a device that are not in Redis yet. */
 export class OpenNotes {
-  /** False once these are being written: what comes later belongs into new ones. */
+  /** False once these notes are being written; later notes belong into new ones. */
   isOpen = true
   fixes = 0
   late = 0
-  /** What the device carried on the air; undefined: nothing. */
+  /** Data volume of the device; undefined: none. */
   air: { -readonly [Figure in keyof AirDay]: AirDay[Figure] } | undefined
   /** Kind and minute as one number, since these are many. */
   readonly notes: number[] = []
 
-  /** What became of fixes that arrived at a time, ms UTC. */
+  /** Notes the placement of fixes that arrived at a time, ms UTC. */
   placed({ filtered, heldTimes, late, received, times }: Placement, at: number, duplicates: number): void {
     const stored = Math.max(0, received - filtered.length - duplicates)
     this.fixes += stored
@@ -153,7 +153,7 @@ export class OpenNotes {
     if (filtered.length > 0) this.add('filtered', at)
   }
 
-  /** What a session of the device has carried on the air, with the fixes that came with it; `since`: when that began, ms UTC. */
+  /** Notes the data volume of a session of the device, with its fixes; `since`: the begin of counting, ms UTC. */
   carried({ bytes, connections, fixes }: Omit<AirDay, 'since'>, since = this.air?.since ?? Date.now()): void {
     this.air ??= { bytes: 0, connections: 0, fixes: 0, since }
     this.air.bytes += bytes
@@ -187,5 +187,8 @@ const MINUTE_MS = 60_000
 const AT_ONCE = 250
 /** Two days of a device. */
 const MOST_NOTES = 3000
-/** What a device that Redis has taken nothing of for hours has more is let go: 100,000 devices would take a gigabyte. */
+/**
+ * Notes of a device beyond this number are dropped if Redis has accepted none for hours: those of 100,000 devices would take
+ * a gigabyte.
+ */
 const MOST_WAITING = 300

@@ -18,7 +18,7 @@ export class Enrolment {
     return Date.now() < this.#endsAt
   }
 
-  /** Call it once a second. Rejects where Redis does not answer. */
+  /** Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const leftMs = await enrolmentLeft(this.#redis)
     this.#endsAt = leftMs > 0 ? Date.now() + leftMs : 0

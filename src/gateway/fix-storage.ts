@@ -19,7 +19,7 @@ export interface FixStorageOptions {
   /** The tracks of devices at all gateways; without it, those at this gateway alone. */
   readonly trails?: Trails
   readonly holding: Pick<Holding, 'marking'>
-  /** What copies get of the fixes of a company; undefined: nothing. */
+  /** Returns which copies get the fixes of a company; undefined: none. */
   readonly logsOf?: LogsOf
 }
 
@@ -58,7 +58,7 @@ export class FixStorage {
     const { current, roster, version } = replica
     if (!current) return failing(share, 'roster')
     if (session.trial?.isFull) return failing(share, 'memory')
-    // What is understood late says nothing of where the device is now.
+    // A frame that is understood late tells nothing about where the device is now.
     const trail = entry && lateAt === undefined ? this.#trails.of(id, entry.company_id, sender.trail) : undefined
     if (trail) {
       sender.trail = trail
@@ -94,17 +94,17 @@ export class FixStorage {
     } catch {
       return failing(share, 'redis')
     }
-    // Held by an earlier clock: newer fixes may be in their lane by now, and so the device sends it again.
+    // The fix was held by an earlier clock, so newer fixes may be in its lane by now; the device sends it again.
     if (placed.aheadMs > 0) clock.now()
     if (placed.aheadMs > 0 && clock.jumps !== jumps) return failing(share, 'redis')
     if (!isRefused) return share
-    // What is held for its time waits until older fixes are released: see lua/hold.lua.
+    // A fix held for its time waits until older fixes are released: see lua/hold.lua.
     if (entry) return failing(share, 'roster')
     return failing(share, { reason: sender.objection?.reason ?? 'unknown_device', device: id, isCrowded: true })
   }
 }
 
-/** What becomes of fixes, as far as it is known. */
+/** A share while it is being filled in. */
 type Draft<Source extends FixSource> = { -readonly [Key in keyof Share<Source>]: Share<Source>[Key] }
 
 function failing<Source extends FixSource>(share: Draft<Source>, failure: Obstacle | Refusal): Share<Source> {

@@ -4,7 +4,7 @@ import { masked, maskedBehindNames, wordsOf } from '../masking.ts'
 import { isSecretOf, type SecretDigests } from '../roster/device-entry.ts'
 import type { MisunderstoodFrame } from '../store/misunderstood-frame.ts'
 
-/** What is known of a frame, before secrets are masked in it. */
+/** Facts about a frame, before secrets are masked. */
 export interface FrameDescription extends Omit<MisunderstoodFrame, 'frame' | 'request' | 'opening' | 'masked'> {
   readonly content: Buffer | HttpRequest
   /** Bytes as latin1. */
@@ -33,11 +33,12 @@ export function describeFrame(description: FrameDescription): MisunderstoodFrame
 }
 
 /**
- * Puts asterisks in place of secrets in all that people are shown of what devices send: secrets that were presented, those of a
- * device, by their digests, and what is named like one. The id of the device stays, whatever its name: a decoder needs it.
+ * Replaces secrets by asterisks in everything that is shown of a device's messages: secrets that were presented, those of the
+ * device, by their digests, and values that are named like one. The id of the device always stays, because a decoder needs
+ * it.
  */
 export class Masking {
-  /** What was masked: `secret`; or `short`, a secret so short that the same characters may have been something else. */
+  /** What was masked: `secret`; or `short`, a secret so short that its characters may have meant something else. */
   found: MisunderstoodFrame['masked']
   readonly #secrets: ReadonlySet<string>
   readonly #entry: SecretDigests | undefined
@@ -78,7 +79,7 @@ function describeRequest({ method, uri, headers, body }: HttpRequest, mask: (tex
   }
 }
 
-/** The value of a header, which its name may say to be a secret. */
+/** Masks the value of a header if its name marks it as a secret. */
 function maskHeader(name: string, value: string, mask: (text: string) => string): string {
   return mask(`${name}: ${value}`).slice(name.length + 2)
 }

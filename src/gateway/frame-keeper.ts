@@ -13,7 +13,7 @@ export interface FrameKeeperOptions {
   readonly frameStore: Pick<FrameStore, 'keep'>
 }
 
-/** What is doubtful about a frame, and who sent it. */
+/** A frame with an open doubt, and its sender. */
 export interface Doubtful {
   readonly message: Message
   readonly doubt: Doubt
@@ -23,7 +23,7 @@ export interface Doubtful {
   readonly others?: readonly ResolvedDevice[]
 }
 
-/** Keeps frames that were not understood, or with a guess alone, as they came, so that they can be decoded again. */
+/** Stores frames that were not understood, or only by a guess, unchanged, so that they can be decoded again. */
 export class FrameKeeper {
   readonly #options: FrameKeeperOptions
   readonly #waiting: Waiting
@@ -34,9 +34,9 @@ export class FrameKeeper {
   }
 
   /**
-   * Keeps a frame that is not understood, trying until the deadline. Resolves with it as it is kept, and with why it is not; if its
-   * type is unknown and nothing is answered, that is no failure: the device is told nothing of it. Of a trial that pushes nothing no
-   * frame is kept.
+   * Stores a frame that is not understood, with retries until the deadline. Resolves to the stored form, and to the reason if
+   * storing failed. A frame of an unknown type that has no answer is no failure if it is not stored, because the device
+   * expects no answer. Frames of a trial that pushes nothing are not stored.
    */
   async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<{ kept?: MisunderstoodFrame; failure?: Obstacle }> {
     const { doubt, message, sender } = doubtful
@@ -51,7 +51,7 @@ export class FrameKeeper {
     return { kept, failure }
   }
 
-  /** Keeps the frame of fixes that are to be held, where its protocol is a guess. One that is not understood is kept anyway. */
+  /** Stores the frame of fixes that will be held, if its protocol is a guess. One that is not understood is stored anyway. */
   async keepGuessed(sent: Omit<Doubtful, 'doubt'>, arrival: FrameArrival): Promise<Obstacle | undefined> {
     this.#noteSpoken(sent.sender, arrival)
     if (!arrival.session.isGuessed || doubtOf(sent.message)) return undefined
@@ -104,7 +104,7 @@ export class FrameKeeper {
     }
   }
 
-  /** Answers undefined once it is on disk. */
+  /** Resolves to undefined once the frame is on disk. */
   async #store(kept: KeptFrame): Promise<Obstacle | undefined> {
     const { capacity, frameStore, replica } = this.#options
     if (!replica.current) return 'roster'

@@ -4,7 +4,7 @@ import { recordedDevices } from '../store/device-record.ts'
 import { type Shard } from '../store/index.ts'
 import { say } from '../texts/text.ts'
 
-/** Is told what other gateways need to know. */
+/** Passes guesses on to other gateways. */
 interface GuessFollower {
   /** A wrong secret was presented here. */
   failed(device: string, address: string): void
@@ -13,10 +13,10 @@ interface GuessFollower {
 }
 
 /**
- * Slows down those who guess secrets: after a few wrong secrets for a device from a network (/24, IPv6 /56), further ones are not
- * even looked at for a second, then two, four, up to a minute. A device that has presented its secret is not slowed down, and
- * neither are those who guess it then: it may share its network with them, as behind the NAT of a carrier.
- * They have the limit of failures, and a secret that is hard to guess.
+ * Slows down senders that guess secrets: after a few wrong secrets for a device from a network (/24, IPv6 /56), further ones
+ * are not even compared for a second, then two, four, up to a minute. A device that has presented its secret is not slowed
+ * down, and from then on neither are guesses: the device may share its network with an attacker, as behind the NAT of a
+ * carrier. What protects it then is the limit of failures, and a secret that is hard to guess.
  */
 export class GuessDelays {
   /** By device and network, the latest last. */
@@ -67,8 +67,8 @@ export class GuessDelays {
 }
 
 /**
- * Notes the devices of a shard that were heard before this gateway began, as those that have presented their secret: otherwise whoever guesses
- * it after a restart would keep them out. While the shard is away it waits.
+ * Notes the devices of a shard that were heard before this gateway started as proved. Otherwise an attacker that guesses
+ * after a restart would lock them out. Waits while the shard is away.
  */
 export async function rememberHeard(shard: Shard, guesses: Pick<GuessDelays, 'accepted'>): Promise<void> {
   try {
@@ -89,7 +89,7 @@ function note(device: string, address: string, wrong: number): void {
   })
 }
 
-/** A person who mistypes, and a device that sends again what was refused. */
+/** Allows for a person's typing errors, and for a device that repeats a refused message. */
 const FREE_GUESSES = 5
 const FIRST_MS = 1000
 const LONGEST_MS = 60_000

@@ -20,18 +20,18 @@ import type { Shard, Store } from '../store/index.ts'
 import { mergedSaid, partsOf, type SaidParts, type SaidTimes } from '../store/said.ts'
 import type { Conversation } from './conversation.ts'
 
-/** What the path of a frame asks for what is noted of devices. */
+/** Earlier notes on a device that the path of a frame reads. */
 export interface HeardDevices {
   of(device: string): FrameNotes
 }
 
-/** What the path of a frame notes of a device. */
+/** Notes that the path of a frame makes on a device. */
 export type FrameNotes = Pick<HeardDevice, 'spoke' | 'sentBefore' | 'stored' | 'said' | 'became' | 'behindMs'>
 
 /**
- * Notes what devices send and what happens to them; `jobs` write it to their records, and no frame waits for that.
- * An event is noted when something changes. An event that repeats the latest one in Redis is left out there, so that neither
- * a restart nor a second gateway makes one. Of one device, six connections and six changes are noted in ten minutes.
+ * Notes what devices send and what happens to them. The `jobs` write the notes to Redis, and no frame waits for that. An
+ * event is noted when something changes; one that repeats the latest event in Redis is dropped there, so that neither a
+ * restart nor a second gateway adds one. At most six connections and six changes of a device are noted in ten minutes.
  */
 export class HeardBook {
   readonly #devices = new Map<string, HeardDevice>()
@@ -39,7 +39,7 @@ export class HeardBook {
   readonly #shardOf: (device: string) => ShardNotes
   readonly #sign: GatewaySign
 
-  /** `problems`: why this gateway acknowledges nothing, as sentences. `gateway`: which process this is. */
+  /** `problems`: returns why this gateway acknowledges nothing, as sentences. `gateway`: identifies this process. */
   constructor(redis: Store, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
     this.#shards = new Map(redis.shards.map((shard) => [shard, new ShardNotes(shard, gateway)]))
     this.#shardOf = (device) => this.#shards.get(redis.shardOf(device)) as ShardNotes
@@ -58,7 +58,7 @@ export class HeardBook {
     return { 'sign of life': () => this.#sign.give(), ...Object.fromEntries(writes) }
   }
 
-  /** What is noted of a device. */
+  /** Returns the notes on a device. */
   of(device: string): HeardDevice {
     const known = this.#devices.get(device)
     if (known) return known
@@ -79,14 +79,14 @@ export class HeardBook {
         yield { device, from: Math.max(since, contact.connectedAt ?? contact.at) }
   }
 
-  /** Ends the sign of life, then writes the rest if Redis takes it. Call it once no job begins any more. */
+  /** Ends the sign of life, then writes the last notes if Redis accepts them. Call it after the last job. */
   async close(): Promise<void> {
     await this.#sign.end()
     await Promise.allSettled(Array.from(this.#shards.values(), (shard) => shard.write()))
   }
 }
 
-/** What is noted of the devices of a shard and not in Redis yet. */
+/** Notes on the devices of a shard that are not in Redis yet. */
 class ShardNotes {
   readonly gateway: string
   /** Devices with something that is not in Redis yet; they add themselves. */
@@ -100,8 +100,9 @@ class ShardNotes {
   }
 
   /**
-   * Resolves once everything is written, also by calls before. While Redis is slow, several messages of a device are written as one.
-   * What Redis does not take waits; of events, 20 at most. Rejects with its last error then.
+   * Resolves once all notes are written, including those of earlier calls. While Redis is slow, messages of a device are
+   * merged into one write. What Redis does not accept waits, at most 20 events of a device; then it rejects with the last
+   * error.
    */
   write(): Promise<void> {
     return this.#inTurn(() => this.#write())
@@ -126,15 +127,15 @@ class ShardNotes {
 /** A connection that has ended, and one of its devices. */
 type GoneConnection = Pick<Conversation, 'connectedAt' | 'device' | 'ended' | 'remote'>
 
-/** What is noted of one device. Whoever handles several of its messages keeps this, and does not look it up for each. */
+/** Notes on one device. Callers that handle several of its messages keep this object rather than look it up for each. */
 class HeardDevice {
   readonly device: string
   contact?: StoredContact
-  /** What is not in Redis yet. Once written it is dropped: fixes that stay in memory cost the garbage collector more. */
+  /** Not in Redis yet. It is dropped once written, because fixes that stay in memory burden the garbage collector. */
   #fix?: LastFixes['fix']
   #filtered?: LastFixes['filtered']
   #said?: SaidParts
-  /** While its fixes are late by the same. */
+  /** Set while its fixes are late by the same time. */
   #late?: Late
   #fixBeforeAt?: number
   #events: readonly string[] = NO_EVENTS
@@ -145,13 +146,11 @@ class HeardDevice {
   #connectedAt = 0
   /** When the newest connection began that was noted, open or not. */
   #newestAt = 0
-  /**
-   * When the open connection began on which the device has presented its secret or a certificate; 0 if there is none.
-   */
+  /** When the open connection began on which the device proved itself by secret or certificate; 0: there is none. */
   #provedAt = 0
   /** Whether the event of its beginning was noted. */
   #isConnectionNoted = false
-  /** What became of what it sent last, with the lane or the reason; undefined: nothing yet. */
+  /** What happened to its last message, with the lane or the reason; undefined: nothing yet. */
   #treatment?: Treatment
   #what = ''
   /** Whether another gateway may have noted something else since. */
@@ -171,7 +170,7 @@ class HeardDevice {
    */
   spoke(session: Conversation, protocol?: string, isProved = session.isProved, arrivedAt = session.now): void {
     const { now: at, port, transport, remote, isRelayed } = session
-    // The newest connection counts only where it proves as much as an open one.
+    // A new connection counts only if it proves as much as an open one.
     if (this.#provedAt > 0 && !isProved) return
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
     const { contact } = this
@@ -199,7 +198,7 @@ class HeardDevice {
     this.changed()
   }
 
-  /** Notes who sent something before the device was configured; `fix`: it goes to a lane now. What came later stays. */
+  /** Notes the sender of a message from before the device was configured; `fix`: it now goes to a lane. Later notes stay. */
   sentBefore(contact: Contact, fix?: Fix): void {
     const { at } = contact
     if (this.contact?.connectedAt !== undefined || (this.contact?.at ?? 0) > at) return
@@ -208,7 +207,7 @@ class HeardDevice {
     else this.changed()
   }
 
-  /** What its last message changes of its last fixes, once they are stored. */
+  /** Updates the last fixes by those of its last message, once these are stored. */
   stored({ fix, filtered }: LastFixes): void {
     if (!this.contact) return
     if (fix) this.#fix = fix
@@ -221,12 +220,12 @@ class HeardDevice {
     this.changed()
   }
 
-  /** By how much the times of its fixes are behind, ms; 0: they are not, as far as that is known. */
+  /** How far the times of its fixes are behind, ms; 0: they are not, as far as known. */
   get behindMs(): number {
     return isBehind(this.#late) ? this.#late.ms : 0
   }
 
-  /** What a frame of it says beside its positions. */
+  /** Notes values that a frame has beside its positions. */
   said(said: Said, times: SaidTimes): void {
     if (!this.contact) return
     const parts = partsOf(said, times)
@@ -234,7 +233,10 @@ class HeardDevice {
     this.changed()
   }
 
-  /** What became of something that came at `at`, ms UTC, with the lane or the reason: an event where it differs from before. */
+  /**
+   * Notes what happened to a message that arrived at `at`, ms UTC, with the lane or the reason; it is an event if it differs
+   * from the previous one.
+   */
   became(treatment: Treatment, what: string, at = Date.now()): void {
     const isSame = this.#treatment === treatment && this.#what === what
     if (isSame && !this.#mayBeOld) return
@@ -266,7 +268,7 @@ class HeardDevice {
     this.#isChanged = true
   }
 
-  /** Hands over what is not in Redis yet, to be written. */
+  /** Returns the notes that are not in Redis yet, for writing. */
   take(): DeviceNews {
     const { device, contact } = this
     const news = { device, contact, fix: this.#fix, filtered: this.#filtered, said: this.#said, events: this.#events }
@@ -295,11 +297,14 @@ class HeardDevice {
   }
 }
 
-/** Shared by all devices without a recent event, which are most of them, to save memory. */
+/** Shared by the many devices without a recent event, to save memory. */
 const NEVER: readonly number[] = []
 const NO_EVENTS: readonly string[] = []
 
-/** The times of the last six events with one at `now`, ms, where it is one of six in ten minutes; undefined where it is not. */
+/**
+ * Adds an event at `now` to the times of the latest events, ms, and returns the last six; undefined if there were six within
+ * ten minutes already.
+ */
 export function withinLimit(times: readonly number[], now: number): readonly number[] | undefined {
   if (times.length === MAX_EVENTS && now - times[0] < WITHIN_MS) return undefined
   // `concat` leaves no room for more, as a spread does.

@@ -41,21 +41,22 @@ import { type FilterOptions, type HoldOptions, judge, type LogsOf, utcOf } from 
 export interface HoldingOptions {
   readonly redis: Store
   readonly appender: AppenderOptions
-  /** While it is not current, held fixes stay where they are. */
+  /** While it is not current, held fixes are not moved. */
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly journal: Pick<Journal, 'heldTooLong' | 'released' | 'sentBefore'>
-  /** What copies get of the fixes of a company; undefined: nothing. */
+  /** Returns which copies get the fixes of a company; undefined: none. */
   readonly logsOf?: LogsOf
   readonly logger: Logger
 }
 
 /**
- * Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old.
- * What is held is looked at when its device changes in the roster, or when its time comes: the cost grows with what changes,
- * not with what is held. All is judged once at the start: the settings, the roster or the clock may have changed since.
+ * Releases held fixes in order once the configuration or the time tells where they belong, and discards those that are too
+ * old. The held fixes of a device are judged when the roster changes the device, or when their time comes, so the cost grows
+ * with the changes, not with the number of held fixes. After a start all are judged once, because settings, roster or clock
+ * may have changed.
  */
 export class Holding {
   readonly #options: HoldingOptions
@@ -68,12 +69,12 @@ export class Holding {
    */
   #changed: Set<string> | undefined
   #wasInDoubt: boolean | undefined
-  /** What has left its lists since the log has told of it last. */
+  /** Fixes that left the lists since the last log line about them. */
   readonly #gone = new Map<HeldLists['reason'], { readonly devices: Set<string>; fixes: number }>()
   #loggedAt = -Infinity
   /**
-   * While Redis is told which devices have changed: resolves with whether every shard knows it. Before that, fixes that are
-   * stored by the new roster could overtake held ones. Only this class sets it.
+   * Set while Redis is informed of changed devices; resolves to whether every shard knows them. Before that, fixes stored by
+   * the new roster could overtake held ones. Only this class sets it.
    */
   marking: Promise<boolean> | undefined
 
@@ -83,8 +84,9 @@ export class Holding {
   }
 
   /**
-   * The roster has changed: held fixes of these devices (undefined: of all) go where they belong now. The devices are marked before
-   * anything is stored by the new roster, so that newer fixes go behind, through whichever gateway they come.
+   * Releases held fixes of these devices (undefined: of all) after a change of the roster. The devices are marked before
+   * anything is stored by the new roster, so that newer fixes queue behind the held ones, through whichever gateway they
+   * come.
    */
   rosterChanged(changed: ReadonlySet<string> | undefined): void {
     this.#changed = changed && this.#changed?.union(changed)
@@ -103,7 +105,7 @@ export class Holding {
     return this.marking
   }
 
-  /** Answers whether Redis knows what had changed; if not, it is told again within a second. */
+  /** Resolves to whether Redis knows the changed devices; if not, it is informed again within a second. */
   async #markChanged(): Promise<boolean> {
     const { redis, replica } = this.#options
     const { roster, version } = replica
@@ -121,12 +123,12 @@ export class Holding {
       this.#wait(error)
       return false
     }
-    // More may have changed meanwhile.
+    // More devices may have changed in between.
     if (this.#changed?.size === 0) this.marking = undefined
     return true
   }
 
-  /** Judges the held fixes that are due. Call it once a second. Rejects where Redis does not answer. */
+  /** Judges the held fixes that are due. Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const { clock, redis, replica } = this.#options
     if (performance.now() - this.#loggedAt >= LOG_EVERY_MS) this.#logGone()
@@ -137,7 +139,7 @@ export class Holding {
     await this.#release()
     for (const place of await claimHeld(redis)) {
       if (this.#closing.signal.aborted) return
-      // What is being released, perhaps since the claim, leaves its lists in their order.
+      // Fixes that are being released, perhaps since the claim, leave their lists in order.
       if ((await releaseMark(redis, sameId(place.device))) === null) await this.#sweep(place)
     }
   }
@@ -150,8 +152,8 @@ export class Holding {
   }
 
   /**
-   * Goes through all held fixes of a device until nothing more of them moves. All are judged by one time, so that no newer fix
-   * gets a lane before an older one by a clock that is set right meanwhile.
+   * Passes through all held fixes of a device until nothing more moves. All are judged at the same time, so that a clock that
+   * is corrected in between cannot give a newer fix a lane before an older one.
    */
   async #releaseDevice(device: string): Promise<void> {
     const { redis, replica } = this.#options
@@ -179,7 +181,7 @@ export class Holding {
     }
   }
 
-  /** `arrived`: what is known of the device from before it was configured. */
+  /** `arrived`: arrivals of the device from before it was configured. */
   async #sweep(place: HeldPlace, { now = Date.now(), arrived }: SweepOptions = {}): Promise<Swept> {
     const { appender, redis } = this.#options
     const { lists, device } = place
@@ -187,7 +189,7 @@ export class Holding {
     const fate = (record: Buffer) => this.#fateOf(record, place, { now, next, arrived })
     const swept = await sweepHeld(redis, appender, { place, fate })
     const { left, stayed } = swept
-    // Many fixes are looked at less often, so that looking costs the same.
+    // A device with many held fixes is checked less often, so that the cost stays the same.
     const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
     if (stayed > 0) await lookAgain(redis, place, { stayed, at: Math.max(next.at, soonest) })
     if (left > 0) this.#note(lists.reason, device, left)
@@ -228,7 +230,7 @@ export class Holding {
     // Its frame is decoded again, as the protocol that the entry names: see redecoding.ts.
     if (trust === 'other_protocol') return { gone: 'discarded:other_protocol' }
     const entry = trust === 'unproven' ? undefined : found
-    // A fix without a time of its own has that of its arrival, which no time zone changes.
+    // A fix without its own time has the time of its arrival, which no time zone changes.
     const isUtc = isInUtc(record) || timestampOf(record) === Math.floor(received / 1000)
     const origin = { entry: isUtc && entry ? { ...entry, time_zone: undefined } : entry, now }
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
@@ -271,7 +273,10 @@ export class Holding {
     return 'stays'
   }
 
-  /** The record of a fix that leaves a list, with what copies get of it. Those with `without_route` had it when it was held. */
+  /**
+   * Returns the record of a fix that leaves a list, with the copies that get it. Fixes `without_route` were copied when they
+   * were held.
+   */
   #copied(records: Buffer, { entry, position, lane, from }: ReleasedFix) {
     const logs = entry && this.#options.logsOf?.(entry.company_id)
     const names = logs && (!lane ? logs.unassigned : from === 'no_route' ? logs.released : logs.arriving)
@@ -311,7 +316,7 @@ function fixOf(record: Buffer): Fix {
   return { ...position, time: timestamp * 1000, valid: true }
 }
 
-/** What arrives meanwhile has been put behind, as without a route: it comes last. */
+/** Fixes that arrive in between are queued like those without a route: that list comes last. */
 const RELEASED_IN_TURN = HELD_LISTS.toSorted(
   (a, b) => Number(a.reason === 'no_route') - Number(b.reason === 'no_route'),
 )

@@ -14,8 +14,8 @@ import type { DeviceTrail } from './suspicion.ts'
 import { isHoldable, type UnknownDeviceQuota } from './unknown-devices.ts'
 
 /**
- * Why a message is refused: its device is not configured, its secret is wrong, it came in a way that its entry does not allow, or
- * it uses the id of another device. Only counters and logs tell these apart, never an answer.
+ * Why a message is refused: its device is not configured, its secret is wrong, it came in a way that the device's entry does
+ * not allow, or it uses the id of another device. Only counters and logs distinguish these, never an answer.
  */
 export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted' | 'other_device'
 
@@ -27,7 +27,7 @@ export class ResolvedDevice {
   readonly isProved: boolean
   /** Why its sender is not taken for the configured device with its id. */
   readonly objection?: Objection
-  /** What the Journal notes of it. All frames of a connection share this object, so each is looked up once. */
+  /** The Journal's notes on it. All frames of a connection share this object, so that the notes are looked up once. */
   heard?: FrameNotes
   notes?: OpenNotes
   trail?: DeviceTrail
@@ -40,7 +40,7 @@ export class ResolvedDevice {
   }
 }
 
-/** Why a message is refused, and what is to be noted of that. */
+/** Why a message is refused, and what to note about it. */
 export interface Refusal {
   readonly reason: IdentityReason
   /** The id that its sender uses. */
@@ -53,7 +53,7 @@ export interface Refusal {
 /** The refusal of a login over MQTT that names no device. It is not logged. */
 export const NOBODY: Refusal = { reason: 'unknown_device', device: '' }
 
-/** What a configured device is told of a sender that uses its id in vain. */
+/** What a configured device is told about a sender that used its id without proof. */
 export interface Objection {
   readonly device: string
   /** For its events. */
@@ -64,7 +64,7 @@ export interface Objection {
 
 type NamedObjection = Objection & Required<Pick<Objection, 'reason'>>
 
-/** What a sender says of itself. */
+/** The identity that a sender claims. */
 interface Claim {
   readonly id: string
   readonly secret?: string
@@ -81,8 +81,8 @@ export interface IdentityOptions {
 }
 
 /**
- * Decides which device sends. A sender that does not prove to be the device with its id is handled by the same code as
- * a device that is not configured, so that no answer tells which ids are configured.
+ * Decides which device sends. A sender that does not prove to be the device with its id takes the same code path as an
+ * unconfigured device, so that no answer tells which ids are configured.
  */
 export class Identity {
   readonly #options: IdentityOptions
@@ -94,8 +94,8 @@ export class Identity {
   }
 
   /**
-   * The device that sent a message: the one that the message names, else the one of the session; or the reason for
-   * which it is refused. `protocol`: undefined for a login over MQTT.
+   * Returns the device that sent a message: the device named in the message, else that of the session; or the reason of a
+   * refusal. `protocol`: undefined for a login over MQTT.
    */
   senderOf(
     { device, secret }: Pick<Message, 'device' | 'secret'>,
@@ -104,7 +104,7 @@ export class Identity {
   ): ResolvedDevice | Refusal {
     const { certificate, device: own = '', transport } = session
     const { roster } = this.#options.replica
-    // Over MQTT login and topic name the device, and a frame cannot name another one.
+    // Over MQTT, login and topic name the device, and a frame cannot name another one.
     if (transport === 'mqtt' && protocol !== undefined && device !== undefined && sameId(device) !== sameId(own)) {
       const entry = roster.find(own)
       return { reason: 'other_device', device, objection: entry && { device: entry.id, reason: 'other_device' } }
@@ -124,8 +124,8 @@ export class Identity {
   }
 
   /**
-   * The sender of the frame before, where a message comes from it too, and the roster is the same; else undefined. What was looked up
-   * for that frame is not looked up again.
+   * Returns the sender of the previous frame if this message has the same sender and the roster is unchanged; else undefined.
+   * This avoids a second lookup.
    */
   senderBefore(
     { device, secret }: Pick<Message, 'device' | 'secret'>,
@@ -138,8 +138,9 @@ export class Identity {
   }
 
   /**
-   * The settings of a device, for a decoder. There are none until the sender has presented what the entry asks for: so an answer to
-   * anybody else does not tell that the device is configured. Notes nothing, since the frame may turn out to be damaged.
+   * Returns the settings of a device for a decoder. There are none until the sender has presented the proof that the entry
+   * asks for, so that an answer to anybody else does not tell that the device is configured. Notes nothing, since the frame
+   * may turn out to be damaged.
    */
   settingsOf(
     { device, secret }: Pick<Message, 'device' | 'secret'>,
@@ -153,8 +154,8 @@ export class Identity {
   }
 
   /**
-   * The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. A wrong secret
-   * counts as one, since it may be a guess.
+   * Returns the entry of the device that a sender claims to be; undefined until it has presented the proof that the entry
+   * asks for. Counts a wrong secret, since it may be a guess.
    */
   provedEntry(claim: Claim, session: Conversation): DeviceEntry | undefined {
     const entry = this.#options.replica.roster.find(claim.id)
@@ -202,8 +203,8 @@ export class Identity {
   }
 
   /**
-   * A sender without a configured device. One that presents a secret is refused as if the secret were wrong, so that
-   * the device keeps its fixes until it is configured.
+   * Returns the result for a sender without a configured device. One that presents a secret is refused as if the secret were
+   * wrong, so that the device keeps its fixes until it is configured.
    */
   #asUnknown(
     { id: name, secret }: Claim,
@@ -212,7 +213,7 @@ export class Identity {
   ): ResolvedDevice | Refusal {
     const { admitsUnknown, unknownDevices } = this.#options
     const id = sameId(name)
-    // Nothing of it is held, and who answers it is the old server.
+    // Nothing of it is held, and the old server answers it.
     if (session.trial?.push === false && isHoldable(id)) return new ResolvedDevice(id, undefined, false, objection)
     const mayBeHeld = admitsUnknown() && secret === undefined
     if (mayBeHeld && (session.bridge !== undefined || unknownDevices.admit(id, session)))
@@ -227,8 +228,8 @@ export class Identity {
 }
 
 /**
- * How the entry of a device judges what came before the device was configured. `trusted`: it is the device's.
- * `unproven`: it lacks a proof that the entry asks for. The third: its protocol was a guess, and the entry names
+ * Returns how the entry of a device judges a message from before the device was configured. `trusted`: it is the device's.
+ * `unproven`: it lacks a proof that the entry asks for. `other_protocol`: its protocol was a guess, and the entry names
  * another one. `hasSecret`: whether it was encrypted with the secret of the device.
  */
 export function trustIn(
@@ -244,7 +245,7 @@ export function trustIn(
   return spoken?.isGuess ? 'other_protocol' : 'unproven'
 }
 
-/** The configured device that speaks on a session; undefined also where it has not proved what its entry asks for. */
+/** Returns the configured device of a session; undefined also if it lacks the proof that its entry asks for. */
 export function speakerOn({ device, identified }: Conversation, { roster }: Pick<Replica, 'roster'>) {
   const entry = device === undefined ? undefined : roster.find(device)
   return entry?.guard && identified?.entry !== entry ? undefined : entry
@@ -255,12 +256,12 @@ function isNameOf(certificate: string, id: string, entry: DeviceEntry | undefine
   return sameId(certificate) === sameId(id) || entry?.client_certificate?.includes(certificate) === true
 }
 
-/** Whether a sender was taken for a device before, by the same claim. */
+/** Returns whether a sender was accepted as a device before, by the same claim. */
 function isIdentified(entry: DeviceEntry, { protocol, secret }: Claim, { identified }: Conversation): boolean {
   return identified?.entry === entry && identified.protocol === protocol && identified.secret === secret
 }
 
-/** Whether a sender may be taken for a device by what it has presented before the frame that is being read. */
+/** Returns whether the proof that a sender presented before the present frame is enough for a device. */
 function hasProved(entry: DeviceEntry, claim: Claim, session: Conversation): boolean {
   const { certificate } = session
   const { secret } = claim
@@ -270,12 +271,15 @@ function hasProved(entry: DeviceEntry, claim: Claim, session: Conversation): boo
   return !entry.guard.hasSecret || isVouchedFor(session) || (secret !== undefined && isSecretOf(entry, secret))
 }
 
-/** Whether a certificate or a broker of the customer's own says who a sender is, in place of a secret. */
+/** Returns whether a certificate or a customer's own broker identifies the sender, in place of a secret. */
 function isVouchedFor({ bridge, certificate }: Conversation): boolean {
   return certificate !== undefined || bridge !== undefined
 }
 
-/** What of a device's entry a sender does not keep to; undefined: nothing. The certificate that it has is one of the device. */
+/**
+ * Returns which demand of a device's entry a sender does not meet; undefined: it meets all. If it has a certificate, that is
+ * one of the device.
+ */
 function hindranceOf(
   entry: DeviceEntry,
   { protocol }: Claim,

@@ -35,9 +35,9 @@ export interface JournalOptions {
 }
 
 /**
- * Notes what became of frames: metrics, observations, the log, and the books about devices, days, arrivals and watched frames.
- * The path of a frame decides, and writes none of these. All is noted in memory, before the frame is answered; each book writes itself
- * to Redis, and no frame waits for that.
+ * Notes what happened to frames: metrics, observations, the log, and the books about devices, days, arrivals and watched
+ * frames. The path of a frame decides, and writes none of these. Everything is noted in memory before the frame is answered;
+ * each book writes itself to Redis, and no frame waits for that.
  */
 export class Journal {
   readonly #options: JournalOptions
@@ -72,8 +72,8 @@ export class Journal {
   }
 
   /**
-   * Notes what a session has carried on the air. A session of several devices (a relay, a bridge) is on nobody's account. `notes`: the
-   * open ones of its device, if they are at hand.
+   * Notes the data volume of a session. That of a session with several devices (a relay, a bridge) is not attributed.
+   * `notes`: the open notes on its device, if at hand.
    */
   carried(session: Conversation, notes?: OpenNotes): void {
     const {
@@ -90,7 +90,7 @@ export class Journal {
     session.carriedIsNoted()
   }
 
-  /** Notes a fault of ours because of which something that a device sent is not stored. */
+  /** Notes a fault of waybridge that keeps a device's message from being stored. */
   fault(error: unknown, place: FaultPlace): void {
     noteNotStored('fault')
     logFault(this.#options.logger, error, place)
@@ -162,7 +162,7 @@ export class Journal {
     this.#options.days?.of(device).add('fix', time)
   }
 
-  /** Notes who sent a fix before its device was configured, and when; `fix`: it goes to a lane now. */
+  /** Notes the sender and the time of a fix from before its device was configured; `fix`: it now goes to a lane. */
   sentBefore(device: string, by: Contact, fix?: Fix): void {
     this.#options.heard.of(device).sentBefore(by, fix)
   }
@@ -182,7 +182,7 @@ export class Journal {
     else if (outcome.status === 'misunderstood') this.#misunderstood(outcome.reason, arrival, outcome.speaker)
     if (sender) this.#spoke(sender, arrival)
     for (const share of shares) {
-      // The share of a frame that had to wait has a sender object of its own, whose objection is noted above.
+      // After a wait, the share of a frame has its own sender object, whose objection is noted above.
       if (share.sender !== sender) this.#spoke(share.sender, share.source, share.sender.id === sender?.id)
       this.#placed(share)
       if (share.fault !== undefined) this.#logFault(share.fault, share.sender.id, protocol)
@@ -219,7 +219,7 @@ export class Journal {
     this.decoded(read, protocol)
   }
 
-  /** A device has sent a message; `isKnown`: what is objected to that is noted already. */
+  /** Notes a message of a device; `isKnown`: its objection is already noted. */
   #spoke(sender: ResolvedDevice, { at, protocol, session }: MessageSource, isKnown = false): void {
     if (sender.objection && !isKnown) this.#objected(sender.objection, at)
     if (!sender.entry) return
@@ -227,14 +227,14 @@ export class Journal {
     sender.heard.spoke(session, protocol?.name, sender.isProved, at)
   }
 
-  /** Notes where fixes go, and what is odd about them; what became of them, once they are stored. */
+  /** Notes where fixes go and what is suspicious about them and, once they are stored, the result. */
   #placed({ sender, source, fixes, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
     const { id, entry } = sender
     const { at } = source
     if (claim) noteSuspicion(id, claim, at)
     if (move) noteSuspicion(id, move, at)
     if (!placed) return
-    // Who has not proved to be a device says nothing of its clock.
+    // A sender without proof tells nothing about the device's clock.
     if (entry && placed.aheadMs > 0) noteAhead(entry, placed.aheadMs, at)
     else if (entry && placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
     if (failure) return
@@ -244,7 +244,7 @@ export class Journal {
     if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
     if (!entry) return
     this.#dayOf(sender)?.placed(placed, at, duplicates)
-    // What is understood late says nothing of where the device is now.
+    // A frame that is understood late tells nothing about where the device is now.
     if (source.lateAt !== undefined || !sender.heard) return
     noteTreatment(sender.heard, placed, { at, duplicates })
     noteSaid(sender.heard, fixes, { entry, now: at })
@@ -298,7 +298,7 @@ export class Journal {
   }
 
   #notStored({ reason, sender, fault }: NotStored, { at, session, protocol }: FrameArrival): void {
-    // On a trial the old server answers, and the copy is missed in an account of its own.
+    // On a trial the old server answers, and a missed copy counts in the account of the trial.
     if (!session.trial) noteNotStored(reason)
     // A request is answered 503, a datagram dropped.
     if (reason === 'flood' && session.transport === 'udp') metrics.refused.inc({ reason })
@@ -351,14 +351,14 @@ function noteTreatment(
     else device.became('held', part.held, at)
 }
 
-/** A fix without what its tracker said beside it, which the record has for itself. */
+/** Returns a fix without the values beside its position, which the record has separately. */
 function fixAlone({ said: _said, ...fix }: Fix): Fix {
   return fix
 }
 
 /**
- * Notes what a device says at its fixes, the earliest first: at the time of the fix, by our clock if that of the device is behind; at the
- * arrival if that time cannot be right.
+ * Notes the values that a device sends with its fixes, earliest first. Their time is that of the fix, by our clock if the
+ * device's is behind; the time of arrival if that of the fix cannot be right.
  */
 function noteSaid(device: FrameNotes, fixes: readonly Fix[], arrival: { entry: DeviceEntry; now: number }): void {
   const { now } = arrival
@@ -386,7 +386,10 @@ function noteNotUnderstood(frame: MisunderstoodFrame): void {
   observations.note('not_understood', { subject: { device }, evidence, now: frame.at })
 }
 
-/** What a message that is answered shows to be over; one in which all is understood; one on the port of its protocol; a fix in time. */
+/**
+ * Observations that end: with an answered message, with one that is fully understood, with one on the port of its protocol,
+ * and with a fix in time.
+ */
 const IDENTIFIED: readonly ObservationCode[] = ['wrong_secret', 'not_permitted', 'checksum_errors']
 const UNDERSTOOD: readonly ObservationCode[] = [...IDENTIFIED, 'not_understood']
 const RIGHT_PORT: readonly ObservationCode[] = ['wrong_port']

@@ -20,8 +20,8 @@ import { type SavedMapping, savedMappings } from '../store/mappings.ts'
 import type { Reading } from './outcome.ts'
 
 /**
- * The mappings in effect: those of mappings.yaml, and those that were saved through the admin port under other names. A listener or
- * a topic names one as its protocol; besides, all are tried on JSON that the protocol of its port cannot read.
+ * The mappings in effect: those of mappings.yaml, and those saved through the admin port under other names. A listener or a
+ * topic names one as its protocol; in addition, all are tried on JSON that the protocol of its port cannot read.
  */
 export class Mappings {
   readonly #redis: Redis
@@ -40,7 +40,10 @@ export class Mappings {
     this.#apply()
   }
 
-  /** The protocol `map:NAME`, which is the same object after a change of its mapping; undefined if there is no such mapping. */
+  /**
+   * Returns the protocol `map:NAME`, the same object even after a change of its mapping; undefined if there is no such
+   * mapping.
+   */
   named(name: string): Protocol | undefined {
     return this.#inEffect.find((protocol) => protocol.name === name)
   }
@@ -52,7 +55,7 @@ export class Mappings {
     this.#changed()
   }
 
-  /** Takes over what was saved. Call it once a second. Rejects where Redis does not answer. */
+  /** Loads saved mappings. Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const saved = await savedMappings(this.#redis)
     const text = JSON.stringify(saved)
@@ -69,13 +72,13 @@ export class Mappings {
     this.#changed()
   }
 
-  /** Reads JSON by the first mapping that finds a position in it; undefined: none does, or it is too long to try. */
+  /** Reads JSON with the first mapping that finds a position in it; undefined: none does, or the JSON is too long to try. */
   read({ frame, session, protocol }: Reading): { readonly protocol: Protocol; readonly message: Message } | undefined {
     if (this.#inEffect.length === 0 || !MAPPED.has(session.transport)) return undefined
     if (sizeOf(frame) > MOST_TRIED_BYTES || !isJson(frame)) return undefined
     const began = performance.now()
     for (const mapping of this.#inEffect) {
-      // Only JSON that is made for it takes so long.
+      // Only malicious JSON takes this long.
       if (performance.now() - began > MOST_MS) return undefined
       const message = mapping === protocol ? undefined : positionsIn(mapping, frame, session)
       if (message) return { protocol: mapping, message }
@@ -94,7 +97,7 @@ export class Mappings {
   }
 }
 
-/** What a mapping reads, if that holds a position, and over MQTT of no other device than that of the topic. */
+/** Returns what a mapping reads, if it has a position and, over MQTT, names no other device than the topic does. */
 function positionsIn(mapping: Protocol, frame: Buffer | HttpRequest, session: Session): Message | undefined {
   try {
     const found = Buffer.isBuffer(frame) ? mapping.decode?.(frame, session) : mapping.request?.(frame, session)
@@ -112,7 +115,7 @@ function positionsIn(mapping: Protocol, frame: Buffer | HttpRequest, session: Se
 
 const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1)
 
-/** A mapping by its name, whatever it says now: listeners and bridges hold its protocol. */
+/** A mapping by its name, whatever its present content: listeners and bridges hold its protocol. */
 class NamedMapping {
   readonly protocol: Protocol
   #current: Protocol | undefined
@@ -133,7 +136,7 @@ class NamedMapping {
   }
 }
 
-/** JSON that nobody understood, and how it came. */
+/** JSON that was not understood, and how it arrived. */
 interface KeptPayload extends Pick<Session, 'transport' | 'device'> {
   /** ms UTC. */
   readonly at: number
@@ -147,7 +150,7 @@ export function readPayload(
   mapping: MappingDescription,
   { at, body, device, transport, uri = '/' }: KeptPayload,
 ): { readonly device?: string; readonly fixes: readonly Fix[]; readonly error?: string } {
-  // As a request, also of MQTT: what is parsed of its body serves all mappings that are tried.
+  // Treated as a request, also over MQTT: its body is parsed once for all mappings that are tried.
   const frame = { method: 'POST', uri, headers: {}, body }
   const session: Session = { transport, now: at, lenient: false, settingsOf: noSettings, device }
   try {

@@ -33,13 +33,13 @@ export interface FixSource {
   readonly session: Pick<Conversation, 'transport' | 'sender' | 'trial'>
   /** When they arrived, ms UTC. */
   readonly at: number
-  /** What they were read with, where the device is not configured. */
+  /** How they were read, if the device is not configured. */
   readonly spoken?: SpokenNow
-  /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
+  /** When they are stored, ms UTC, if their frame was understood later than it arrived. */
   readonly lateAt?: number
 }
 
-/** What fixes of a device that is not configured, or not taken for the one with its id, were read with. */
+/** How fixes were read whose device is not configured, or whose sender is not accepted as the device. */
 interface SpokenNow extends Spoken {
   /** Whether the entry with this id names another protocol: then its held fixes are judged at once. */
   readonly isRefuted: boolean
@@ -56,10 +56,10 @@ export interface FrameArrival extends Reading, FixSource {
   /** When it could be decoded, ms UTC, and how often our clock had jumped then. */
   at: number
   jumps: number
-  /** What was read of it; undefined: it was not decoded. */
+  /** The decoded message; undefined: it was not decoded. */
   read?: Message | DecodeError
   spoken?: SpokenNow
-  /** What is known of its way, where a fault ends it. */
+  /** The steps it passed before a fault ended it. */
   course?: Course
 }
 
@@ -67,8 +67,8 @@ export interface FrameArrival extends Reading, FixSource {
 export type MessageSource = Pick<FrameArrival, 'at' | 'session' | 'spoken'> & { readonly protocol?: Protocol }
 
 /**
- * What became of one frame: the listeners answer it, and the Journal notes it. Only `stored` has an answer for the device: its fixes
- * are on disk, or it has none.
+ * The result of one frame: the listeners answer it, and the Journal notes it. Only `stored` has an answer for the device: its
+ * fixes are on disk, or it has none.
  * - `misunderstood`: damaged, or not a frame of the protocol; not answered (HTTP 400).
  * - `refused`: the sender is not a device that may send (see identity.ts); the connection ends, after `refusal` if the
  * protocol has one (403).
@@ -84,7 +84,7 @@ export type Outcome = Course &
         readonly isAtOnce?: boolean
       }
     | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
-    /** `device`: the one that its sender says to be. */
+    /** `device`: the id that its sender claims. */
     | {
         readonly status: 'refused'
         readonly reason: IdentityReason
@@ -101,38 +101,38 @@ export interface Course {
   readonly sender?: ResolvedDevice
   /** Of a frame that is damaged, or not of its protocol: the configured device of its connection. */
   readonly speaker?: DeviceEntry
-  /** What became of its fixes, by device. */
+  /** The result for its fixes, by device. */
   readonly shares?: readonly Share[]
-  /** Its senders that are refused. A relay's frame is stored without the fixes of those. */
+  /** Its refused senders. A relay's frame is stored without their fixes. */
   readonly refusals?: readonly Refusal[]
-  /** What is objected to senders of which nothing else is noted. */
+  /** Objections to senders about which nothing else is noted. */
   readonly objections?: readonly Objection[]
-  /** A frame of which not all is understood, as it is kept, or was to be kept when storing failed. */
+  /** The frame as stored because it was not fully understood, or as it would have been stored. */
   readonly kept?: MisunderstoodFrame
-  /** On a trial alone: what was read of the frame, and when it came, ms UTC. */
+  /** Only on a trial: the decoded message, and when it arrived, ms UTC. */
   readonly read?: Message | DecodeError
   readonly readAt?: number
 }
 
-/** What became of the fixes that a frame has of one device. */
+/** The result for those fixes of a frame that belong to one device. */
 export interface Share<Source extends FixSource = FrameArrival> {
   readonly sender: ResolvedDevice
   readonly source: Source
   readonly fixes: readonly Fix[]
   /** Where they go; undefined: storing was given up before. */
   readonly placed: Placement | undefined
-  /** How many of them were stored before. */
+  /** How many of them were stored already. */
   readonly duplicates: number
-  /** What is odd about who sends them, and about where they are. */
+  /** Suspicions about their sender, and about their places. */
   readonly claim: Suspicion | undefined
   readonly move: Suspicion | undefined
   /** Why they are not stored. */
   readonly failure: Obstacle | Refusal | undefined
-  /** The error in our code, where the failure is `fault`. */
+  /** The error in waybridge's code, if the failure is `fault`. */
   readonly fault?: unknown
 }
 
-/** What is doubtful about a message; undefined: nothing. */
+/** Returns what is doubtful about a message; undefined: nothing. */
 export function doubtOf({ fixes, none, unreadable }: Message): 'not_read' | 'entries' | 'unknown_type' | undefined {
   if (unreadable) return 'entries'
   if (fixes?.length || none !== undefined) return undefined
@@ -147,8 +147,9 @@ export function failed(failure: Obstacle | Refusal, refusal?: Buffer, course: Co
 }
 
 /**
- * Returns in how many ms frames may be answered that arrived at a time, by `performance.now()`. An answer that waits for no fsync, to
- * a sender that has proved nothing, takes 20 ms: its time does not tell what was looked up, and so which ids are configured.
+ * Returns the ms after which frames that arrived at a time, by `performance.now()`, may be answered. An answer that waits for
+ * no fsync, to a sender without proof, takes 20 ms, so that its time does not tell what was looked up, and thereby which ids
+ * are configured.
  */
 export function answeredIn(outcomes: readonly Outcome[], arrivedAt: number): number {
   return outcomes.some((outcome) => outcome.status !== 'stored' || outcome.isAtOnce) ? restOf(arrivedAt) : 0
@@ -162,7 +163,7 @@ export function restOf(arrivedAt: number): number {
 /** More than the roster is looked at for, unless the machine is busy. */
 const ANSWERED_MS = 20
 
-/** Whether a device is told that its message has arrived. */
+/** Returns whether the device gets an answer to its message. */
 export function isAnswered({ reply, response }: Message, { transport }: { readonly transport: Transport }): boolean {
   return transport === 'http' || transport === 'mqtt' || response !== undefined || repliesOf(reply).length > 0
 }

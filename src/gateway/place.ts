@@ -16,7 +16,7 @@ import {
 } from '../store/index.ts'
 import type { DeviceTrail } from './suspicion.ts'
 
-/** Why a fix is not stored. `clock`: its time is in the future; `trial`: it came by way of a trial that pushes nothing. */
+/** Why a fix is not stored. `clock`: its time is in the future; `trial`: it came through a trial that pushes nothing. */
 export type FilterReason = 'invalid' | 'zero' | 'out_of_range' | 'past' | 'clock' | 'no_route' | 'trial'
 
 /** `filter` of gateway.yaml. */
@@ -32,16 +32,16 @@ export interface FilterOptions {
   readonly holdsSuspicious: boolean
 }
 
-/** `hold` of gateway.yaml: which fixes are kept until the configuration says where they belong. */
+/** `hold` of gateway.yaml: which fixes are kept until the configuration tells where they belong. */
 export interface HoldOptions {
   readonly unknown: boolean
   readonly no_route: boolean
   readonly clock: boolean
-  /** ms for which they are kept. */
+  /** How long they are kept, ms. */
   readonly max_age: number
 }
 
-/** What decides where a fix goes. */
+/** The rules that decide where a fix goes. */
 export interface PlacementRules {
   readonly roster: Roster
   readonly rosterVersion: number
@@ -49,7 +49,7 @@ export interface PlacementRules {
   readonly hold: HoldOptions
   /** Whether our own clock is in doubt: then fixes that seem too old are held as well. */
   readonly isClockInDoubt: boolean
-  /** What copies get of the fixes of a company; undefined: nothing. */
+  /** Returns which copies get the fixes of a company; undefined: none. */
   readonly logsOf?: LogsOf
 }
 
@@ -61,19 +61,19 @@ export interface FixOrigin {
   readonly entry: DeviceEntry | undefined
   /** When they arrived, ms UTC. */
   readonly now: number
-  /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
+  /** When they are stored, ms UTC, if their frame was understood later than it arrived. */
   readonly lateAt?: number
   /** Whether they came over a connection. The sender of a datagram may be forged. */
   readonly isProven: boolean
-  /** What they were read with, where the device is not configured: they are held with it. */
+  /** How they were read, if the device is not configured; held fixes keep it. */
   readonly spoken?: Spoken
-  /** Where the device was before; it learns where the fixes with a lane are. */
+  /** The track of the device so far; the placed fixes extend it. */
   readonly trail?: Pick<DeviceTrail, 'isOff'>
 }
 
 /**
- * Where one fix goes. A held position keeps the time that the device reported; it is converted to UTC when it is
- * released. `lookAt`: when it may belong somewhere else without a change of the roster, ms UTC; Infinity: never.
+ * Where one fix goes. A held position keeps the device's time, and is converted to UTC when it is released. `lookAt`: when it
+ * may belong somewhere else without a change of the roster, ms UTC; Infinity: never.
  */
 export type Verdict =
   | { readonly lane: Lane; readonly held?: undefined; readonly position: Position; readonly lookAt?: undefined }
@@ -83,14 +83,14 @@ export type Verdict =
 /** Where the fixes of one frame go. */
 export interface Placement extends Storable {
   readonly filtered: readonly FilterReason[]
-  /** By how much the last fix that is too far ahead of our clock is ahead, ms; 0: none is. */
+  /** How far the last fix in the future is ahead of our clock, ms; 0: none is. */
   readonly aheadMs: number
-  /** Fixes whose GPS week was repaired, without the filtered ones. */
+  /** Number of fixes whose GPS week was repaired, without filtered ones. */
   readonly repaired: number
-  /** The times of the fixes that have a lane, and of those that are held, ms UTC; none is in the future. */
+  /** The times of fixes with a lane and of held fixes, ms UTC; none is in the future. */
   readonly times: readonly number[]
   readonly heldTimes: readonly number[]
-  /** How many of these fixes came more than five minutes after their time. */
+  /** Number of these fixes that arrived more than five minutes after their time. */
   readonly late: number
   /** The last fix with a lane, or held with a known time: in UTC. */
   readonly lastFix: Fix | undefined
@@ -98,7 +98,7 @@ export interface Placement extends Storable {
   readonly lastUnplaced: { readonly reason: string; readonly fix: Fix; readonly held?: true } | undefined
 }
 
-/** Pure: places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
+/** Pure. Places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
 export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: PlacementRules): Placement {
   const { now } = origin
   const runs: PositionRun[] = []
@@ -137,7 +137,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   return { parts, received: fixes.length, filtered, aheadMs, repaired, times, heldTimes, late, lastFix, lastUnplaced }
 }
 
-/** Pure: the same fixes, judged and not stored. */
+/** Pure. Returns the same placement for fixes that are judged but not stored. */
 export function unstored(placed: Placement): Placement {
   const { filtered, lastFix, lastUnplaced, received } = placed
   const dropped = Array<FilterReason>(received - filtered.length).fill('trial')
@@ -151,7 +151,7 @@ export function unstored(placed: Placement): Placement {
   }
 }
 
-/** Pure: where one fix goes. */
+/** Pure. Returns where one fix goes. */
 export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, rules: PlacementRules): Verdict {
   const { entry, now, trail } = origin
   const time = utcOf(fix.time, origin)
@@ -170,7 +170,7 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
   const stay = entry.stays.length === 0 ? entry.usual : rules.roster.stayAt(entry, position.timestamp)
   const lane = stay?.lane
   if (!lane) return hold('no_route', fix, rules, { filtered: 'no_route' })
-  // A fix without a time of its own has that of its arrival: of several, all seem to be of the same moment.
+  // A fix without its own time has that of its arrival, so several such fixes would seem simultaneous.
   const isOff = trail !== undefined && fix.time !== now && trail.isOff(position, now / 1000)
   if (isOff && rules.filter.holdsSuspicious) return hold('suspicious', fix, rules, { filtered: 'no_route' })
   return { lane, position }
@@ -214,7 +214,7 @@ export function utcOf(time: number, { entry, now }: Pick<FixOrigin, 'entry' | 'n
   return repaired <= now + DAY_MS && repaired > now - 366 * DAY_MS ? repaired : utc
 }
 
-/** Holds a fix for a reason, where the configuration wants that and a record can hold its time; else filters it. */
+/** Holds a fix for a reason if the configuration allows that and a record can store its time; else filters it. */
 function hold(
   reason: HoldReason,
   fix: Fix,
@@ -226,13 +226,13 @@ function hold(
   return position ? { held: reason, position, lookAt } : { filtered }
 }
 
-/** A position with the time that the device reported; undefined where a record cannot hold it. */
+/** Returns a position with the time that the device reported; undefined if a record cannot store it. */
 function asReported(fix: Fix, filter: FilterOptions): Position | undefined {
   const position = normalise(fix, { now: 0, time: fix.time }, { ...filter, maxFutureMs: Infinity, maxAgeMs: null })
   return typeof position === 'string' ? undefined : position
 }
 
-/** Positions that follow each other and go to the same place, with their fixes. */
+/** Consecutive positions that go to the same place, with their fixes. */
 interface PositionRun {
   readonly lane?: Lane
   readonly held?: HoldReason
@@ -258,7 +258,7 @@ function partsOf(runs: readonly PositionRun[], origin: FixOrigin, rules: Placeme
   })
 }
 
-/** The records of a run, with what copies get of them. */
+/** Returns the records of a run, with the copies that get them. */
 function copiedOf(
   { lane, held, positions, fixes }: PositionRun,
   records: Buffer,
@@ -266,7 +266,7 @@ function copiedOf(
 ) {
   const names = lane ? logs.arriving : held === 'no_route' ? logs.unassigned : ''
   if (names === '') return { records, copied: undefined }
-  // What is held has the time that the device reported.
+  // A held position has the time that the device reported.
   const known = lane
     ? positions
     : positions.map((position, index) => {

@@ -41,7 +41,7 @@ import { decode, isUnread, readOpened } from './take.ts'
 
 export interface RedecodingOptions {
   readonly redis: Store
-  /** The protocol with this name; undefined if it no longer exists. */
+  /** Returns the protocol with this name; undefined if it no longer exists. */
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   /** While it is not current, no frame is looked at. */
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
@@ -57,14 +57,13 @@ export interface RedecodingOptions {
 }
 
 /**
- * Decodes frames again that were not understood when they came: all of them once after the start, which may be that of another
- * version; those of a device when the roster changes it. What is understood then goes where its own time says. A frame is dropped
- * once its fixes are stored: whoever ends between the two stores them again, and they are duplicates. A few frames at a time,
- * each device by one gateway: should two take it at once, its fixes may change places. Frames that are too old are given up.
- *
- * Of held fixes whose protocol is a guess the frames are dropped once the guess turns out to be right. Where the entry of the
- * device names another protocol, they are decoded as that, while the held fixes are discarded (holding.ts): neither waits for
- * the other. Whoever takes back such an entry within a second may lose these fixes, which are counted.
+ * Decodes frames again that were not understood when they arrived: all of them once after a start, which may be the start of
+ * a new version; those of a device when the roster changes it. Understood fixes go where their own time says. A frame is
+ * dropped once its fixes are stored; a process that ends between the two steps stores them again, as duplicates. Works on a
+ * few frames at a time, and on each device in one gateway, since two could swap its fixes. Gives up frames that are too old.
+ * For held fixes whose protocol is a guess, the frames are dropped once the guess turns out to be right. If the entry of the
+ * device names another protocol, the frames are decoded with it, while the held fixes are discarded (holding.ts): neither
+ * waits for the other. An entry that is undone within a second may cost these fixes, which are counted.
  */
 export class Redecoding {
   readonly #options: RedecodingOptions
@@ -90,7 +89,7 @@ export class Redecoding {
     this.#closing.abort()
   }
 
-  /** Decodes the frames that are due. Call it once a second. Rejects where Redis does not answer. */
+  /** Decodes the frames that are due. Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const { maxAgeMs, redis, replica } = this.#options
     if (!replica.current) return
@@ -107,8 +106,8 @@ export class Redecoding {
   }
 
   /**
-   * Makes devices due that the roster has changed. Every shard is told the version of the roster first: a frame that a gateway decoded by
-   * an earlier one is then found here, or due as it is kept.
+   * Marks devices that the roster has changed as due. Tells every shard the roster version first: a frame that a gateway
+   * decoded by an earlier version is then either found here, or is due as soon as it is stored.
    */
   async #markDue(): Promise<void> {
     const { redis, replica } = this.#options
@@ -130,7 +129,7 @@ export class Redecoding {
     }
   }
 
-  /** Answers whether every frame of a device was looked at, and what is understood now is stored. */
+  /** Resolves to whether every frame of a device was tried and everything understood is stored. */
   async #decodeAll(device: string): Promise<boolean> {
     const { redis } = this.#options
     const ids = await frameIds(redis, [device])
@@ -142,7 +141,7 @@ export class Redecoding {
     return true
   }
 
-  /** Answers false where what is understood now cannot be stored yet. */
+  /** Resolves to false if fixes that are now understood cannot be stored yet. */
   async #decode(stored: StoredFrame): Promise<boolean> {
     const { replica } = this.#options
     const frame = JSON.parse(stored.text) as MisunderstoodFrame
@@ -158,13 +157,13 @@ export class Redecoding {
     const message = opened ?? read
     const spoken = { protocol: frame.protocol, isGuess: frame.isGuess === true }
     const trust = trustIn(entry, spoken, opened !== undefined)
-    // What came without the proof that the device must give by now stays where it is.
+    // A frame without the proof that the entry now demands stays where it is.
     if (trust === 'unproven' && frame.company === undefined) return true
     if (trust === 'trusted' && frame.reason === 'guessed') {
       await this.#leave(stored, 'not_needed')
       return true
     }
-    // What was read with a wrong protocol is discarded.
+    // Fixes that were read with a wrong protocol are discarded.
     const known = trust === 'other_protocol' ? [] : (frame.fixes ?? [])
     if (!message) {
       if (frame.reason === 'guessed') await this.#rewrite(stored, { ...frame, reason: 'malformed', fixes: known })
@@ -186,7 +185,7 @@ export class Redecoding {
     return rewriteFrame({ ...stored, text: JSON.stringify(frame) })
   }
 
-  /** What a frame says by now; undefined: it cannot be read, or must not. */
+  /** Returns what a frame says now; undefined: it cannot be read, or must not. */
   async #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
     const { logger, protocolNamed } = this.#options
     if (frame.masked === 'short') return undefined
@@ -218,7 +217,7 @@ export class Redecoding {
     return found?.message ?? read
   }
 
-  /** What an encrypted frame holds, if a secret of the device opens it. */
+  /** Resolves to the content of an encrypted frame, if a secret of the device opens it. */
   async #opened(sealed: Sealed, frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
     const { journal, protocolNamed, secrets } = this.#options
     const opened = await openBox(sealed, (await secrets?.of(entry.id)) ?? [])
@@ -270,10 +269,10 @@ export class Redecoding {
 }
 
 /**
- * Whether fixes of a kept frame are those of this device. They are if it is the frame's own device, or was accepted when the frame
- * came. The id of any other one may have been unreadable then: it is enough where its entry asks for no more, within the
- * company of the frame. So it is for the frame's own device if its fixes name it, but the frame is not known to be a relay's.
- * Over MQTT a frame cannot name another device.
+ * Returns whether the fixes of a kept frame are accepted for this device. They are for the frame's own device, and for any
+ * device that was accepted when the frame came. The id of another device may have been unreadable then: it is accepted within
+ * the company of the frame if its entry asks for no proof. The same rule applies to the frame's own device if its fixes name
+ * it, but the frame is not known to be a relay's. Over MQTT a frame cannot name another device.
  */
 function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame, isNamed: boolean): boolean {
   const { at, company, device, isGuess, others, protocol, transport } = frame
@@ -287,12 +286,12 @@ function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame, isNamed: bool
   return trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
 }
 
-/** The session of a kept frame, whose sender is gone. */
+/** Returns a session for a kept frame, whose sender is gone. */
 function bareSession({ at, transport }: MisunderstoodFrame): Session {
   return { transport, now: at, lenient: false, settingsOf: noSettings }
 }
 
-/** A kept frame as frames of a protocol: where another protocol was guessed, that has cut the stream elsewhere. */
+/** Returns a kept frame as frames of a protocol: if another protocol was guessed, that one has cut the stream at other places. */
 function framesOf(kept: MisunderstoodFrame, { protocol, session }: Omit<Reading, 'frame'>, logger: Logger) {
   const { name, tcp, udp } = protocol
   const content = contentOf(kept)
@@ -307,7 +306,7 @@ function framesOf(kept: MisunderstoodFrame, { protocol, session }: Omit<Reading,
   }
 }
 
-/** What several frames say together; a frame that cannot be read is an entry that cannot. */
+/** Combines what several frames say; a frame that cannot be read counts as an entry that cannot be read. */
 function joined(messages: readonly (Message | DecodeError)[]): Message {
   const read = messages.filter((message): message is Message => !(message instanceof DecodeError))
   const fixes = read.flatMap((message) => message.fixes ?? [])

@@ -1,4 +1,4 @@
-/** What waits, first come first served, one of each network that waits in turn. */
+/** A queue that serves the waiting networks in turn, and each network in order of arrival. */
 export class RoundRobin<Item> {
   readonly #waiting = new Map<string, Item[]>()
 
@@ -27,14 +27,14 @@ export class RoundRobin<Item> {
     return this.#waiting.values().reduce((sum, items) => sum + items.length, 0)
   }
 
-  /** Drops the newest one of the network of which most wait. */
+  /** Drops the newest item of the network with the most waiting items. */
   drop(): void {
     const [most] = [...this.#waiting.values()].toSorted((one, other) => other.length - one.length)
     if (most && most.length > 1) most.pop()
     else this.next()
   }
 
-  /** Takes the next one; undefined if none waits. */
+  /** Removes and returns the next item; undefined if none waits. */
   next(): Item | undefined {
     const [first] = this.#waiting
     if (!first) return undefined

@@ -26,7 +26,7 @@ export interface Whereabouts {
   readonly longitude: number
 }
 
-/** What is odd, and what shows it. */
+/** A suspicion and its evidence. */
 export interface Suspicion {
   readonly code: 'claimed_twice' | 'impossible_move'
   readonly evidence: Text
@@ -45,14 +45,14 @@ export interface Sighting {
 }
 
 /**
- * What is remembered of the configured devices that this gateway hears, to notice that somebody else uses an id; also where he
- * speaks to another gateway.
+ * Remembers the configured devices that this gateway hears, to notice another sender with the same id, also at another
+ * gateway.
  */
 export class Trails {
   readonly #trails = new Map<string, DeviceTrail>()
   #follower: ((device: string, sighting: Sighting) => void) | undefined
 
-  /** Calls `tell` for each device that is heard here: where its sender changes, and once a minute. */
+  /** Calls `tell` for each device that is heard here: when its sender changes, and once a minute. */
   follow(tell: (device: string, sighting: Sighting) => void): void {
     this.#follower = tell
   }
@@ -62,7 +62,7 @@ export class Trails {
     return known?.company === company ? known : this.#begin(device, company)
   }
 
-  /** Remembers who sends fixes of a device now. Returns what is odd about that, if anything is. */
+  /** Notes the present sender of a device's fixes. Returns a suspicion, if there is one. */
   heard(device: string, trail: DeviceTrail, { now, sender }: Hearing): Suspicion | undefined {
     const last = trail.sender
     const isDue = Math.abs(now - trail.toldAt) >= TOLD_AGAIN_MS
@@ -75,7 +75,7 @@ export class Trails {
     return suspicion
   }
 
-  /** Another gateway hears a device. One that this gateway does not hear is nothing to it. */
+  /** Notes that another gateway hears a device; ignores devices that this gateway does not hear. */
   heardElsewhere(device: string, sighting: Sighting, now = Date.now()): void {
     noteSuspicion(device, this.#trails.get(device)?.heardElsewhere(sighting, now / 1000))
   }
@@ -90,16 +90,16 @@ export class Trails {
   }
 }
 
-/** What is remembered of one device: its last two senders and its last two tracks. */
+/** The memory of one device: its last two senders and its last two tracks. */
 export class DeviceTrail {
   /** Fixes in a row on the second track; 0: the last one was on the track. Only this class sets it, and `sender`, that of the last fix. */
   offTrack = 0
   sender: Sender | undefined
   /** The last place that was asked about here. */
   place: MovingPlace | undefined
-  /** The company of the device, which is shown places of its own alone; written by `Trails`. */
+  /** The company of the device, which is only shown its own places; written by `Trails`. */
   company: string | undefined
-  /** When other gateways were told of it, ms; written by `Trails`. */
+  /** When other gateways were last informed, ms; written by `Trails`. */
   toldAt = Number.NEGATIVE_INFINITY
   #earlier: Sender | undefined
   /** Where its last two senders are, once there are two. */
@@ -111,7 +111,7 @@ export class DeviceTrail {
   #offSince = 0
   #returns = NEVER
 
-  /** Notes that a sender has sent something at `now`, unix seconds. Answers what is odd about that, if anything is. */
+  /** Notes that a sender has sent something at `now`, unix seconds. Returns a suspicion, if there is one. */
   heard(sender: Sender, now: number): Suspicion | undefined {
     const [last, earlier] = [this.sender, this.#earlier]
     if (last === sender) return undefined
@@ -139,8 +139,8 @@ export class DeviceTrail {
   }
 
   /**
-   * Whether a fix, which arrived at `now` (unix seconds) here or at another gateway, is off the track of the device. `suspicion`
-   * then says whether that is odd.
+   * Returns whether a fix that arrived at `now` (unix seconds), here or at another gateway, is off the device's track.
+   * `suspicion` then tells whether that is suspicious.
    */
   isOff(place: Whereabouts, now: number, isHere = true): boolean {
     if (isHere) {
@@ -162,13 +162,13 @@ export class DeviceTrail {
     return false
   }
 
-  /** Another gateway hears the device at `now`, unix seconds. Answers what is odd about that, if anything is. */
+  /** Notes that another gateway hears the device at `now`, unix seconds. Returns a suspicion, if there is one. */
   heardElsewhere({ place, sender }: Sighting, now: number): Suspicion | undefined {
     const suspicion = this.heard(sender, now)
     return place && this.isOff(place, now, false) ? (suspicion ?? this.suspicion) : suspicion
   }
 
-  /** What it shows that the last fix was off the track. */
+  /** The suspicion from the last fix that was off the track. */
   get suspicion(): Suspicion | undefined {
     const [track, second] = [this.#track, this.#second]
     if (!track || !second || this.offTrack === 0) return undefined
@@ -224,7 +224,7 @@ class Spot extends MovingPlace {
   }
 }
 
-/** Whether two senders each go on where they are, and neither can be where the other is. */
+/** Returns whether two senders each continue at their own place, and neither can have reached the other's. */
 function areApart(one: Spot | undefined, other: Spot | undefined): boolean {
   return one !== undefined && other !== undefined && one.fixes > 1 && other.fixes > 1 && !canReach(one, other)
 }
@@ -236,7 +236,7 @@ function turnsText(one: Sender, other: Sender): Text {
 /** A track of places that can be reached from one another. Its own place is the one with the latest time. */
 class PlaceTrack extends MovingPlace {
   fixes = 1
-  /** When the first of these fixes arrived, and the latest, unix seconds. */
+  /** Arrival times of the first and the latest of these fixes, unix seconds. */
   #since: number
   #lastAt: number
   /** Seconds between two arrivals: the longest of the latest ones. */
@@ -257,7 +257,7 @@ class PlaceTrack extends MovingPlace {
     return Math.max(STAYS_S, USUAL_TIMES * this.#everyS)
   }
 
-  /** Goes on to a place that is later than its own, and arrives at `now`. Answers whether the place is later. */
+  /** Extends the track by a place that arrives at `now`. Returns whether the place is later than the track's end. */
   extend(place: Whereabouts, now: number): boolean {
     this.#everyS = Math.max(now - this.#lastAt, this.#everyS / 2)
     this.#lastAt = now
@@ -274,7 +274,7 @@ class PlaceTrack extends MovingPlace {
   }
 }
 
-/** Has what is odd about a device among the findings; `now`: when that came, ms UTC. */
+/** Reports a suspicion about a device as a finding; `now`: when it arose, ms UTC. */
 export function noteSuspicion(device: string, suspicion: Suspicion | undefined, now?: number): void {
   if (suspicion) observations.note(suspicion.code, { subject: { device }, evidence: suspicion.evidence, now })
 }

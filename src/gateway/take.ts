@@ -58,7 +58,7 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly waitMs?: Readonly<Record<Transport, number>>
 }
 
-/** The path of one frame: decode it, find its sender, place its fixes, store them. Nothing in here notes what happens: the Journal does. */
+/** The path of one frame: decodes it, finds its sender, places its fixes, and stores them. It notes nothing; the Journal does. */
 export class Ingest {
   readonly #options: IngestOptions
   readonly #waiting: Waiting
@@ -77,8 +77,8 @@ export class Ingest {
   }
 
   /**
-   * Takes one frame. Resolves with what became of it once its fixes are stored, or once storing was given up; never rejects.
-   * Everything but the storing happens in the order of the calls, so that the frames of a connection are decoded in their order.
+   * Takes one frame. Resolves to its outcome once its fixes are stored or storing was given up; never rejects. Everything
+   * except storing happens in the order of the calls, so that the frames of a connection are decoded in order.
    */
   async take(frame: Buffer | HttpRequest, session: Conversation, protocol: Protocol): Promise<Outcome> {
     const startedAt = performance.now()
@@ -109,7 +109,7 @@ export class Ingest {
   async #take(arrival: FrameArrival): Promise<Outcome> {
     const { clock, replica } = this.#options
     const { frame, session } = arrival
-    // On a trial what a connection says of itself is read at any time: it says it once.
+    // On a trial, messages are read even with an outdated roster, because a connection names its device only once.
     if (!replica.current && !session.trial) {
       if (!(await this.waitForRoster(session.transport))) return failed('roster')
       arrival.at = clock.now()
@@ -158,14 +158,14 @@ export class Ingest {
       ;({ kept, failure } = await this.#frames.keep({ doubt, error, message, sender, others }, arrival))
     }
     if (failure) return failed(failure, refusal, { sender, shares, refusals, objections, kept })
-    // Another device may have spoken on the session meanwhile.
+    // Another device may have sent on the session in between.
     if (fixes.length > 0 && session.device === sender.id) session.stored()
     const isAtOnce = (fixes.length === 0 && !doubt && !session.isProved) || undefined
     const { reply, response } = message
     return { status: 'stored', reply, response, isAtOnce, sender, shares, refusals, kept }
   }
 
-  /** Takes the login of a connection over MQTT. Answers why it is refused, if so. */
+  /** Takes the login of a connection over MQTT. Resolves to the reason of a refusal, if there is one. */
   login(id: string, secret: string | undefined, session: Conversation): IdentityReason | undefined {
     const { clock, journal, replica } = this.#options
     const sender = id === '' ? NOBODY : this.#identity.senderOf({ device: id, secret }, session)
@@ -176,7 +176,10 @@ export class Ingest {
     return 'reason' in sender ? sender.reason : undefined
   }
 
-  /** The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. */
+  /**
+   * Returns the entry of the device that a sender claims to be; undefined until it has presented the proof that the entry
+   * asks for.
+   */
   provedEntry(...claim: Parameters<Identity['provedEntry']>): DeviceEntry | undefined {
     return this.#identity.provedEntry(...claim)
   }
@@ -205,8 +208,9 @@ export class Ingest {
   }
 
   /**
-   * Returns what an encrypted message holds, with the secret that opens it, which its sender has proved to hold. A message that no
-   * secret opens stays as it is; its sender counts as one with a wrong secret, if it has presented none beside it.
+   * Resolves to the content of an encrypted message, with the secret that opens it, which its sender has thereby proved to
+   * know. A message that no secret opens stays unchanged; its sender counts as one with a wrong secret, unless it has
+   * presented another secret beside it.
    */
   async #opened(sealed: Sealed, message: Message, arrival: FrameArrival): Promise<Message | DecodeError> {
     const { secrets } = this.#options
@@ -245,9 +249,9 @@ export class Ingest {
   }
 
   /**
-   * Takes a frame on a session without a device. In the frame of a relay each fix names its device; a frame of which not all
-   * was understood is kept for one of the devices that were accepted. Without one it is not answered, as nobody's frame is
-   * kept. Any other frame before the login has nothing to store.
+   * Takes a frame on a session without a device. In a relay's frame each fix names its device; if the frame is not fully
+   * understood, it is kept for one of the accepted devices. Without an accepted device it is not answered, because a frame
+   * without a device is not kept. Any other frame before the login has nothing to store.
    */
   async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<Outcome> {
     const { fixes: [first] = [], refusal, reply, response } = message
@@ -264,7 +268,7 @@ export class Ingest {
     return keeping.failure ? failed(keeping.failure, refusal, course) : { status: 'stored', reply, response, ...course }
   }
 
-  /** Stores the fixes of one device. Resolves with what became of them; a fault of ours is the failure of these alone. */
+  /** Stores the fixes of one device. Resolves to the result; a fault of waybridge counts as the failure of these fixes only. */
   async #store(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
     const { session, protocol } = arrival
     let share: Share | undefined
@@ -285,9 +289,9 @@ export class Ingest {
   }
 
   /**
-   * Tries to store fixes again until the deadline. If the clock has jumped since they came, they are not stored and the device has
-   * to send them again: judged by the earlier clock, they would come behind newer ones. So it is if the time zone of the device
-   * changes: the frame was read by the earlier one.
+   * Tries again to store fixes until the deadline. If the clock has jumped since they came, they are not stored and the
+   * device has to send them again: by the earlier clock, they would go behind newer ones. The same applies if the time zone
+   * of the device changes, since the frame was read by the earlier one.
    */
   async #storeAgain(first: Share, message: Message, arrival: FrameArrival): Promise<Share> {
     const { session, protocol, deadline, jumps } = arrival
@@ -298,7 +302,7 @@ export class Ingest {
     while (typeof share.failure === 'string' && (await this.#waiting.mayRetry(share.failure, deadline))) {
       clock.now()
       if (clock.jumps !== jumps) break
-      // The roster may have changed meanwhile, and another device may have spoken on the session.
+      // In between, the roster may have changed, and another device may have sent on the session.
       const sender = this.#identity.senderOf({ ...message, device: id }, session, protocol.name)
       const { claim, move } = share
       if ('reason' in sender) return { ...notStored(first.sender, arrival, sender), claim, move }
@@ -339,7 +343,7 @@ export class Ingest {
     return { shares, refusals, objections, failure }
   }
 
-  /** Stores what a relay's frame says of one device. Resolves with the device where that is more than its quota. */
+  /** Stores what a relay's frame contains of one device. Resolves to the device if it exceeds its quota. */
   async #storeOfOne(
     own: Message,
     { device }: Message,
@@ -353,7 +357,7 @@ export class Ingest {
   }
 }
 
-/** What became of all fixes of a frame. */
+/** The results for all fixes of a frame. */
 interface StoredShares {
   readonly shares: readonly Share[]
   readonly refusals: readonly Refusal[]
@@ -367,7 +371,7 @@ function objectionsTo({ objection }: ResolvedDevice): readonly Objection[] {
   return objection ? [objection] : []
 }
 
-/** The devices whose fixes are stored. */
+/** Returns the devices whose fixes are stored. */
 function acceptedIn(shares: readonly Share[] = []): ResolvedDevice[] {
   return shares.flatMap(({ failure, sender }) => (failure ? [] : sender))
 }
@@ -387,7 +391,7 @@ export function isUnread(read: Message | DecodeError): boolean {
   return !read.sealed && !read.fixes?.length && read.none === undefined
 }
 
-/** What the content of an encrypted frame says. */
+/** Returns the decoded content of an encrypted frame. */
 export function readOpened({ read }: Sealed, content: Buffer, { session, protocol }: Reading): Message | DecodeError {
   return decode({ frame: content, session, protocol: { ...protocol, decode: read } })
 }

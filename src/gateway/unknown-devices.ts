@@ -4,8 +4,9 @@ import type { Logger } from '../observe/log.ts'
 import type { Conversation } from './conversation.ts'
 
 /**
- * Decides which unknown devices may have held fixes: from each network (/24, IPv6 /56) a tenth of all in an hour, so that a
- * network that invents ids does not use up the places of the others. Datagrams count apart: their addresses may be forged.
+ * Decides which unknown devices may have held fixes: each network (/24, IPv6 /56) gets a tenth of all places in an hour, so
+ * that a network that invents ids does not use up the places of others. Datagrams count separately, since their addresses may
+ * be forged.
  */
 export class UnknownDeviceQuota {
   readonly #devicesPerNetwork: number
@@ -51,7 +52,7 @@ class AdmittedDevices {
 }
 
 /**
- * Logs refused devices that no finding names: each once until it has not come for ten minutes, and at most 100 of them a
+ * Logs refused devices that no finding names: each one once, until it has been silent for ten minutes, and at most 100 a
  * minute.
  */
 export class RejectedDeviceLog {

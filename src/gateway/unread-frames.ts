@@ -4,9 +4,9 @@ import { requestBytes } from '../store/misunderstood-frame.ts'
 import { RecentlyUsed } from './admit/flood.ts'
 
 /**
- * Frames of a sound envelope whose content could not be read, and that no checksum protects. Damage and an unknown layout look alike
- * there, but damage does not come twice: what comes again byte for byte is what its sender means. It remembers the last 20,000 frames
- * of this process, for two hours at most, by their hashes.
+ * Frames with a valid envelope and unreadable content that no checksum protects. In such a frame, damage and an unknown
+ * layout look alike; but damage does not repeat, so a frame that comes again byte for byte is what its sender means.
+ * Remembers hashes of the last 20,000 frames of this process, for two hours at most.
  */
 export class UnreadFrames {
   readonly #seen = new RecentlyUsed<true>(MOST / 2, LASTS_MS / 2)

@@ -9,8 +9,8 @@ import { Masking } from './frame-description.ts'
 import type { FrameArrival, Outcome } from './outcome.ts'
 
 /**
- * Keeps the frames of watched devices, and what became of each frame. Once a second it asks Redis which devices are
- * watched, and writes the frames that came. While no device is watched, a frame costs one look at `isIdle`.
+ * Keeps the frames of watched devices with their outcomes. Once a second it reads from Redis which devices are watched, and
+ * writes the new frames. While no device is watched, a frame costs one check of `isIdle`.
  */
 export class WatchedFrames {
   /** Whether no device is watched. Only this class writes it. */
@@ -27,7 +27,7 @@ export class WatchedFrames {
     this.#replica = replica
   }
 
-  /** Keeps a frame and what became of it, if its device is watched. */
+  /** Keeps a frame with its outcome, if its device is watched. */
   keep(arrival: FrameArrival, outcome: Outcome): void {
     const { read = {}, session } = arrival
     const { device, fixes = [] } = read instanceof DecodeError ? {} : read
@@ -45,7 +45,7 @@ export class WatchedFrames {
     await this.#write().catch(() => {})
   }
 
-  /** Call it once a second. Rejects where Redis does not answer. */
+  /** Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     await this.#write()
     this.#devices = new Set(await watchedDevices(this.#redis))
@@ -68,7 +68,7 @@ interface Taken {
   readonly entry: DeviceEntry | undefined
 }
 
-/** What is shown of a frame; of a relay's frame only the fixes of this device. */
+/** Returns the shown part of a frame; of a relay's frame only the fixes of this device. */
 function describeWatched(
   id: string,
   { at, frame, session, protocol }: FrameArrival,

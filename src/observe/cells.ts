@@ -1,4 +1,4 @@
-/* Metrics, some of which the path of a frame writes as plain numbers: prom-client learns these when the metrics are read. */
+/* Metrics, some of which the path of a frame writes as plain numbers; prom-client gets them when the metrics are read. */
 
 import { Counter, Gauge, type GaugeConfiguration, type Histogram, type LabelValues, Registry } from 'prom-client'
 
@@ -53,7 +53,7 @@ export function gauge<Label extends string>(
   return new Gauge<Label>({ ...described(name, help), ...options })
 }
 
-/** A gauge whose value the path of a frame writes as a number. It is looked at when the metrics are read. */
+/** A gauge whose value the path of a frame writes as a number; it is read with the metrics. */
 export function gaugeCell(name: string, help: string): Cell {
   const cell = { value: 0 }
   gauge(name, help, {
@@ -65,8 +65,8 @@ export function gaugeCell(name: string, help: string): Cell {
 }
 
 /**
- * A histogram that counts by bucket here: the search of prom-client for the bucket of a value costs as much as decoding a
- * frame. So the registry gets a metric of ours, which is asked by `get()`, as prom-client's own are.
+ * A histogram with its own buckets: prom-client's search for a value's bucket costs as much as decoding a frame. The registry
+ * gets this metric in place of prom-client's, and calls its `get()`.
  */
 export function histogram(name: string, help: string, buckets: number[]) {
   const counts = Array<number>(buckets.length + 1).fill(0)

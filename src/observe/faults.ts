@@ -1,16 +1,16 @@
 import type { Logger } from './log.ts'
 
 /**
- * Runs what nobody waits for, in a callback or a timer, because of what somebody has sent. `onFault` gets what it throws or
- * rejects with: a fault of ours must not end the process.
+ * Runs work that nobody awaits, in a callback or a timer, triggered by received data. Passes its error to `onFault`, because
+ * a fault of waybridge must not end the process.
  */
 export function guarded(work: () => unknown, onFault: (error: unknown) => void): void {
   void Promise.try(work).catch(onFault)
 }
 
 /**
- * Logs a fault of ours that somebody can cause, without letting them fill the log: each by the place in the code that threw
- * it, once in ten minutes, and at most 100 of them.
+ * Logs a fault of waybridge that senders can trigger, without letting them fill the log: each place in the code once in ten
+ * minutes, and at most 100 places.
  */
 export function logFault(logger: Logger, error: unknown, { what, ...about }: FaultPlace): void {
   const now = performance.now()

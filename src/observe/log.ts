@@ -9,8 +9,8 @@ export interface LogOptions {
 }
 
 /**
- * The logger of a process: `level` as a word, `time` in RFC 3339, the role in every line. These keys have one meaning in the
- * whole product: `device`, `protocol`, `courier_id`, `route_id`, `reason`. Log a URL only through `printableUrl`.
+ * Returns the logger of a process: `level` as a word, `time` in RFC 3339, the role in every line. These keys have one meaning
+ * in the whole product: `device`, `protocol`, `courier_id`, `route_id`, `reason`. Log a URL only through `printableUrl`.
  */
 export function createLogger(role: string, { level, format }: LogOptions): Logger {
   const pretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY)

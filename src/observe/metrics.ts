@@ -152,10 +152,10 @@ for (const code of [
   metrics.pushRequests.inc({ code }, 0)
 
 /**
- * Adds Node's own metrics (`process_…`, `nodejs_…`) to this process. Left out are gauges that have no sum or mean over
- * processes (percentiles, limits), and those whose cost grows with the connections: with 14,000 open sockets, listing the open
- * files stops a process for 90 ms. Node's monitor of the event loop, which wakes a process a hundred times a second, is off:
- * `eventLoopDelay` says the same.
+ * Adds Node's own metrics (`process_…`, `nodejs_…`) to this process, except gauges without a meaningful sum or mean over
+ * processes (percentiles, limits), and those whose cost grows with the connections: with 14,000 open sockets, listing the
+ * open files stops a process for 90 ms. Node's event loop monitor, which wakes a process a hundred times a second, is off;
+ * `eventLoopDelay` replaces it.
  */
 export function collectNodeMetrics(): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS })
@@ -167,7 +167,7 @@ const NEVER_MS = 2 ** 31 - 1
 const LEFT_OUT =
   /^(?:process_(?:open|max)_fds|nodejs_active_\w+|nodejs_eventloop_lag_(?:min|max|mean|stddev|p\d+)_seconds)$/
 
-/** What the path of a frame counts for one protocol, from its first frame on. */
+/** Returns the counters of one protocol, created at its first frame. */
 export function frameCounters(protocol: string) {
   for (const reason of ['checksum', 'truncated', 'malformed', 'unsupported', 'entry'])
     metrics.decodeErrors.inc({ protocol, reason }, 0)
@@ -179,12 +179,12 @@ export function frameCounters(protocol: string) {
   }
 }
 
-/** What a gateway says of itself beside what it observes: totals since its start, and open connections. */
+/** What a gateway reports beside its observations: totals since its start, and open connections. */
 export type GatewayFigures = Awaited<ReturnType<typeof gatewayFigures>>
 
 /**
- * The figures of a gateway. `lastFixAt`: when a fix was last acknowledged, ms UTC, within the second between two calls;
- * undefined: none since the start.
+ * Resolves to the figures of a gateway. `lastFixAt`: when a fix was last acknowledged, ms UTC, to within the second between
+ * two calls; undefined: none since the start.
  */
 export async function gatewayFigures() {
   const [connections, frames, received] = await Promise.all([

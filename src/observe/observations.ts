@@ -3,9 +3,8 @@ import { english, type Text, withStrings } from '../texts/text.ts'
 const MINUTE_MS = 60_000
 
 /**
- * What a process observes that may be wrong, and how long an observation holds once it is not repeated, ms: a minute, or a few
- * seconds for what is looked at every few seconds, or noted continuously while it lasts. src/diagnose says what each means and
- * what to do.
+ * The codes of observations, each with the ms for which one holds unless it is repeated: a minute, or a few seconds for
+ * states that are checked every few seconds or noted continuously. src/diagnose explains each code and the action.
  */
 const HOLDS_MS = {
   clock_ahead: MINUTE_MS,
@@ -49,12 +48,12 @@ const HOLDS_MS = {
 } satisfies Record<string, number>
 export type ObservationCode = keyof typeof HOLDS_MS
 
-/** Whether a finding is made of observations, whose count says how often something was observed. */
+/** Returns whether a finding comes from observations; their count tells how often it was observed. */
 export function isObservation(code: string): code is ObservationCode {
   return Object.hasOwn(HOLDS_MS, code)
 }
 
-/** What an observation is about; nothing: the whole system. */
+/** The subject of an observation; empty: the whole system. */
 export interface Subject {
   readonly device?: string
   readonly company_id?: string
@@ -64,7 +63,7 @@ export interface Subject {
   readonly process?: string
   /** A tracking API, if there are several: `api.example`. */
   readonly api?: string
-  /** A file of the configuration, by its path in the folder of the configuration, and whose it is. */
+  /** A file of the configuration, by its path in the configuration folder. */
   readonly file?: string
   readonly host?: string
   /** The name of a roster that is pulled. */
@@ -87,9 +86,8 @@ export interface Observation {
 }
 
 /**
- * What this process observes. It keeps at most `MAX_SUBJECTS` observations: further subjects of a code are counted together,
- * so that a sender who invents ids cannot use up memory. An observation is over when it was not repeated for the
- * time in `HOLDS_MS`.
+ * The observations of this process. It keeps at most `MAX_SUBJECTS`; further subjects of a code are counted together, so that
+ * a sender who invents ids cannot use up memory. An observation ends if it is not repeated within the time in `HOLDS_MS`.
  */
 export class Observations {
   readonly #observed = new Map<string, Observation>()
@@ -122,7 +120,7 @@ export class Observations {
       observation.evidence = [...observation.evidence, shown].slice(-MAX_EVIDENCE)
   }
 
-  /** Notes a state that lasts, as it is now: its count and its evidence replace the earlier ones. */
+  /** Notes a continuing state: its count and its evidence replace the earlier ones. */
   noteState(code: ObservationCode, { subject, evidence, count }: StateDetails): void {
     const key = `${code} ${JSON.stringify(subject)}`
     const lastAt = Date.now()
@@ -138,8 +136,8 @@ export class Observations {
   }
 
   /**
-   * The opposite of these was seen of a device: they are over, but for what was observed within five seconds. Two senders with
-   * one id would otherwise begin and end them in turns.
+   * Ends observations of a device because their opposite was seen, except those of the last five seconds: otherwise two
+   * senders with one id would begin and end them in turns.
    */
   over(device: string, codes: readonly ObservationCode[], now = Date.now()): void {
     for (const [key, { code, lastAt, subject }] of this.#observed)

@@ -2,8 +2,8 @@ import { Counter, Gauge } from 'prom-client'
 import { registry } from './metrics.ts'
 
 /**
- * Gauges of what all processes share, in the registry of the one process that calls this: a sum over several would be wrong.
- * `refresh` sets them whenever they are read; `forget` removes what is known from Redis alone; `unregister` removes them all.
+ * Gauges of what all processes share, registered by one process only, since a sum over several would be wrong. `refresh` sets
+ * them whenever they are read; `forget` removes those that depend on Redis; `unregister` removes all.
  */
 export function operationGauges(refresh: () => Promise<void>) {
   const names: string[] = []
@@ -12,7 +12,7 @@ export function operationGauges(refresh: () => Promise<void>) {
     return { name: `waybridge_${name}`, help, registers: [registry], labelNames, collect: refresh }
   }
   const gauge: MakeGauge = (...described) => new Gauge(own(...described))
-  // The sum over processes takes the highest value, since each start of the process reads the same one.
+  // Aggregated as the maximum over processes, since each start of the process reads the same total.
   const total = <Label extends string>(...described: Parameters<typeof own<Label>>) =>
     new Counter({ ...own(...described), aggregator: 'max' })
   const known = {
@@ -98,7 +98,7 @@ function storedGauges(gauge: MakeGauge) {
   }
 }
 
-/** Gauges of what the processes say of themselves once a second. */
+/** Gauges of the figures that processes report once a second. */
 function liveGauges(gauge: MakeGauge) {
   return {
     upstreamUp: gauge(

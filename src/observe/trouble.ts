@@ -1,7 +1,7 @@
 import { metrics, type Obstacle } from './metrics.ts'
 import { observations } from './observations.ts'
 
-/** Counts a frame that is not acknowledged because it could not be stored, and why. A flood is a finding of its own. */
+/** Counts a frame that is not acknowledged because it could not be stored, with the reason. A flood is also a finding. */
 export function noteNotStored(reason: Obstacle): void {
   metrics.notStored.inc({ reason })
   if (reason !== 'flood') observations.note('not_stored', { evidence: reason })

@@ -11,14 +11,14 @@ export interface ApiBounds {
   readonly max_requests_per_s: number | null
 }
 
-/** Where a company's positions are pushed. Companies with the same id share the API: its state, its rate and its slots. */
+/** The tracking API of a company. Companies with the same id share the API: its state, its rate and its slots. */
 export interface CompanyApi extends ApiBounds {
   /** '' for the usual API. */
   readonly id: string
   readonly client: Pick<TrackingClient, 'push'>
 }
 
-/** The figures of one API that is not the usual one. */
+/** The figures of one API other than the usual one. */
 export interface ApiFigures extends PushFigures {
   readonly id: string
 }
@@ -40,7 +40,7 @@ export class PushApi {
     this.limit = pLimit(bounds.concurrency)
   }
 
-  /** Takes these bounds, of which this worker has its share among `workers`. */
+  /** Sets these bounds; this worker gets its share among `workers`. */
   share(workers: number, bounds = this.#bounds): void {
     this.#bounds = bounds
     const { concurrency, max_requests_per_s: perSecond } = bounds
@@ -108,7 +108,7 @@ export class PushApis {
     for (const api of this.#apis.values()) api.share(workers)
   }
 
-  /** Uses these APIs for the companies from now on. Returns the ids of the APIs of before, and the companies that have another one. */
+  /** Sets the APIs of the companies. Returns the ids of the earlier APIs, and the companies whose API has changed. */
   replace(companies: ReadonlyMap<string, CompanyApi>): ReplacedApis {
     const ids = this.ids()
     const earlier = this.#companies
@@ -157,7 +157,7 @@ export class PushApis {
   }
 }
 
-/** Tickets of one API that a process works on at once: beyond it, its lanes stay where they are. */
+/** Tickets of one API that a process works on at once; beyond that, its lanes are not leased. */
 export const MOST_TICKETS = 64
-/** Lanes of one API, if there are several, that a process has leased. */
+/** The most lanes of one API that a process leases, if there are several APIs. */
 const MOST_LANES = 4096

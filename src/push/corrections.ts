@@ -36,8 +36,8 @@ export interface CorrectionOptions {
 }
 
 /**
- * Keeps the kept fixes within their bounds, and carries out corrections: queues what was delivered by a roster that was replaced
- * for the lanes where it belongs now. Of several workers one does so for a shard.
+ * Keeps the kept fixes within their bounds, and carries out corrections: queues fixes that were delivered by a replaced
+ * roster for the lanes where they now belong. One worker at a time does so for a shard.
  */
 export class CorrectionWorker {
   readonly #options: CorrectionOptions
@@ -91,7 +91,7 @@ export class CorrectionWorker {
     const deadline = performance.now() + MOST_MS
     for (const [key, correction] of open) {
       if (this.#credit < 1 || performance.now() > deadline) return
-      // First: what is delivered from there after this look is among the kept fixes that are read next.
+      // Checked first: fixes delivered from there later are among the kept fixes that are read next.
       const hasDrained = await this.#hasDrained(shard, correction, seenAt.get(key) ?? performance.now())
       if (!(await this.#advance(shard, correction)) || !hasDrained) continue
       await endCorrection(shard, key)
@@ -126,8 +126,8 @@ export class CorrectionWorker {
   }
 
   /**
-   * Whether nothing waits in the lanes that the replaced roster placed there. What is parked whole is looked up anew by itself. The time
-   * that the correction was noted at says nothing: a clock that was an hour wrong may have noted it.
+   * Returns whether nothing waits in the lanes where the replaced roster placed the device. Lanes that are parked whole are
+   * looked up anew anyway. The time at which the correction was noted is not used: the clock may have been an hour wrong.
    */
   async #hasDrained(shard: Shard, { lanes }: Correction, seenAt: number): Promise<boolean> {
     const placedUntil = seenAt + ROSTER_HOLDS_MS

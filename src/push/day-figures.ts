@@ -3,8 +3,8 @@ import { localDay } from '../domain/times.ts'
 import { addLaneDays, delayBucket, eachFix, joined, type LaneDay, type Store } from '../store/index.ts'
 
 /**
- * What this worker has delivered, by lane and local day of the fix's own time. It is summed up in memory and added to Redis every 30 s,
- * and once more at the end: a worker that is killed loses what it has delivered since.
+ * Counts what this worker has delivered, by lane and local day of the fix's own time. Sums up in memory, adds to Redis every
+ * 30 s, and once more at the end: a killed worker loses the counts since then.
  */
 export class DayFigures {
   readonly #redis: Store
@@ -40,7 +40,7 @@ export class DayFigures {
     if (performance.now() - this.#writtenAt >= EVERY_MS) void this.#write()
   }
 
-  /** Writes what is not written yet, unless Redis fails. Call it after the last delivery. */
+  /** Writes the last counts, unless Redis fails. Call it after the last delivery. */
   async close(): Promise<void> {
     await this.#writing
     await this.#write()
@@ -96,7 +96,7 @@ class OpenLaneDay implements LaneDay {
     this.fixes++
     if (time < this.first) this.first = time
     if (time > this.last) this.last = time
-    // What is delivered again came in time, and was delivered in time, the first time.
+    // A redelivered fix was in time when it was first delivered.
     if (isRedelivered) return void this.redelivered++
     if (receivedAt - time * 1000 > LATE_MS) this.late++
     const bucket = delayBucket(deliveredAt - receivedAt)

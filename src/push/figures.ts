@@ -23,7 +23,7 @@ export interface PushFigures {
   readonly acceptedAt: Readonly<Record<string, number>>
   /** Company → when one was accepted last before one was refused with 403 last. */
   readonly acceptedBefore: Readonly<Record<string, number>>
-  /** Lanes of which single positions were refused within the last minute, the latest first. */
+  /** Lanes in which single positions were refused within the last minute, latest first. */
   readonly refusedPositions: readonly RefusedInLane[]
   readonly lanes: LaneFigures
 }
@@ -39,8 +39,8 @@ export interface RefusedInLane {
 }
 
 /**
- * `code`: the kind of failure, `http` for an answer. Of `not_the_api` the message is the beginning of the page, which has its
- * content type, and where it redirects to.
+ * `code`: the kind of failure, `http` for an answer. For `not_the_api`, the message is the beginning of the page, with its
+ * content type and the target of a redirect.
  */
 export interface PushError {
   readonly at: number
@@ -79,7 +79,7 @@ export class PushStatistics {
   readonly #days: Pick<DayFigures, 'delivered'> | undefined
   #lastError: PushError | undefined
 
-  /** `days`: are told of all that is delivered. */
+  /** `days`: gets everything that is delivered. */
   constructor(days?: Pick<DayFigures, 'delivered'>) {
     this.#days = days
   }
@@ -168,7 +168,7 @@ function endOf(answer: ApiAnswer): RequestEnd {
   return answer.fault === 'timeout' ? 'timeout' : 'failed'
 }
 
-/** Notes now and then what time the tracking API says it is, so that gateways can judge their own clock by it. */
+/** Notes the tracking API's time regularly, so that gateways can check their own clock against it. */
 export class ApiClockReporter {
   readonly #redis: Redis
   #notedAt = -Infinity

@@ -14,7 +14,7 @@ export type { ApiFigures, CompanyApi } from './apis.ts'
 export type { PushFigures } from './figures.ts'
 export { type LaneFigures, WITHIN_S } from './lane-answers.ts'
 
-/** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */
+/** Pushes waiting fixes until it is stopped: hands out due lanes as tickets, and works on the tickets that this process gets. */
 export function startPushing(options: PushingOptions) {
   const { client, logger, place, push, redis } = options
   const stopping = new AbortController()
@@ -35,20 +35,23 @@ export function startPushing(options: PushingOptions) {
     /** How the pushes fare, for the diagnosis. */
     figures: () => apis.figures(),
     /**
-     * The roster has changed these devices, by ids without leading zeros (undefined: perhaps all): parked lanes with fixes of
-     * them that belong elsewhere by now are tried.
+     * Call it when the roster has changed these devices, by ids without leading zeros (undefined: perhaps all). Parked lanes
+     * with fixes of theirs that belong elsewhere now are tried.
      */
     rosterChanged: (devices?: ReadonlySet<string>) => parkedLanes.rosterChanged(devices),
     /** Uses these apikeys of all companies from now on; the parked lanes of companies that have other ones are tried. */
     setApikeys: (configured: Keyring) => parkedLanes.companiesChanged(apikeys.replace(configured)),
-    /** Pushes to these APIs of companies from now on; requests under way end where they are. Parked lanes of companies with another one are tried. */
+    /**
+     * Sets the APIs of companies; requests under way end at the earlier ones. Parked lanes of companies whose API changed are
+     * tried.
+     */
     setApis(companies: ReadonlyMap<string, CompanyApi>) {
       const { ids, moved } = apis.replace(companies)
       if (moved.size === 0) return
       for (const shard of shards) shard.recall(ids)
       parkedLanes.companiesChanged(moved)
     },
-    /** Ends the requests under way, within six seconds, and leaves the rest to other workers. */
+    /** Ends the requests under way, within six seconds, and leaves the remaining lanes to other workers. */
     async stop() {
       stopping.abort()
       clearInterval(turns)

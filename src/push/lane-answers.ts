@@ -4,7 +4,7 @@ export interface LaneFigures {
   readonly unanswered: LanesWaiting & { readonly named: readonly LaneWithoutAnswer[] }
   /** Of how many other lanes the last answer came within each time of `WITHIN_S`. */
   readonly answered: readonly number[]
-  /** Lanes whose request takes 5 s or longer, or whose last one of the last minute did. */
+  /** Lanes with a request that takes 5 s or longer, or whose last one in the last minute did. */
   readonly slow: LanesWaiting & { readonly leastMs: number }
   /** As `answered`, of lanes that are not slow. */
   readonly quick: readonly number[]
@@ -25,7 +25,7 @@ interface LaneWithoutAnswer {
   readonly at: number
 }
 
-/** What became of a request: an answer, well or not; none in time; or a connection that failed. */
+/** How a request ended: with an answer of any status, without one in time, or by a failed connection. */
 export type RequestEnd = 'answered' | 'timeout' | 'failed'
 
 interface KnownLane {
@@ -37,8 +37,8 @@ interface KnownLane {
 }
 
 /**
- * How the lanes are answered that this worker has pushed within ten minutes. Instants by `performance.now()`. Ask for the figures
- * once a second: time in which this process was paused does not count, since an answer may have come meanwhile.
+ * How the lanes that this worker has pushed within ten minutes are answered. Instants by `performance.now()`. Read the
+ * figures once a second: time in which this process was paused does not count, since an answer may have come during it.
  */
 export class LaneAnswers {
   readonly #lanes = new Map<string, KnownLane>()
@@ -131,7 +131,7 @@ function count(within: number[], { answered }: KnownLane, now: number): void {
     if (answered && now - answered.at <= seconds * 1000) within[index]++
 }
 
-/** The least of these times; 0 if there are none. */
+/** Returns the least of these times; 0 if there are none. */
 function leastOf(times: readonly number[]): number {
   return times.reduce((least, time) => Math.min(least, time), times[0] ?? 0)
 }

@@ -11,9 +11,9 @@ import {
   tryParked,
 } from '../store/index.ts'
 
-/** What has changed that parked lanes may be refused for. */
+/** Changes that may end the reason why lanes are parked. */
 interface Changed {
-  /** Lanes with fixes of these devices that belong elsewhere by now are tried; undefined: of all devices. */
+  /** Lanes with fixes of these devices that belong elsewhere now are tried; undefined: of all devices. */
   readonly devices: ReadonlySet<string> | undefined
   /** The companies that have other apikeys or another API: all their lanes are tried. */
   readonly companies: ReadonlySet<string>
@@ -27,8 +27,8 @@ interface ParkedLanesOptions {
 }
 
 /**
- * Has parked lanes tried at once where a change may end what they are refused for. Each worker does so when it knows of the
- * change: another one, which did not know yet, may have tried the lane meanwhile, and was refused.
+ * Tries parked lanes at once after a change that may end the reason for parking. Each worker does so when it learns of the
+ * change: another worker that did not know it yet may have tried the lane before, and was refused.
  */
 export class ParkedLanes {
   readonly #options: ParkedLanesOptions
@@ -57,7 +57,7 @@ export class ParkedLanes {
     if (!this.#isTrying) void this.#try()
   }
 
-  /** What changes meanwhile comes after that; where Redis does not answer or the roster is not current, all is tried later. */
+  /** Handles further changes afterwards. If Redis does not answer or the roster is not current, everything is tried later. */
   async #try(): Promise<void> {
     const { stopping } = this.#options
     this.#isTrying = true
@@ -74,7 +74,7 @@ export class ParkedLanes {
     this.#isTrying = false
   }
 
-  /** Answers false where something is to be tried later. */
+  /** Resolves to false if something must be tried later. */
   async #tryConcerned(changed: Changed): Promise<boolean> {
     const { logger, shards } = this.#options
     try {

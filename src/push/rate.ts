@@ -29,5 +29,5 @@ export class Rate {
   }
 }
 
-/** How far requests may be behind and still catch up: timers come late, and a process may stand still. */
+/** How far requests may fall behind and still catch up: timers are late, and a process may pause. */
 const CATCH_UP_MS = 100

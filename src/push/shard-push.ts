@@ -29,10 +29,10 @@ import { healOverdue } from './watchdog.ts'
 
 export interface PushingOptions {
   readonly redis: Store
-  /** Where the records of a parked lane belong by now. */
+  /** Returns where the records of a parked lane belong now. */
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
-  /** The APIs of companies at the start; those of others, and all by default, push with `client`, to the usual one. */
+  /** The APIs of companies at the start; all other companies push with `client`, to the usual one. */
   readonly companyApis?: ReadonlyMap<string, CompanyApi>
   /** The apikeys of each company at the start. */
   readonly apikeys: Keyring
@@ -45,7 +45,7 @@ export interface PushingOptions {
     readonly first_delay: number
     readonly max_delay: number
   }
-  /** Time zone of the local days that what is delivered counts for. */
+  /** Time zone of the local days by which deliveries are counted. */
   readonly zone: string
   readonly logger: Logger
 }
@@ -68,7 +68,7 @@ interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
   readonly workers: Workers
 }
 
-/** Pushes the lanes of one shard, or the parts of lanes that it has. */
+/** Pushes the lanes of one shard, or the parts of lanes in it. */
 export class ShardPush {
   readonly #options: ShardPushOptions
   readonly #leases: Leases
@@ -116,7 +116,10 @@ export class ShardPush {
     await this.#tickets.close()
   }
 
-  /** Looks anew which API the lanes go to that were set aside because of these. Where Redis does not answer, they are due in a minute. */
+  /**
+   * Looks up anew the API of lanes that were set aside because of these APIs. If Redis does not answer, they are due in a
+   * minute.
+   */
   recall(apis: readonly string[]): void {
     this.#leases.recall(apis).catch(() => {})
   }
@@ -133,7 +136,7 @@ export class ShardPush {
         .catch((error: unknown) => logger.debug({ err: error }, 'a lane waits for its lease to end'))
       this.#held.delete(lease)
     })
-    // The lanes of a ticket are of one API, unless it was changed since they were claimed.
+    // The lanes of a ticket have one API, unless it has changed since they were claimed.
     const { api } = apis.of(companyOf(data[0]?.lane ?? ''))
     api.tickets++
     await Promise.all(pushes)
@@ -175,7 +178,7 @@ class LanePush {
       if (!outcome) return
       this.#requests++
       if (outcome.to === 'delivered') batch = await this.#delivered(batch, outcome.status)
-      // What another API answers leads to nothing at the one that the company has now.
+      // The answer of another API has no consequence for the company's present one.
       else if (this.#isElsewhere()) return leases.postpone(this.#lease, 0)
       else if (outcome.to === 'refuse') batch = await this.#refused(batch, outcome)
       else return outcome.to === 'retry' ? this.#retry(outcome) : this.#park(outcome)
@@ -183,7 +186,7 @@ class LanePush {
     }
   }
 
-  /** Whether the company has another API by now, or is asked in another way. */
+  /** Whether the company has another API now, or other settings for it. */
   #isElsewhere(): boolean {
     const { api, apis, client } = this.#options
     const now = apis.of(companyOf(this.#lease.lane))
@@ -191,8 +194,8 @@ class LanePush {
   }
 
   /**
-   * Answers nothing, and has sent nothing, where the lease no longer holds. Where a key is refused the next one is tried, of
-   * the keys as they are configured then, unless the company has another API by then.
+   * Resolves to undefined, without a request, if the lease no longer holds. If a key is refused, tries the next of the keys
+   * configured at that time, unless the company then has another API.
    */
   async #request(records: Buffer): Promise<Consequence | undefined> {
     const { api, apiClock, apikeys, client } = this.#options
@@ -242,7 +245,7 @@ class LanePush {
     this.#log().debug({ reason: String(status), delay_ms: delayMs }, 'push failed, tried again later')
   }
 
-  /** Halves a refused batch until the refused position is found. That one is parked; the rest is pushed. */
+  /** Halves a refused batch until the refused position is found. Parks that one, and pushes the others. */
   async #refused({ parked, records }: Batch, refusal: RefusalReason): Promise<Batch | undefined> {
     const { batch, leases, stopping } = this.#options
     const count = countRecords(records)
@@ -282,7 +285,10 @@ export type Consequence =
   | { readonly to: 'retry'; readonly status: number | string; readonly leastMs: number }
   | ({ readonly to: 'refuse' | 'park' } & RefusalReason)
 
-/** 2xx delivers; a page or a redirect of somebody else, 408, 425, 429, 5xx and every fault may pass; 422 and 413 are about the positions, the rest about the lane. */
+/**
+ * 2xx: delivered. A page or redirect of another server, 408, 425, 429, 5xx and every fault: may be temporary. 422 and 413:
+ * about the positions. All others: about the lane.
+ */
 export function consequence(answer: ApiAnswer): Consequence {
   if (!('status' in answer)) return { to: 'retry', status: 'fault' in answer ? answer.fault : NOT_THE_API, leastMs: 0 }
   const { status, text, retryAfterMs = 0 } = answer
@@ -300,7 +306,7 @@ const NO_APIKEY: Consequence = {
   status: 0,
   message: 'the company of this lane has no apikey that is in effect: add it to gateway.yaml, under companies',
 }
-/** Requests of one lane before others have their turn. */
+/** Consecutive requests of one lane before others have their turn. */
 const REQUESTS_OF_A_LANE = 8
 /** Positions refused one after the other that park their lane whole. */
 const REFUSED_IN_A_ROW = 8

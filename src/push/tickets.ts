@@ -25,14 +25,14 @@ export interface TicketsOptions {
   readonly work: (ticket: Ticket) => Promise<void>
 }
 
-/** What a job holds: leased lanes. */
+/** The content of a job: leased lanes. */
 export interface Ticket {
   readonly data: readonly Lease[]
 }
 
 /**
- * Hands out the lanes of a shard that are due as BullMQ jobs (tickets), and works those that this process gets. Any number of processes
- * do so at once: a lane is leased to one. A ticket that is lost heals when the leases of its lanes end.
+ * Hands out the due lanes of a shard as BullMQ jobs (tickets), and works on those that this process gets. Any number of
+ * processes can do so at once: each lane is leased to one. A lost ticket heals when the leases of its lanes end.
  */
 export class Tickets {
   readonly #options: TicketsOptions
@@ -47,7 +47,7 @@ export class Tickets {
     this.#dispatching = this.#dispatch()
   }
 
-  /** Begins anew with new connections, unless it is stopping: then nobody would close them. */
+  /** Opens new connections, unless it is stopping: nobody would close them. */
   async restart(): Promise<void> {
     if (this.#isStopping) return
     const before = this.#queue
@@ -77,13 +77,13 @@ export class Tickets {
     }
   }
 
-  /** Hands out the lanes that are due. Returns in how many ms to look again. */
+  /** Hands out the lanes that are due. Resolves to the ms until the next look. */
   async #handOut(): Promise<number> {
     const { apis, leases, logger, work } = this.#options
     const claimed = await leases.claim(LANES_PER_CLAIM)
     const againMs = leases.isMoreDue ? 0 : LOOK_MS
     if (claimed.length === 0) return againMs
-    // A slow API would keep the ticket from ending for the lanes of others.
+    // One ticket per API: a slow API would delay the end of a ticket for the lanes of others.
     const byApi = apis ? Map.groupBy(claimed, ({ lane }) => apis.idOf(lane)).values() : [claimed]
     const tickets = [...byApi].flatMap((lanes) => this.#ticketsOf(lanes))
     this.#queue.setApis(apis?.ids().length ?? 1)
@@ -112,7 +112,7 @@ export class Tickets {
   }
 }
 
-/** BullMQ needs connections of its own. */
+/** BullMQ needs its own connections. */
 function openQueue({ logger, work, shard }: TicketsOptions) {
   const report = (error: Error) => logger.debug({ err: error }, 'tickets')
   const producer = shard.openAnother(PRODUCER)
@@ -135,7 +135,10 @@ function openQueue({ logger, work, shard }: TicketsOptions) {
   })
   return {
     tickets,
-    /** Has room for the tickets of so many APIs. Others may claim lanes of one that this process has no room for: hence one more. */
+    /**
+     * Makes room for the tickets of this many APIs, and one more: other processes may claim lanes of an API that this one has
+     * no room for.
+     */
     setApis(count: number) {
       worker.concurrency = count === 1 ? MOST_TICKETS : MOST_TICKETS * (count + 1)
     },
@@ -148,7 +151,7 @@ function openQueue({ logger, work, shard }: TicketsOptions) {
   }
 }
 
-/** BullMQ itself asks again at once where Redis refuses its script, as without a replica. */
+/** BullMQ itself retries without a pause if Redis refuses its script, as it does without a replica. */
 async function rest(worker: Worker): Promise<void> {
   await worker.pause(true)
   await sleep(REDIS_AGAIN_MS)

@@ -15,7 +15,10 @@ interface WatchdogOptions {
   readonly logger: Logger
 }
 
-/** Heals the hand-out of lanes where it has stopped, as queues have after a reconnect: lanes are overdue, nothing is pushed. */
+/**
+ * Restarts the hand-out of lanes if it has stopped, as queues do after some reconnects: lanes are overdue, and nothing is
+ * pushed.
+ */
 export function healOverdue(shard: Shard, { idle, heal, areSeveral, logger }: WatchdogOptions): NodeJS.Timeout {
   return every(OVERDUE_LOOK_MS, async () => {
     // Of several APIs, the lanes of those that are down are set aside.
@@ -28,7 +31,7 @@ export function healOverdue(shard: Shard, { idle, heal, areSeveral, logger }: Wa
   })
 }
 
-/** Says where lanes wait for their turn for long although their API answers: `concurrency` allows no more. */
+/** Reports lanes that wait long for their turn although their API answers, because `concurrency` allows no more requests. */
 export function reportFullConcurrency(apis: Pick<PushApis, 'all'>): NodeJS.Timeout {
   const fullS = new WeakMap<PushApi, number>()
   return every(1000, async () => {

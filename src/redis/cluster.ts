@@ -9,7 +9,7 @@ export interface ServerAddress {
   readonly port: number
 }
 
-/** What a connection to any node needs. */
+/** Options of a connection to any node. */
 type NodeAccess = Pick<RedisOptions, 'username' | 'password' | 'tls'>
 
 /**
@@ -19,7 +19,7 @@ type NodeAccess = Pick<RedisOptions, 'username' | 'password' | 'tls'>
 export class ClusterNodes {
   readonly #access: NodeAccess
   readonly #seeds: readonly ServerAddress[]
-  /** By `host:port`: seeds, and what they named. */
+  /** By `host:port`: the configured nodes, and those that they named. */
   #known: ReadonlyMap<string, ServerAddress>
   readonly #asking = new Map<string, Redis>()
   readonly #watched = new Set<MasterConnector>()
@@ -46,7 +46,7 @@ export class ClusterNodes {
     return master
   }
 
-  /** Answers a function that names the master of a slot. */
+  /** Resolves to a function that returns the master of a slot. */
   async #askAll(): Promise<(slot: number) => ServerAddress | undefined> {
     const answers = await Promise.all(Array.from(this.#known.values(), (node) => this.#ask(node)))
     const named = byName(answers.flat().flatMap(({ nodes }) => nodes))
@@ -60,7 +60,7 @@ export class ClusterNodes {
     }
   }
 
-  /** Ends a connection once another node is the master. Answers a function that ends this watch. */
+  /** Ends a connection once another node is the master. Returns a function that ends this watch. */
   watch(connector: MasterConnector): () => void {
     this.#watched.add(connector)
     this.#looking ??= everySecond({ look: () => this.#look() })
@@ -87,14 +87,14 @@ export class ClusterNodes {
     }
   }
 
-  /** Empty where it does not answer. */
+  /** Resolves to an empty list if the node does not answer. */
   async #ask(node: ServerAddress): Promise<SlotRange[]> {
     const name = nameOf(node)
     const redis = this.#asking.get(name) ?? new Redis({ ...node, ...this.#access, ...ASKING })
     if (!this.#asking.has(name)) redis.on('error', ({ message }) => (this.#trouble = message))
     this.#asking.set(name, redis)
     const ranges: SlotRange[] = []
-    // A node that hangs takes a connection, and then says nothing.
+    // A node that hangs accepts a connection, and then sends nothing.
     await within(
       ANSWER_MS,
       slotRanges(redis, node).then(
@@ -121,7 +121,7 @@ interface SlotRange {
   readonly nodes: readonly ServerAddress[]
 }
 
-/** As one of the nodes says. */
+/** Resolves to the slots according to one node. */
 async function slotRanges(redis: Redis, node: ServerAddress): Promise<SlotRange[]> {
   if (redis.status === 'wait') await redis.connect()
   const ranges = await redis.cluster('SLOTS')
@@ -133,7 +133,7 @@ async function slotRanges(redis: Redis, node: ServerAddress): Promise<SlotRange[
   }))
 }
 
-/** The slot of a hash tag: CRC-16/XMODEM of what is in its braces. */
+/** Returns the slot of a hash tag: CRC-16/XMODEM of the text in its braces. */
 function slotOf(tag: string): number {
   let crc = 0
   for (const byte of Buffer.from(tag.slice(1, -1))) {
@@ -206,7 +206,7 @@ function nameOf({ host, port }: ServerAddress): string {
   return `${host}:${port}`
 }
 
-/** What a node says that has been the master. */
+/** Errors of a node that is no longer the master. */
 const MOVED = /^(?:MOVED|READONLY)\b/
 const ANSWER_MS = 1000
 const ASKING: RedisOptions = {

@@ -7,13 +7,10 @@ import { NotReplicated, Replication } from './replication.ts'
 
 export type { Redis }
 
-/**
- * Options of a connection. While Redis loads its file, it says how long that still takes, which may be far from true:
- * ask again soon.
- */
+/** Options of a connection. While Redis loads its file, its estimate of the remaining time may be far off: ask again soon. */
 export const LOADING = { maxLoadingRetryTime: 500 }
 
-/** Where Redis is: a URL, or what the configuration says of it (config/redis.ts). */
+/** Where Redis is: a URL, or its part of the configuration (config/redis.ts). */
 export type RedisServer = string | ReplicatedRedis
 
 /** A Redis with replicas: at a URL that follows the primary, the primary that the Sentinels name, or a Cluster. */
@@ -39,8 +36,8 @@ type RedisAddress = readonly [url: string | undefined, options: Omit<RedisOption
 export type AddressOf = (tag: string) => RedisAddress
 
 /**
- * Returns a function that returns the address of the server that has the keys with a hash tag. Connections to a Cluster by the same
- * function share what they know of its nodes.
+ * Returns a function that returns the address of the server with the keys of a hash tag. Connections to a Cluster through the
+ * same function share their knowledge of its nodes.
  */
 export function addressesOf(server: RedisServer): AddressOf {
   const {
@@ -74,10 +71,10 @@ function openAt([url, place]: RedisAddress, options: RedisOptions): Redis {
   return new Redis(url as string, { ...place, ...options })
 }
 
-/** A server that is gone must not hold up the look for another one: ms. */
+/** A server that is gone must not delay the search for another one: ms. */
 const FAILING_OVER = { connectTimeout: 2000, disconnectTimeout: 500, sentinelCommandTimeout: 2000 }
 
-/** The primary, as the Sentinels name it. A connection ends when they name another one. */
+/** The primary that the Sentinels name. A connection ends when they name another one. */
 function primaryOf({ sentinels, name, sentinel_password }: ReplicatedRedis, tls = false): RedisOptions {
   return {
     sentinels,
@@ -105,14 +102,14 @@ export interface ConnectionOptions {
 }
 
 /**
- * A connection whose commands fail at once while there is no Redis, and are never sent twice: the caller treats a
- * broken connection as "not done", and every script is harmless when it ran all the same.
+ * A connection whose commands fail at once while there is no Redis, and are never sent twice. The caller treats a broken
+ * connection as "not done", and every script is harmless if it ran all the same.
  */
 export class Connection extends Redis {
   readonly replicas: number
   /** Why it is not ready: `connect ECONNREFUSED …`; undefined: not known. */
   trouble: string | undefined
-  /** Of the server, as it said at the last connect. */
+  /** Major version of the server at the last connect. */
   protected majorVersion = 0
   #isGone = false
   readonly #address: RedisAddress
@@ -131,7 +128,7 @@ export class Connection extends Redis {
     this.on('ready', () => this.#noteReady())
   }
 
-  /** Opens another connection to the same server, with options of its own. */
+  /** Opens another connection to the same server, with other options. */
   openAnother(options: RedisOptions): Redis {
     return openAt(this.#address, options)
   }
@@ -163,7 +160,7 @@ export class Connection extends Redis {
     )
   }
 
-  /** Under `start` the finding redis_down says it once for all processes. */
+  /** Under `start`, the finding redis_down reports it once for all processes. */
   #report(text: string): void {
     this.#logger?.[process.connected ? 'debug' : 'warn']({ reason: 'redis' }, text)
   }
@@ -182,7 +179,7 @@ const LASTING = {
 /** Comes after an error of each Sentinel. */
 const SUMMARY = /^All sentinels are unreachable/
 
-/** Whether a command failed because the connection or the replicas were gone, which may be there again by now. */
+/** Returns whether a command failed because the connection or the replicas were gone, so that a retry may succeed. */
 export function isConnectionError(error: Error): boolean {
   return error instanceof NotReplicated || GONE.test(error.message)
 }

@@ -3,8 +3,8 @@ import type { Connection } from './connection.ts'
 import { distinct, say, type Text } from '../texts/text.ts'
 
 /**
- * Why what is acknowledged would not be safe in this Redis and its replicas: a sentence for each setting that is not as it must
- * be, or cannot be read. Rejects where Redis does not answer.
+ * Returns a sentence for each setting of this Redis and its replicas that endangers acknowledged data, or that cannot be
+ * read. Rejects if Redis does not answer.
  */
 export async function durabilityProblems(servers: readonly Connection[]): Promise<Text[]> {
   return distinct((await Promise.all(servers.map(problemsOf))).flat())
@@ -18,7 +18,7 @@ async function problemsOf(redis: Connection): Promise<Text[]> {
   const found = await Promise.all(connected.map((replica) => lookAtReplica(redis, replica)))
   const names = found.flatMap(({ name }) => name ?? [])
   const problems = [...ofPrimary, ...found.flatMap((each) => each.problems)]
-  // WAIT counts each of them, also one that is never promoted.
+  // WAIT counts all replicas, also one that is never promoted.
   if (names.length > replicas)
     problems.push(
       say(
@@ -32,7 +32,7 @@ async function problemsOf(redis: Connection): Promise<Text[]> {
   return problems
 }
 
-/** Says how many replicas are missing, where some are: then nothing is acknowledged. Rejects where Redis does not answer. */
+/** Returns how many replicas are missing, if any are: then nothing is acknowledged. Rejects if Redis does not answer. */
 export async function missingReplicas(servers: readonly Connection[]): Promise<Text[]> {
   return distinct((await Promise.all(servers.map(missingOf))).flat())
 }
@@ -47,7 +47,7 @@ async function missingOf(redis: Connection): Promise<Text[]> {
   return [say('{} of {} replicas of Redis are connected: nothing is acknowledged until all are', length, needed)]
 }
 
-/** Says which primary this Redis follows, where it is a replica itself. */
+/** Returns the primary that this Redis follows, if it is a replica itself. */
 async function ownPrimary(redis: Redis): Promise<Text[]> {
   const [, host, port] = PRIMARY.exec(await redis.info('replication')) ?? []
   if (host === undefined) return []
@@ -56,7 +56,7 @@ async function ownPrimary(redis: Redis): Promise<Text[]> {
 
 const PRIMARY = /^role:slave\s+master_host:(\S+)\s+master_port:(\d+)/m
 
-/** A primary of Redis with its replicas, as it says itself. Addresses are `host:port`. */
+/** A primary of Redis with the replicas that it reports. Addresses are `host:port`. */
 export interface RedisPrimary {
   readonly address: string
   /** The numbers of the shards that it has. */
@@ -67,15 +67,15 @@ export interface RedisPrimary {
 interface RedisReplica {
   readonly host: string
   readonly port: number
-  /** `online`, or what it still waits for. */
+  /** `online`, or the step that it has not completed. */
   readonly state: string
   /** Since it confirmed something. */
   readonly lagS: number
-  /** What it has not confirmed. */
+  /** Bytes that it has not confirmed. */
   readonly lagBytes: number
 }
 
-/** The servers that have the shards; none where Redis is reached by a socket of the file system. Rejects where Redis does not answer. */
+/** Resolves to the servers that have the shards; none if Redis is reached by a Unix socket. Rejects if Redis does not answer. */
 export async function redisPrimaries(shards: readonly Connection[]): Promise<RedisPrimary[]> {
   if (shards[0].options.path) return []
   const found = await Promise.all(
@@ -102,7 +102,7 @@ async function replicasIn(redis: Redis): Promise<RedisReplica[]> {
 }
 
 const REPLICA = /^slave\d+:ip=([^,]+),port=(\d+),state=(\w+),offset=(\d+),lag=(\d+)/gm
-/** A replica confirms what it has once a second. */
+/** A replica confirms its data once a second. */
 const LAG_S = 3
 
 /** Connects to a replica with the user and password of the primary, and looks for settings that lose data; no `name`: it has just gone. */

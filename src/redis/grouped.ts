@@ -4,8 +4,8 @@ interface GroupOptions {
   /** The largest weight of a group. A single item may be heavier. */
   readonly maxWeight?: number
   /**
-   * The least time between two calls, unless the waiting items weigh `enough` (default: `maxWeight`); a quarter is enough
-   * where items come so fast that they would weigh that much within `FAST_MS`.
+   * The least time between two calls, unless the waiting items weigh `enough` (default: `maxWeight`); a quarter of that is
+   * enough if items come so fast that they would weigh `enough` within `FAST_MS`.
    */
   readonly apartMs?: number
   readonly enough?: number
@@ -13,8 +13,8 @@ interface GroupOptions {
 
 /**
  * Group commit: all items that arrive while the previous call is in flight, or within `apartMs` of its begin, are sent
- * together in the next call. A single item is sent at once. `send` returns one result for each item, in order; if it
- * fails, every item fails.
+ * together in the next call. A single item is sent at once. `send` returns one result for each item, in order; if it fails,
+ * every item fails.
  */
 export function grouped<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
@@ -80,6 +80,6 @@ interface Group<Item, Result> {
   readonly answer: PromiseWithResolvers<Result[]>
 }
 
-/** How fast `enough` would be together where a group need not wait for all of it, ms; and the part that is enough then. */
+/** If items would weigh `enough` within this time, ms, a group need not wait for all of it; and the part that is enough then. */
 const FAST_MS = 4
 const FAST_SHARE = 0.25

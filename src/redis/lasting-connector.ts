@@ -1,9 +1,9 @@
 import { SentinelConnector } from 'ioredis'
 
 /**
- * Looks for the primary anew without the watch of the connection before. If Sentinels named another primary meanwhile, that
- * watch would end the look, and ioredis would never connect again. The watch is inside ioredis, and nothing public drops it: a
- * new connector for each look would forget the Sentinels that were found.
+ * Searches for the primary without the watch of the previous connection. If Sentinels name another primary in between, that
+ * watch would end the search, and ioredis would never connect again. The watch is inside ioredis and no public method drops
+ * it; a new connector for each search would forget the Sentinels found so far.
  */
 export class LastingConnector extends SentinelConnector {
   override connect(emit: Parameters<SentinelConnector['connect']>[0]): ReturnType<SentinelConnector['connect']> {

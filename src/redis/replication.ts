@@ -8,10 +8,7 @@ export class NotReplicated extends Error {}
 export class Replication {
   readonly #redis: Redis
   readonly replicas: number
-  /**
-   * Counts connections. `WAIT` covers only what was written on its own connection; on a new one it confirms nothing
-   * earlier.
-   */
+  /** Counts connections. `WAIT` covers only writes of its own connection; on a new connection it confirms nothing earlier. */
   #connection = 0
   readonly #wait = grouped((connections: number[]) => this.#askReplicas(connections))
 
@@ -21,7 +18,7 @@ export class Replication {
     redis.on('close', () => this.#connection++)
   }
 
-  /** Resolves with the answer of a write once the replicas have it. Rejects where that is not certain within a second. */
+  /** Resolves to the answer of a write once the replicas have it. Rejects if that is not certain within a second. */
   async confirmed<Answer>(write: () => Promise<Answer>): Promise<Answer> {
     const connection = this.#connection
     const answer = await write()
@@ -29,7 +26,7 @@ export class Replication {
     return answer
   }
 
-  /** One WAIT confirms all writes before it, so writes share a WAIT as they share an append. */
+  /** One WAIT confirms all earlier writes, so writes share a WAIT as they share an append. */
   async #askReplicas(connections: readonly number[]): Promise<boolean[]> {
     const asked = this.#connection
     const reached = await this.#redis.wait(this.replicas, WAIT_MS)

@@ -14,13 +14,16 @@ import { OneAddressDetector } from './one-address.ts'
 import { readProxyHeader } from './proxy-header.ts'
 import { readClientHello, TlsHandshakes } from './tls.ts'
 
-/** Where a connection comes from: the address in its PROXY header, else the one of the socket. `port`: 0 where a proxy names the sender of a request. */
+/**
+ * The sender of a connection: the address in its PROXY header, else the address of the socket. `port`: 0 if a proxy names the
+ * sender of a request.
+ */
 export interface Origin {
   readonly address: string
   readonly port: number
   /** The name in the client certificate, verified. */
   readonly certificate?: string
-  /** What the TLS handshake took, both ways; undefined: there was none. */
+  /** Bytes of the TLS handshake in both directions; undefined: there was none. */
   readonly handshakeBytes?: number
 }
 
@@ -48,8 +51,9 @@ interface WaitingOrigin {
 type Serve = (socket: Socket, origin: Origin) => void
 
 /**
- * Stands between a server and what serves its connections: reads the PROXY header, refuses addresses that may not connect,
- * keeps the limits of connections, and does the TLS handshake. What is not done within `identify_timeout` ends.
+ * Prepares connections for the code that serves them: reads the PROXY header, refuses addresses that may not connect,
+ * enforces the limits of connections, and does the TLS handshake. A connection that is not ready within `identify_timeout`
+ * ends.
  */
 export class Acceptor {
   readonly #transport: 'tcp' | 'http' | 'mqtt'
@@ -58,13 +62,13 @@ export class Acceptor {
   readonly #isOfNetworks: (address: string) => boolean
   readonly #handshakes: TlsHandshakes | undefined
   readonly #oneAddress: OneAddressDetector | undefined
-  /** Connections whose header or handshake is not complete. */
+  /** Connections whose header or handshake is incomplete. */
   readonly #beginning = new Set<Socket>()
   /** Of these, those without a PROXY header, the oldest first: no limit of connections counts them. */
   readonly #unaddressed = new Set<Socket>()
   #isClosing = false
 
-  /** @throws UserError where the certificate cannot be used */
+  /** @throws UserError if the certificate cannot be used */
   constructor(transport: 'tcp' | 'http' | 'mqtt', endpoint: Endpoint, shared: Shared) {
     const { name = transport, networks, proxy_protocol, tls } = endpoint
     this.#transport = transport
@@ -100,7 +104,7 @@ export class Acceptor {
     return this.#isOfNetworks(address)
   }
 
-  /** Accepts no more connections, and ends those that have not begun. */
+  /** Accepts no more connections, and ends those that are not ready. */
   async close(): Promise<void> {
     this.#isClosing = true
     for (const socket of this.#beginning) socket.destroy()
@@ -140,7 +144,7 @@ export class Acceptor {
     this.#makeWait(socket, { origin, waitMs, network }, serve)
   }
 
-  /** A connection that waits, or has a handshake before it, may be ended for another one meanwhile. */
+  /** While a connection waits or has its handshake before it, it may be ended to make room for another one. */
   #makeWait(socket: Socket, { origin, waitMs, network }: WaitingOrigin, serve: Serve): void {
     const { slots } = this.#shared
     const slot = { senderLimits: { network }, abort: (reason: RefusedReason) => refuse(socket, reason) }
@@ -187,7 +191,7 @@ export class Acceptor {
     return this.#transport === 'http' && isWithin(this.#shared.trustedProxies, address)
   }
 
-  /** Counts the connection as refused where it ends, or its time is over, before the answer is called. */
+  /** Counts the connection as refused if it ends or runs out of time before the returned function is called. */
   #begin(socket: Socket, reason: 'proxy_header' | 'tls'): () => void {
     const late = setTimeout(() => socket.destroy(), this.#shared.limits.identify_timeout)
     const end = () => {
@@ -220,9 +224,12 @@ function refuse(socket: Socket, reason: RefusedReason): void {
   socket.destroy()
 }
 
-/** What is read of the beginning of a connection. */
+/** How the beginning of a connection is read. */
 interface PendingStart<Start> {
-  /** `incomplete`: more bytes may make it one; `invalid`: none can. `length`: bytes that are not passed on. */
+  /**
+   * `incomplete`: more bytes are needed; `invalid`: no further bytes can make it valid. `length`: bytes that are not passed
+   * on.
+   */
   readonly read: (bytes: Buffer) => Start | 'incomplete' | 'invalid'
   /** Called before a connection with such bytes ends. */
   readonly invalid?: () => void
@@ -230,8 +237,8 @@ interface PendingStart<Start> {
 }
 
 /**
- * Reads the first bytes of a connection, and calls `done` with what `read` makes of them. If they are invalid, the
- * connection is destroyed. The bytes behind them stay unread, and no listener stays on the socket.
+ * Reads the first bytes of a connection and calls `done` with the result of `read`. Destroys the connection if they are
+ * invalid. Later bytes stay unread, and no listener stays on the socket.
  */
 function receiveFirstBytes<Start extends { readonly length: number }>(
   socket: Socket,

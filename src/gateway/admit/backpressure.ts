@@ -11,14 +11,14 @@ export interface PartialSender {
 }
 
 /**
- * Bounds the memory of a gateway, over all its listeners. Above the high mark of frames that are not stored yet no socket is
- * read (devices and the kernel's buffers keep the rest), below half of it all are again. Incomplete frames have a budget
- * of their own: above it, the senders with most bytes are ended.
+ * Bounds the memory of a gateway over all its listeners. Above the high mark of unstored frames no socket is read (devices
+ * and the kernel's buffers keep the data); below half of the mark, reading goes on. Incomplete frames have a budget of their
+ * own: above it, the senders with the most bytes are ended.
  */
 export class Backpressure {
   /** Whether sockets must not be read now; only this class sets it. */
   isHigh = false
-  /** What sessions keep of messages in parts. */
+  /** Parts of split messages that sessions keep. */
   readonly unfinished = new UnfinishedMessages((sender, bytes) => this.setPartial(sender, bytes))
   readonly #highMark: number
   readonly #maxPartialBytes: number
@@ -42,10 +42,7 @@ export class Backpressure {
     this.#followers.push(changed)
   }
 
-  /**
-   * Counts frames of `bytes` in all that begin to wait until they are stored; negative numbers: frames that no longer
-   * wait.
-   */
+  /** Counts `frames` of `bytes` in all that begin to wait for storage; negative numbers: frames that no longer wait. */
   add(bytes: number, frames = 1): void {
     this.#bytes += bytes
     this.#weight += bytes + frames * FRAME_BYTES
@@ -56,15 +53,15 @@ export class Backpressure {
   }
 
   /**
-   * Whether as many datagrams wait as are stored together: then more are dropped, since their senders wait for no answer
-   * before they send more, and what connections bring would wait behind them. While Redis has stored none for a third of a
-   * second, datagrams wait up to the high mark, as what connections bring does.
+   * True if as many datagrams wait as are stored together. Further datagrams are then dropped: their senders do not wait for
+   * answers, and data of connections would queue behind them. If Redis has stored none for a third of a second, datagrams may
+   * wait up to the high mark, as data of connections do.
    */
   get hasManyDatagrams(): boolean {
     return this.#hasDatagrams(MAX_DATAGRAM_BYTES)
   }
 
-  /** The same for identified peers: what strangers send leaves them as much again. */
+  /** The same for identified peers, which may have twice as many datagrams waiting. */
   get hasTooManyDatagrams(): boolean {
     return this.#hasDatagrams(2 * MAX_DATAGRAM_BYTES)
   }
@@ -110,7 +107,7 @@ export class ReceivedBytes {
   bytes: Buffer = EMPTY
   /** Bytes of memory in use. */
   size = 0
-  /** Where `bytes` are, with free space behind them; empty while they are a chunk as it arrived. */
+  /** The memory of `bytes`, with free space after them; empty while `bytes` is a chunk exactly as it arrived. */
   #buffer: Buffer = EMPTY
 
   /** Appends bytes. The cost depends only on the new bytes, even if they arrive in very small chunks. */
@@ -131,7 +128,7 @@ export class ReceivedBytes {
     this.size = this.#buffer.length
   }
 
-  /** Keeps only the end of the bytes, as a copy: views of the others may be in use. */
+  /** Keeps only the last bytes, as a copy, because views of the others may be in use. */
   keep(rest: Buffer): void {
     if (rest.length === this.bytes.length) return
     this.#buffer = EMPTY
@@ -143,7 +140,7 @@ export class ReceivedBytes {
     this.bytes.set(rest)
   }
 
-  /** Puts bytes that were taken back in front of the others. */
+  /** Puts bytes that were taken back before the others. */
   putBack(taken: Buffer): void {
     this.#buffer = EMPTY
     this.bytes = Buffer.concat([taken, this.bytes])
@@ -152,8 +149,8 @@ export class ReceivedBytes {
 }
 
 const EMPTY = Buffer.alloc(0)
-/** 1,300 of 100 bytes: at 26,000 fixes a second what comes in 50 ms. */
+/** 1,300 datagrams of 100 bytes: at 26,000 fixes a second, those of 50 ms. */
 const MAX_DATAGRAM_BYTES = 128 << 10
 const REDIS_AWAY_MS = 300
-/** Memory of a frame until it is stored, beside its bytes: mostly what is decoded from it. Measured: 2,500 for a frame of 44. */
+/** Memory of an unstored frame beside its bytes, mostly its decoded message. Measured: 2,500 bytes for a frame of 44. */
 const FRAME_BYTES = 3000

@@ -7,15 +7,15 @@ import { joined, say } from '../../texts/text.ts'
 import type { OneAddressDetector } from './one-address.ts'
 import type { Slots } from './slots.ts'
 
-/** How many connections are open at a gateway; by address where one has many. */
+/** Number of open connections of a gateway, in all and for each address that has many. */
 export interface OpenConnections {
   readonly all: number
   readonly byAddress: readonly (readonly [address: string, count: number])[]
 }
 
 /**
- * Counts the open connections of all listeners, in all and by address, with those that the other gateways on the same ports
- * have said to have.
+ * Counts the open connections of all listeners, in all and by address, including those that other gateways on the same ports
+ * report.
  */
 export class ConnectionLimits {
   readonly #limits: Config['limits']
@@ -34,8 +34,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Counts a socket from an address while it is open, or destroys it where a limit is reached. Answers whether it may stay. One
-   * that stays is counted by `also`, too.
+   * Counts a socket from an address while it is open, or destroys it if a limit is reached. Returns whether it may stay; then
+   * `also` counts it too.
    */
   admit(socket: Socket, { transport, address, also }: Admission): boolean {
     const { max_connections, max_connections_per_ip } = this.#limits
@@ -70,14 +70,14 @@ export class ConnectionLimits {
     return true
   }
 
-  /** What is open here. Of addresses with few connections nothing is said. */
+  /** The connections open here, in all and by address; addresses with few connections are left out. */
   get open(): OpenConnections {
     const few = this.#limits.max_connections_per_ip / 100
     const many = [...this.#perAddress].filter(([, count]) => count > few)
     return { all: this.#open, byAddress: many.slice(0, MOST_TOLD) }
   }
 
-  /** What is open at the other gateways, all together. */
+  /** The connections open at the other gateways. */
   set elsewhere(others: readonly OpenConnections[]) {
     const byAddress = new Map<string, number>()
     for (const [address, count] of others.flatMap((other) => other.byAddress))
@@ -123,7 +123,7 @@ interface SlotOptions {
 const NEARLY_FULL = 0.8
 const NOTED_EVERY_MS = 1000
 /**
- * The most addresses that other gateways are told. Those with the most connections are among them, unless thousands of
- * addresses have many.
+ * The most addresses that are reported to other gateways: those with the most connections, unless thousands of addresses have
+ * many.
  */
 const MOST_TOLD = 1000

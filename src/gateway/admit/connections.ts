@@ -17,9 +17,9 @@ export interface DeviceConnection extends PartialSender, Slot {
   heardAt: number
   /** ms of silence after which it ends. */
   readonly idleMs: number
-  /** Frames that are being stored; meanwhile the connection is not read. */
+  /** Number of frames being stored; until then the connection is not read. */
   readonly storing: number
-  /** Whether what it sent has its turn later, when its protocol is found out: see guess-budget.ts. */
+  /** Whether its bytes wait for their turn in protocol detection: see guess-budget.ts. */
   readonly isInQueue?: boolean
   stopReading(): void
   startReading(): void
@@ -27,7 +27,10 @@ export interface DeviceConnection extends PartialSender, Slot {
   abort(reason: string): void
 }
 
-/** The connections of one listener: not read under pressure, and ended without an identity or after a long silence. */
+/**
+ * The connections of one listener. They are not read under pressure, and end if they stay unidentified or silent for too
+ * long.
+ */
 export class Connections<Connection extends DeviceConnection> {
   readonly open = new Set<Connection>()
   readonly #protocol: string
@@ -55,13 +58,13 @@ export class Connections<Connection extends DeviceConnection> {
     if (this.#shared.pressure.isHigh) connection.stopReading()
   }
 
-  /** Admits no more connections, and resumes none. */
+  /** Accepts no more connections, and resumes none. */
   close(): void {
     this.#isClosing = true
     clearInterval(this.#sweeping)
   }
 
-  /** Forgets a connection whose socket is closed. */
+  /** Removes a connection whose socket is closed. */
   remove(connection: Connection): void {
     const { journal, logger, pressure, slots } = this.#shared
     const { session } = connection

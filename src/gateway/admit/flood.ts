@@ -5,12 +5,12 @@ import { say } from '../../texts/text.ts'
 import type { Conversation } from '../conversation.ts'
 
 /*
- * What one sender may take, so that it leaves the others enough. A token is a frame, or 1 KiB.
- *
- * The fleet that must never meet a limit: 10,000 vans behind the one address of a mobile carrier. Each sends a fix and at
- * times a keepalive every few seconds, and has a connection; or it opens one for each fix, as phones do (2,000 a second). All
- * reconnect within a minute, or at once after a restart. After an outage each sends the backlog of a day: at one fix in five
- * seconds 17,280, one in a frame at worst. Together they send no faster than a gateway stores: 26,000 frames a second.
+ * Limits of what one sender may use, so that enough is left for the others. A token is a frame, or 1 KiB.
+ * The following fleet must never meet a limit: 10,000 vans behind the one address of a mobile carrier. Each has a connection
+ * and sends a fix every few seconds, sometimes a keepalive; or it opens a connection for each fix, as phones do (2,000 a
+ * second). All reconnect within a minute, or at once after a restart. After an outage each sends the backlog of a day: at one
+ * fix in five seconds 17,280, at worst one per frame. Together they send no faster than a gateway stores: 26,000 frames a
+ * second.
  */
 const RATES = {
   /**
@@ -24,21 +24,21 @@ const RATES = {
   network: { perSecond: 50_000, burst: 500_000 },
   /** New connections of a network: all vans at once three times, or one for each fix and half as many again. */
   connections: { perSecond: 3000, burst: 30_000 },
-  /** Logins of a device in a network whose connection ends without a fix: while nothing is stored it may connect again at once. */
+  /** Logins of a device in a network whose connection ends without a fix. While nothing is stored, it may reconnect at once. */
   logins: { perSecond: 5, burst: 300 },
-  /** Messages of a network that are refused, or leave a sender unidentified: of one van in two at once, then of each in 200 s. */
+  /** Messages of a network that are refused, or leave a sender unidentified: 5,000 of 10,000 vans at once, each again after 200 s. */
   failures: { perSecond: 50, burst: 5000 },
   /**
-   * Datagrams of unidentified peers, of all networks together, since addresses may be forged. A token is a ms of the
-   * time that they take: a quarter of a gateway's time. Of 10,000 vans each may send one at once, then one in two seconds.
+   * Datagrams of unidentified peers of all networks together, since addresses may be forged. A token is a ms of processing
+   * time: they get a quarter of a gateway's time. Each of 10,000 vans may send one at once, then one in two seconds.
    */
   unidentified: { perSecond: 250, burst: 500 },
 } satisfies Record<string, TokenRate>
 
 /**
- * The limits that the gateways of one `start` divide among themselves, because the kernel spreads connections and
- * datagrams over all of them. The other limits are not divided: one gateway has the whole connection, and a device
- * sends its backlog over one.
+ * The limits that the gateways of one `start` divide among themselves, because the kernel spreads connections and datagrams
+ * over them. The other limits are not divided: a connection belongs to one gateway, and a device sends its backlog over one
+ * connection.
  */
 const DIVIDED: ReadonlySet<FloodLimit> = new Set(['network', 'connections', 'logins', 'failures'])
 
@@ -47,9 +47,9 @@ type FloodLimit = keyof typeof RATES
 type SharedLimit = Exclude<FloodLimit, 'connection'>
 
 /**
- * Limits what senders may take of a gateway. A connection above a limit is not read for a while, a datagram is dropped,
- * and a request is answered with 503. Its memory is limited: of more than 50,000 networks or devices, those that were
- * not seen for the longest time are forgotten, and begin anew.
+ * Limits the load of each sender. Above a limit, a connection is not read for a while, a datagram is dropped, and a request
+ * is answered with 503. Memory is bounded: of more than 50,000 networks or devices, those that were not seen for the longest
+ * time are forgotten, and start again.
  */
 export class Flood {
   readonly now: () => number
@@ -63,14 +63,17 @@ export class Flood {
     this.#gateways = gateways
   }
 
-  /** Takes tokens of `who`: a network, or `inNetwork`. Answers in how many ms they are paid back; 0: there were enough. */
+  /**
+   * Takes tokens of `who`: a network, or the result of `inNetwork`. Returns the ms until its debt is paid back; 0: it had
+   * enough tokens.
+   */
   take(limit: SharedLimit, who: string, tokens: number): number {
     const waitMs = this.charge(limit, who, tokens)
     if (waitMs > 0) this.notePause(limit, who)
     return waitMs
   }
 
-  /** Takes tokens of `who`, and makes nobody wait. Answers in how many ms they are paid back; 0: there were enough. */
+  /** Takes tokens of `who` without pausing a connection. Returns the ms until its debt is paid back; 0: it had enough tokens. */
   charge(limit: SharedLimit, who: string, tokens: number): number {
     const now = this.now()
     const { rate, paidUntil } = this.#limitOf(limit)
@@ -79,14 +82,14 @@ export class Flood {
     return Math.max(0, until - now)
   }
 
-  /** In how many ms the debt of `who` is paid back, for a connection that then waits for so long. */
+  /** Returns the ms until the debt of `who` is paid back; the connection then pauses for that time. */
   debtOf(limit: SharedLimit, who: string): number {
     const waitMs = Math.max(0, (this.#limitOf(limit).paidUntil.get(who) ?? 0) - this.now())
     if (waitMs > 0) this.notePause(limit, who)
     return waitMs
   }
 
-  /** Takes tokens of `who` where it has no debt; answers whether it did. */
+  /** Takes tokens of `who` if it has no debt. Returns whether it did. */
   admit(limit: SharedLimit, who: string, tokens: number): boolean {
     const isAdmitted = (this.#limitOf(limit).paidUntil.get(who) ?? 0) <= this.now()
     if (isAdmitted) this.charge(limit, who, tokens)
@@ -94,7 +97,7 @@ export class Flood {
     return isAdmitted
   }
 
-  /** A connection of `who` is not read for a while. */
+  /** Counts a pause of a connection of `who`. */
   notePause(limit: FloodLimit, who: string): void {
     metrics.paused.inc({ limit })
     this.#note(limit, who)
@@ -132,8 +135,8 @@ function rateOf(limit: SharedLimit, gateways: number): TokenRate {
 }
 
 /**
- * The other end of one connection. Each method answers for how many ms the connection must not be read, or not be answered;
- * from `MAX_DEBT_MS` on it ends.
+ * The sender on one connection. Each method returns for how many ms the connection must not be read, or not be answered; a
+ * connection that would wait for `MAX_DEBT_MS` or longer ends.
  */
 export class SenderLimits {
   readonly network: string
@@ -150,7 +153,7 @@ export class SenderLimits {
     this.network = networkOf(address)
   }
 
-  /** Takes the tokens of what was read. Returns how long to pause, ms. */
+  /** Takes the tokens of bytes that were read. Returns how long to pause, ms. */
   read(frames: number, bytes: number, { device, isConfigured = false }: NamedDevice): number {
     const tokens = tokensOf(frames, bytes)
     const now = this.#flood.now()
@@ -190,12 +193,12 @@ export class SenderLimits {
   }
 }
 
-/** What a connection has said of its device. */
+/** The device that a connection has named. */
 type NamedDevice = Partial<Pick<Conversation, 'device' | 'isConfigured'>>
 
 /**
- * The key of a device in one network. What a sender does under the same id in another network does not count against the device.
- * Senders that are not taken for the device, or whose device is not configured, have a key of their own.
+ * Returns the key of a device in one network. Use of the same id from another network does not count against the device.
+ * Senders that are not accepted as the device, and unconfigured devices, have a separate key.
  */
 export function inNetwork(device: string, network: string, isAccepted: boolean): string {
   // Joined, it takes less memory than a template, which keeps its parts.
@@ -214,9 +217,9 @@ export interface TokenRate {
 }
 
 /**
- * Takes tokens of one sender. This always succeeds, since the bytes were read before. A sender that takes more tokens than it
- * has must wait until its debt is paid back, `MAX_DEBT_MS` at most. `paidUntil`: until when the tokens that it took before are
- * paid; undefined: it took none. Returns until when they are paid now. `now` and both times: ms of a clock that never goes back.
+ * Takes tokens of one sender. This always succeeds, since the bytes were already read; a sender that takes more tokens than
+ * it has must wait until its debt is paid back, at most `MAX_DEBT_MS`. `paidUntil`: until when its earlier tokens are paid;
+ * undefined: it took none. Returns the new such time. `now` and both times: ms of a monotonic clock.
  */
 export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number | undefined, now: number): number {
   const { burst, perSecond } = rate
@@ -262,9 +265,9 @@ export class RecentlyUsed<Value> {
 
 /** A device that connects in a loop does so once a second. */
 const LOGIN_WAIT_MS = 1000
-/** The longest debt: a sender never waits longer for what others of its network have taken. */
+/** The longest debt: a sender never waits longer because of others in its network. */
 export const MAX_DEBT_MS = 30_000
 const MAX_SENDERS = 50_000
-/** A sender that took nothing for this time is forgotten: by then it has paid, since no debt lasts as long. */
+/** A sender that took nothing for this time is forgotten: no debt lasts that long. */
 const GENERATION_MS = 160_000
 const NOTED_EVERY_MS = 10

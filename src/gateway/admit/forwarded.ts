@@ -3,9 +3,10 @@ import { type BlockList, isIP } from 'node:net'
 import { isWithin } from '../../domain/networks.ts'
 
 /**
- * The sender of a request: the peer; if the peer is a trusted proxy, the rightmost address of `Forwarded` or
- * `X-Forwarded-For` that is not a trusted proxy. If both headers are present and differ, the client wrote one of them: then it is
- * `unknown`, which is in no network. As the proxy's own it could be in one that a device may come from.
+ * Returns the sender of a request: the peer; if the peer is a trusted proxy, the rightmost address of `Forwarded` or
+ * `X-Forwarded-For` that is not a trusted proxy. If both headers are present and differ, the client wrote one of them: the
+ * sender is then `unknown`, which is in no network, whereas the proxy's own address might be in a network that a device may
+ * come from.
  */
 export function senderOf(peer: string, headers: IncomingHttpHeaders, trusted: BlockList): string {
   if (!isWithin(trusted, peer)) return peer
@@ -16,7 +17,7 @@ export function senderOf(peer: string, headers: IncomingHttpHeaders, trusted: Bl
   return one === other ? one : 'unknown'
 }
 
-/** The nearest address that is not a trusted proxy's; where an entry is no address, the one before it in the search. */
+/** Returns the nearest address that is not a trusted proxy; if an entry is no address, the address that named it. */
 function rightmost(chain: readonly string[], peer: string, trusted: BlockList): string {
   let sender = peer
   for (const text of chain.toReversed()) {

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { RoundRobin } from '../round-robin.ts'
 
 /**
- * Starts TLS handshakes in turns, one of each network that waits: a handshake costs a gateway a millisecond, and who begins
- * one next to nothing. They take at most half of the time, so that devices that are connected are served meanwhile.
+ * Starts TLS handshakes one by one, the waiting networks in turn. A handshake costs a gateway a millisecond, and an attacker
+ * next to nothing. Handshakes get at most half of the time; the other half is for connected devices.
  */
 export class HandshakeTurns {
   readonly #waiting = new RoundRobin<() => void>()
@@ -20,7 +20,7 @@ export class HandshakeTurns {
     let turnBeganAt = performance.now()
     for (let start = this.#waiting.next(); start; start = this.#waiting.next()) {
       start()
-      // node:tls reads what has arrived, and answers it, in the ticks of `start`.
+      // node:tls reads the bytes that have arrived, and answers them, in the ticks of `start`.
       await new Promise<void>((resolve) => process.nextTick(resolve))
       if (performance.now() - turnBeganAt < TURN_MS) continue
       await setTimeout(TURN_MS)

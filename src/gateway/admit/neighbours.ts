@@ -5,18 +5,18 @@ import type { Sighting, Trails } from '../suspicion.ts'
 import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
 import type { Slot, SlotElsewhere, Slots } from './slots.ts'
 
-/** A JSON message from one gateway to the others: what happened there since its last message. */
+/** A JSON message from one gateway to the others, with the events since its last message. */
 interface Notice {
   /** The gateway has just started, or it ends: it has no connection. */
   readonly began?: true
   /** Connections that have named their device. */
   opened?: Opened[]
-  /** An answer to another gateway's `opened`: the connections that this one has of the same devices. */
+  /** An answer to another gateway's `opened`: this gateway's connections of the same devices. */
   also?: Opened[]
   closed?: [device: string, remote: string][]
   /** Devices for which a wrong secret was presented, and the addresses that presented it. */
   guessed?: [device: string, address: string][]
-  /** Devices that have presented their secret, and for which a wrong one was counted. */
+  /** Devices that have presented their secret after a wrong one was counted. */
   accepted?: string[]
   /** The sender and the latest place of each device that sends fixes. */
   sighted?: [device: string, sighting: Sighting][]
@@ -27,7 +27,7 @@ interface Notice {
 type Opened = [device: string, remote: string, connectedAt: number, isProved: boolean, standing: Standing]
 type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'accepted' | 'sighted'
 
-/** The state of a gateway that takes part in what other gateways tell. */
+/** The state of a gateway that is shared with other gateways. */
 export interface NeighbourShares {
   readonly slots: Slots
   readonly guesses: GuessDelays
@@ -39,14 +39,14 @@ interface NeighbourOptions {
   /** Names the ports: gateways that share them have one limit of connections. */
   readonly ports: string
   send(text: string): void
-  /** Which of these gateways give no sign of life any more. */
+  /** Resolves to those of these gateways that no longer give a sign of life. */
   silent(gateways: readonly string[]): Promise<readonly string[]>
 }
 
 /**
- * Makes limits hold for all gateways around one Redis: each tells the others which connections have named their device, which
- * secrets were wrong, and once a second how many connections are open. While Redis does not answer each gateway counts its own.
- * What a gateway has told is forgotten when it ends, also where it could not say so.
+ * Makes limits hold for all gateways around one Redis. Gateways tell each other which connections have named their device,
+ * which secrets were wrong, and once a second how many connections are open. While Redis does not answer, each gateway counts
+ * only its own. The counts of a gateway are dropped when it ends, even if it was killed.
  */
 export class Neighbours {
   readonly #shares: NeighbourShares
@@ -103,13 +103,13 @@ export class Neighbours {
     for (const [device, sighting] of sighted) trails.heardElsewhere(device, sighting)
   }
 
-  /** Tells the others what has happened. Call it once a second. */
+  /** Sends the news to the other gateways. Call it once a second. */
   report(): void {
     this.#count()
     this.#sendNotice()
   }
 
-  /** Forgets gateways that were killed: they cannot say that they have no connection any more. Call it once a second. */
+  /** Drops the connections of gateways that were killed, and so could not report their end. Call it once a second. */
   async forgetSilent(): Promise<void> {
     const askedAt = performance.now()
     const quiet = [...this.#heard].flatMap(([gateway, heardAt]) => (askedAt - heardAt > QUIET_MS ? [gateway] : []))
@@ -124,7 +124,7 @@ export class Neighbours {
     this.#send({ began: true })
   }
 
-  /** A gateway that took this one for dead, while it was suspended, is told the count again. */
+  /** A gateway that considered this one dead, while it was suspended, needs the count again. */
   #count(): void {
     const open = this.#shares.connectionLimits.open
     const now = performance.now()

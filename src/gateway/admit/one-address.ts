@@ -1,7 +1,7 @@
 import { observations } from '../../observe/observations.ts'
 import { say } from '../../texts/text.ts'
 
-/** Observes that all connections of a listener come from one address: usually that of a balancer in front of it. */
+/** Observes that all connections of a listener come from one address, which is usually a load balancer's. */
 export class OneAddressDetector {
   readonly #open = new Map<string, number>()
   readonly #looking: NodeJS.Timeout
@@ -31,6 +31,6 @@ export class OneAddressDetector {
   }
 }
 
-/** Fewer may be one person who tries things out. */
+/** Fewer connections may be one person's experiments. */
 const MANY = 50
 const LOOK_MS = 10_000

@@ -17,7 +17,10 @@ export interface ProxyHeader {
   readonly source?: { readonly address: string; readonly port: number }
 }
 
-/** The header at the beginning of `bytes`; `incomplete`: more bytes may make it one, `invalid`: none can. */
+/**
+ * Returns the header at the beginning of `bytes`; `incomplete`: more bytes are needed; `invalid`: no further bytes can make
+ * it valid.
+ */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | 'incomplete' | 'invalid' {
   if (startsLike(bytes, SIGNATURE)) return bytes.length < V2_FIXED ? 'incomplete' : readV2(bytes)
   return startsLike(bytes, PROXY) ? readV1(bytes) : 'invalid'
@@ -38,7 +41,7 @@ function readV1(bytes: Buffer): ProxyHeader | 'incomplete' | 'invalid' {
   if (family === 'UNKNOWN') return { length }
   const [source, destination, ...ports] = fields
   const isAddress = family === 'TCP4' ? isIPv4 : family === 'TCP6' ? isIPv6 : () => false
-  // A zone (fe80::1%eth0) means nothing on another machine.
+  // An address with a zone (fe80::1%eth0) is meaningless on another machine.
   if (line.includes('%') || !isAddress(source) || !isAddress(destination) || ports.length !== 2 || !ports.every(isPort))
     return 'invalid'
   return { length, source: { address: canonical(source), port: Number(ports[0]) } }
@@ -76,7 +79,7 @@ const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
 const V2_FIXED = 16
 /** The longest line of version 1. */
 const MAX_V1 = 107
-/** A proxy may add certificates and names of its own (TLVs), which are skipped. */
+/** A proxy may add its own certificates and names (TLVs), which are skipped. */
 const MAX_V2 = 8192
 const LOCAL = 0x20
 const PROXIED = 0x21

@@ -10,9 +10,9 @@ export interface Slot {
     Conversation,
     'connectedAt' | 'isConfigured' | 'isProved' | 'remote' | 'storedAt' | 'storesEveryMs'
   >
-  /** Frames of it that are being stored. */
+  /** Number of its frames that are being stored. */
   readonly storing?: number
-  /** The device whose limit this connection counts towards. Only `Slots` writes it. */
+  /** The device that this connection counts for. Only `Slots` writes it. */
   slotDevice?: string
   /** The gateway that has the connection; undefined: this one. */
   readonly gateway?: string
@@ -35,9 +35,9 @@ interface SlotFollower {
 }
 
 /**
- * Knows which connections name no configured device, by network, and which belong to one device, so that the right ones
- * are ended if there are too many. A connection counts for the first device that it names. For a device that is connected
- * here, connections at other gateways count as well; each gateway ends its own.
+ * Knows which connections belong to which device, and by network those without a configured device, so that the right ones
+ * end if there are too many. A connection counts for the first device that it names. For a device that is connected here,
+ * connections at other gateways count as well; each gateway ends its own.
  */
 export class Slots {
   readonly #maxPerDevice: number
@@ -62,9 +62,9 @@ export class Slots {
   }
 
   /**
-   * Notes that a connection has named its device. If the device has too many connections of the same standing, one of them ends:
-   * see `connectionToEnd`. So one that has not shown the secret never ends one that has, and does not learn from its own
-   * end whether the device is connected.
+   * Notes that a connection has named its device. If the device has too many connections of the same standing, one of them
+   * ends: see `connectionToEnd`. So a connection without the secret never ends one that has presented it, and does not learn
+   * from its own end whether the device is connected.
    */
   identified(slot: Slot, device: string): void {
     if (slot.slotDevice !== undefined) return
@@ -94,22 +94,22 @@ export class Slots {
     return (this.#devices.get(device) ?? []).filter((each) => each.gateway === undefined)
   }
 
-  /** Another gateway has it no longer. */
+  /** Another gateway has closed the connection. */
   closedElsewhere(gateway: string, device: string, remote: string): void {
     const slots = this.#devices.get(device)
     const slot = slots?.find((each) => each.gateway === gateway && each.session?.remote === remote)
     if (slot) this.closed(slot)
   }
 
-  /** A gateway has none any more: it has been started again. */
+  /** Removes all connections of a gateway that was restarted. */
   forget(gateway: string): void {
     for (const slots of this.#devices.values())
       for (const slot of slots.filter((each) => each.gateway === gateway)) this.closed(slot)
   }
 
   /**
-   * Ends the oldest connection that names no configured device, of the network that has most of them. Answers whether there was
-   * one.
+   * Ends the oldest connection without a configured device, of the network that has the most of them. Returns whether there
+   * was one.
    */
   makeRoom(): boolean {
     let most: ReadonlySet<Slot> | undefined
@@ -141,7 +141,7 @@ export class Slots {
     if (others.every(({ gateway }) => gateway !== undefined)) this.#devices.delete(device)
   }
 
-  /** `added`: one of its connections, by whose standing they count. */
+  /** `added`: one of the device's connections; only those with its standing count. */
   #endTooMany(device: string, added: Slot): void {
     const standing = standingAs(added)
     for (;;) {
@@ -171,7 +171,7 @@ export class Slots {
   }
 }
 
-/** Drops the oldest connections whose device was not configured at its login, and is now. */
+/** Removes the oldest connections whose device was unconfigured at login and is configured now. */
 function keepConfigured(slots: Set<Slot>): void {
   for (const slot of slots) {
     if (!slot.session?.isConfigured) return
@@ -189,17 +189,21 @@ const ABOUT: Record<Standing, readonly Template[]> = {
   2: ['all with its secret or certificate'],
 }
 
-/** Whether one connection is older than another. Of two of one moment all gateways must say the same, else both would end. */
+/**
+ * Returns whether one connection is older than another. For connections of the same moment, all gateways must agree, or both
+ * would end.
+ */
 function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['session']): boolean {
   if (one?.connectedAt !== connectedAt) return (one?.connectedAt ?? 0) < connectedAt
   return one.remote < remote
 }
 
 /**
- * The connection that ends if a device has too many; `slots`: oldest first. It is one of the network that has most: a sender that
- * opens many connections under the id of a van loses its own, also if it stores on them. One that stores fixes as usual ends only
- * if all of its network do; then the newcomer ends instead if no network has more than its own. If its network has most only by
- * the newcomer, silent ones of others end before it: a van whose last connection still counts as storing logs in anew.
+ * Returns the connection to end if a device has too many; `slots`: oldest first. It belongs to the network with the most
+ * connections: a sender that opens many connections under the id of a van loses its own, even if it stores on them. A
+ * connection that stores fixes as usual ends only if all of its network do so; the newcomer ends instead if no network has
+ * more connections than its own. If the newcomer alone puts its network ahead, silent connections of other networks end
+ * before it: a van whose last connection still counts as storing logs in anew.
  */
 function connectionToEnd(slots: readonly Slot[]): Slot {
   const newcomer = slots[slots.length - 1]
@@ -210,10 +214,10 @@ function connectionToEnd(slots: readonly Slot[]): Slot {
 }
 
 /**
- * The connection that neither is the newcomer nor stores fixes as usual, of the network that has most; of networks with as many,
- * of the latest, first one without a fix. Within a network, where a sender cannot be told from the van by its address, it is the
- * oldest that has stored nothing: a van that connects anew is the newest of these until it stores, and a silent connection keeps
- * nobody out.
+ * Returns the connection to end among those that are neither the newcomer nor store fixes as usual, of the network that has
+ * the most; of several such networks, of the latest; first one without a fix. Within a network, where a sender cannot be told
+ * from the van by its address, it is the oldest that has stored nothing. A van that reconnects is the newest of these until
+ * it stores, so a silent connection keeps nobody out.
  */
 function idleOfMost(slots: readonly Slot[], newcomer: Slot): Slot | undefined {
   const idle = largestNetworks(slots).map((group) => group.filter((each) => each !== newcomer && !isStoring(each)))
@@ -221,7 +225,7 @@ function idleOfMost(slots: readonly Slot[], newcomer: Slot): Slot | undefined {
   return idle.findLast((group) => group.some(isSilent))?.find(isSilent) ?? idle.findLast(([oldest]) => oldest)?.[0]
 }
 
-/** The connections of each network that has most of them. */
+/** Returns the connections of each network that has the most. */
 function largestNetworks(slots: readonly Slot[]): (readonly Slot[])[] {
   const groups = [...Map.groupBy(slots, ({ senderLimits }) => senderLimits.network).values()]
   const most = Math.max(...groups.map(({ length }) => length))

@@ -6,14 +6,14 @@ import type { Shared } from '../wire/listener.ts'
 
 type Secured = (socket: TLSSocket, certificate: string | undefined) => void
 
-/** Does the TLS handshakes of one listener, with the certificate that is in effect. */
+/** Does the TLS handshakes of one listener with the certificate in effect. */
 export class TlsHandshakes {
   readonly #certificate: ServedCertificate
   readonly #server: Server
-  /** What is called when a handshake is done, by the ends of its connection. */
+  /** Callbacks of handshakes that are under way, by the addresses of the connection. */
   readonly #underWay = new Map<string, Secured>()
 
-  /** @throws UserError where the certificate cannot be used */
+  /** @throws UserError if the certificate cannot be used */
   constructor(config: TlsConfig, name: string, { limits, logger }: Pick<Shared, 'limits' | 'logger'>) {
     this.#certificate = new ServedCertificate(config, name)
     const needsClient = config.client_ca !== null
@@ -33,7 +33,7 @@ export class TlsHandshakes {
     })
   }
 
-  /** Calls `secured` when the handshake is done; where it fails, the socket is closed. */
+  /** Does the handshake and calls `secured` with the result; closes the socket if it fails. */
   receive(socket: Socket, secured: Secured): void {
     const ends = endsOf(socket)
     const { allowHalfOpen } = socket
@@ -75,7 +75,8 @@ const RECORD_HEAD = 5
 const MAX_HELLO_BYTES = 8192
 
 /**
- * A text that identifies an open connection. node:tls does not say which socket carries a TLS socket: the addresses do.
+ * Returns a text that identifies an open connection by its addresses, because node:tls does not tell which socket carries a
+ * TLS socket.
  */
 function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`

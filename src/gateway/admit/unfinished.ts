@@ -2,8 +2,8 @@ import type { UnfinishedMessage } from '../../../protocols/kit/index.ts'
 import type { Conversation } from '../conversation.ts'
 
 /**
- * The messages that sessions are sending in parts: they take memory of the same budget as incomplete frames. A message that is
- * not whole after a minute is dropped, and of one device at most eight sessions may have one.
+ * The split messages that sessions have not completed. They share the memory budget of incomplete frames. A message that is
+ * not complete after a minute is dropped; at most eight sessions of a device may have one.
  */
 export class UnfinishedMessages {
   readonly #setPartial: (sender: KeptSession, bytes: number) => void
@@ -87,7 +87,7 @@ export class UnfinishedMessages {
   }
 }
 
-/** What one session keeps, as a sender with an incomplete frame. */
+/** The parts that one session keeps, counted like a sender with an incomplete frame. */
 interface KeptSession {
   partialBytes: number
   readonly session: Conversation

@@ -17,7 +17,7 @@ import { doubtOf, type Outcome } from '../outcome.ts'
 import { isHoldable } from '../unknown-devices.ts'
 import type { Compared } from './comparison.ts'
 
-/** What trials need of their gateway. */
+/** What trials need from their gateway. */
 export interface TrialShared {
   readonly book: Pick<TrialBook, 'took' | 'missed' | 'compared'>
   readonly replica: Pick<Replica, 'roster'>
@@ -31,7 +31,7 @@ export interface TrialSender {
   readonly secrets: readonly (string | undefined)[]
 }
 
-/** What trials have seen of each device, and how many frames they have missed; in memory, and in Redis within a second. */
+/** Counts the equal and different answers of each device, and missed frames; in memory, and in Redis within a second. */
 export class TrialBook {
   readonly #redis: Store
   readonly #replica: Pick<Replica, 'roster'>
@@ -39,7 +39,7 @@ export class TrialBook {
   #account: TrialAccount = { ...NO_FRAMES }
   #devices = new Map<string, OpenTrial>()
   #known = 0
-  /** Devices whose first difference is noted. */
+  /** Devices whose first difference is already noted. */
   readonly #differing = new Set<string>()
 
   /** `maxUnknown`: of how many devices that are not configured something is noted. */
@@ -49,7 +49,7 @@ export class TrialBook {
     this.#maxUnknown = maxUnknown
   }
 
-  /** What became of the copy of a frame. */
+  /** Notes the outcome of a frame's copy. */
   took({ device, protocol }: TrialSender, outcome: Outcome): void {
     const { read } = outcome
     const isStored = outcome.status === 'stored'
@@ -95,7 +95,7 @@ export class TrialBook {
     open.difference = { at: Date.now(), frame, ours, old }
   }
 
-  /** Call it once a second. Rejects where Redis does not take it: then it waits for the next time. */
+  /** Writes the counts. Call it once a second. Rejects if Redis does not accept them; they are then written the next time. */
   async write(): Promise<void> {
     if (this.#account.seen === 0 && this.#devices.size === 0) return
     let account = this.#account
@@ -115,7 +115,7 @@ export class TrialBook {
     }
   }
 
-  /** Writes the rest if Redis takes it. */
+  /** Writes the last counts if Redis accepts them. */
   async close(): Promise<void> {
     await this.write().catch(() => {})
   }
@@ -146,7 +146,7 @@ export class TrialBook {
   }
 }
 
-/** What is not in Redis yet. */
+/** Counts that are not in Redis yet. */
 interface OpenTrial {
   readonly protocol: string
   readonly counts: TrialCounts
@@ -161,7 +161,7 @@ const NO_FRAMES: TrialAccount = { seen: 0, stored: 0, missed: 0 }
 const NO_COUNTS = Object.fromEntries(TRIAL_COUNTS.map((name) => [name, 0])) as TrialCounts
 const SHOWN_BYTES = 64
 const LOOKED_AT = 1024
-/** Devices that one transaction writes; it takes Redis some milliseconds. */
+/** Devices in one transaction, which takes Redis some milliseconds. */
 const AT_ONCE = 500
 /** How many devices may be noted in all before unknown ones are left out, for each that may be unknown. */
 const MOST_FOR_EACH = 10

@@ -12,10 +12,10 @@
  * compared on this connection.
  */
 
-/** What came of comparing an answer. Bytes are cut off. */
+/** Result of comparing an answer. Bytes are truncated. */
 export type Compared =
   | { readonly isEqual: true }
-  /** `frame`: the one that it answers, as far as that is known; `ours` and `old` are empty where nothing is answered. */
+  /** `frame`: the frame that it answers, if known; `ours` and `old` are empty if there is no answer. */
   | { readonly isEqual: false; readonly frame: Buffer; readonly ours: Buffer; readonly old: Buffer }
 
 /** A frame that the old server has got. */
@@ -23,16 +23,16 @@ export interface SentFrame {
   readonly frame: Buffer
   /** ms of the monotonic clock. */
   readonly at: number
-  /** What we would have answered; undefined: it is not known yet. */
+  /** Our answer to the frame; undefined: it is not known yet. */
   ours: Buffer | undefined
-  /** Which bytes of our answer are there because of the time at which it is given; undefined: that cannot be said. */
+  /** Returns which bytes of our answer depend on the time of answering; undefined: unknown. */
   readonly timeBytes: () => ReadonlySet<number> | undefined
 }
 
 /** Compares the answers of the old server on one connection, or to one UDP peer, with ours. */
 export class AnswerComparison {
   readonly #found: (compared: Compared) => void
-  /** Frames whose answers have not come, in their order. */
+  /** Frames without an answer of the old server, in order. */
   #waiting: SentFrame[] = []
   /** Bytes of the old server that are not compared yet. */
   #old: Buffer = NOTHING
@@ -70,7 +70,7 @@ export class AnswerComparison {
     else if (!isBehind) this.#differs(NOBODYS, this.#takeOld())
   }
 
-  /** The conversation is over. What was not answered until now is not compared: nobody waits for it any more. */
+  /** Ends the conversation. Frames without an answer so far are not compared. */
   ended(): void {
     if (this.#isOver) return
     this.#mayBeLater = false
@@ -105,7 +105,7 @@ export class AnswerComparison {
     }
   }
 
-  /** What came of the old server, and is none of our answers, is its answer to the one frame that waits. */
+  /** If the old server's bytes are none of our answers, they are its answer to the only frame that waits. */
   #endExchange(): void {
     const [only, ...others] = this.#waiting
     if (others.length > 0 || only?.ours === undefined) return
@@ -137,7 +137,7 @@ export class AnswerComparison {
   }
 }
 
-/** Whether bytes begin with our answer to a frame, but for the time in it; `isExact`: that must be the same. */
+/** Returns whether bytes begin with our answer to a frame, except for the time in it; `isExact`: the time must be equal too. */
 function isAnswer({ ours, timeBytes }: SentFrame, bytes: Buffer, isExact: boolean): boolean {
   if (!ours?.length || bytes.length < ours.length) return false
   const old = bytes.subarray(0, ours.length)
@@ -145,20 +145,20 @@ function isAnswer({ ours, timeBytes }: SentFrame, bytes: Buffer, isExact: boolea
   return !isExact && isSameButFor(ours, old, timeBytes())
 }
 
-/** Whether two answers of one length differ in no other bytes than these. */
+/** Returns whether two answers of the same length differ only in these bytes. */
 export function isSameButFor(ours: Buffer, old: Buffer, bytes: ReadonlySet<number> | undefined): boolean {
   if (!bytes?.size || ours.length !== old.length) return false
   return ours.every((byte, index) => byte === old[index] || bytes.has(index))
 }
 
-/** Whether bytes are the beginning of an answer, of which the rest may come. */
+/** Returns whether bytes may be the beginning of an answer that is still arriving. */
 function isBeginning(bytes: Buffer, answer: Buffer): boolean {
   return bytes.length < answer.length && answer.subarray(0, bytes.length).equals(bytes)
 }
 
 const NOTHING = Buffer.alloc(0)
 const NOBODYS = { frame: NOTHING, ours: NOTHING }
-/** Frames of one connection without an answer, and bytes of answers that belong to none of them. */
+/** The most frames of one connection without an answer, and the most bytes that belong to no frame. */
 const MOST_WAITING = 100
 const MOST_BYTES = 16_384
 const ANSWERED_MS = 60_000

@@ -17,8 +17,8 @@ interface AnsweredFrame {
 }
 
 /**
- * Returns which bytes of an answer depend on the time at which it is given, and the checksum with them: found out by decoding the frame
- * at other times. Undefined if the same frame does not give the same answer a second time.
+ * Returns which bytes of an answer depend on the time of answering, including its checksum, by decoding the frame at other
+ * times. Undefined if the same frame does not give the same answer twice.
  */
 export function timeBytesOf(
   answered: AnsweredFrame,
@@ -42,7 +42,7 @@ export function timeBytesOf(
   return changing
 }
 
-/** A session like another one, which what is read in it leaves as it is. */
+/** Returns a copy of a session, so that reading in it leaves the original unchanged. */
 function sessionAt(session: Conversation, now: number): Session {
   const { device, secret, states = new Map<object, unknown>(), transport } = session
   const copies = Array.from(states, ([owner, state]) => [owner, structuredClone(state)] as const)
@@ -51,7 +51,7 @@ function sessionAt(session: Conversation, now: number): Session {
 }
 
 const [SECOND_MS, DAY_MS] = [1000, 86_400_000]
-/** Each digit of a date and a time, in each base, is another one at some of these. */
+/** For each digit of a date and a time, in each base, at least one of these shifts changes it. */
 const SHIFTS_MS = [
   ...[1, 7, 59, 601, 3607, 7333, 40_009].map((seconds) => seconds * SECOND_MS),
   ...[1, 11, 33, 97, 401, 4099].map((days) => days * DAY_MS + 77_777),

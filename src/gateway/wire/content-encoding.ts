@@ -29,7 +29,7 @@ function deflated(body: Buffer): typeof unpackZlib {
 const unpackGzip = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 const unpackZlib = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate)
 const unpackRaw = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw)
-/** RFC 9110, 8.4.1.3: `x-gzip` is the same. */
+/** RFC 9110, 8.4.1.3: `x-gzip` is equivalent to `gzip`. */
 const GZIP: ReadonlySet<string> = new Set(['gzip', 'x-gzip'])
 /** The compression method in the header of the zlib format. */
 const DEFLATE = 8

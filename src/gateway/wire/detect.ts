@@ -27,8 +27,8 @@ export interface Guess {
   /** The secret that is presented beside the device. */
   readonly secret: string | undefined
   /**
-   * Whether the protocol has read fixes, or it is sure that there are none: a login, a heartbeat, a checksum that fits. Any other
-   * `none` may be a position that the protocol does not see.
+   * Whether the protocol has read fixes, or is sure that there are none, as in a login, a heartbeat, or a frame with a valid
+   * checksum. Any other frame without fixes may have a position that the protocol does not see.
    */
   readonly holds: 'fixes' | 'no fixes' | 'unknown'
   /** Why the bytes are of this protocol, in words. */
@@ -41,17 +41,17 @@ export interface Guess {
 export interface DetectorOptions {
   readonly protocols: readonly Protocol[]
   /**
-   * The protocol in the entry of the device that a sender says to be, '' where its entry names none. Undefined: it is not
-   * configured, or has not proved what its entry asks for; nothing may tell the two apart.
+   * Returns the protocol in the entry of the device that a sender claims to be, '' if its entry names none. Undefined: it is
+   * not configured, or the sender lacks the proof that its entry asks for; callers must not be able to tell these apart.
    */
   readonly configured: (device: string, claim: DeviceClaim) => string | undefined
   /** Called with what the code of a protocol throws beside DecodeError: then the protocol is out of the question. */
   readonly onFault: (error: unknown, protocol: Protocol) => void
-  /** The time for it; a budget of its own without it. */
+  /** The time for detection; without it, a budget of its own. */
   readonly budget?: GuessBudget
 }
 
-/** Who says to be a device, in which protocol, and what proves it. */
+/** The device that a sender claims to be, the protocol, and the proof. */
 interface DeviceClaim {
   readonly protocol: string
   readonly secret: string | undefined
@@ -67,17 +67,17 @@ export interface FirstBytes {
 }
 
 /**
- * Finds out which protocol somebody speaks, by evidence alone: the first bytes are offered to the framers and decoders of all
- * protocols, and what these make of them decides. No decoder has code for it.
+ * Finds out the protocol of a sender by evidence alone: offers the first bytes to the framers and decoders of all protocols,
+ * and judges their results. No decoder has special code for it.
  */
 export class Detector {
-  /** The time that a gateway has for it. */
+  /** The time that a gateway has for detection. */
   readonly budget: GuessBudget
   readonly #options: DetectorOptions
   /** For each first byte the protocols that a stream or a datagram with it may be of. */
   readonly #byFirstByte: Readonly<Record<'tcp' | 'udp', readonly (readonly Protocol[])[]>>
   readonly #overHttp: readonly Protocol[]
-  /** What devices have spoken, by id. */
+  /** The protocol that each device has used, by id. */
   readonly #spoken = new Map<string, string>()
 
   constructor(options: DetectorOptions) {
@@ -92,8 +92,8 @@ export class Detector {
   }
 
   /**
-   * The protocols, among these, that understand a beginning, judged by its bytes alone; and `open`: those that need more bytes
-   * to tell. All others are out of the question.
+   * Returns those of these protocols that understand a beginning, judged by its bytes alone; `open`: those that need more
+   * bytes to decide. All others are ruled out.
    */
   look(
     beginning: FirstBytes,
@@ -109,7 +109,7 @@ export class Detector {
     return { found, open }
   }
 
-  /** The likely guesses, the most likely first, with what is known of a device where its sender has proved to be it. */
+  /** Returns the likely guesses, likeliest first; uses the device's entry if the sender has proved to be the device. */
   ranked(found: readonly Guess[], session: Conversation): readonly Guess[] {
     return likely(found.map((guess) => this.#withDevice(guess, session)))
   }
@@ -128,14 +128,14 @@ export class Detector {
     return first === undefined ? [] : this.#byFirstByte[transport][first]
   }
 
-  /** Remembers which protocol a device speaks whose sender was accepted: its id speaks for that protocol from then on. */
+  /** Remembers the protocol of a device whose sender was accepted; from then on its id is evidence for this protocol. */
   learn(device: string, { name }: Protocol): void {
     const [oldest] = this.#spoken.size >= MAX_LEARNT ? this.#spoken.keys() : []
     if (oldest !== undefined) this.#spoken.delete(oldest)
     this.#spoken.set(device, name)
   }
 
-  /** A fault in the code of one protocol must not keep the senders of all others from being understood. */
+  /** A fault in the code of one protocol must not keep senders of other protocols from being understood. */
   #tried<Result>(protocol: Protocol, look: () => Result): Result | undefined {
     try {
       return look()
@@ -159,7 +159,10 @@ export class Detector {
     return guess && protocol.tcp.starts?.(bytes) === 'no' ? { ...guess, score: guess.score - 2 } : guess
   }
 
-  /** What the first frames say; undefined where the first one is not understood, or has nothing that speaks for it. */
+  /**
+   * Returns the guess from the first frames; undefined if the first one is not understood, or has no evidence for the
+   * protocol.
+   */
   #guess(protocol: Protocol, [first, second]: readonly (Buffer | HttpRequest)[], session: Session): Guess | undefined {
     const message = messageOf(protocol, first, session)
     if (!message || (message.fixes === undefined && message.none === undefined)) return undefined
@@ -184,15 +187,15 @@ export class Detector {
       secret,
       holds: holdsOf(message, session),
       evidence: evidence.map(([words]) => words),
-      // What neither names a device nor has a checksum may be anything: it stands behind all that does.
+      // A frame that neither names a device nor has a checksum may be anything, so it ranks behind all others.
       score: isNamed || session.hasVerified ? sum : sum / 100,
       isSure: (session.hasVerified || isOfImei) && evidence.every(([, weight]) => weight > 0),
     }
   }
 
   /**
-   * Adds what is known of the device that a guess names. A sender that has not proved to be the device learns nothing of it, by
-   * what is guessed either.
+   * Adds what is known of the device that a guess names. A sender that has not proved to be the device learns nothing about
+   * it, not even through the guess.
    */
   #withDevice(guess: Guess, session: Conversation): Guess {
     const { device, protocol, secret } = guess
@@ -211,12 +214,12 @@ export class Detector {
   }
 }
 
-/** The guesses for which more speaks than against them, the most likely first. */
+/** Returns the guesses with more evidence for than against them, likeliest first. */
 export function likely(guesses: readonly Guess[]): readonly Guess[] {
   return guesses.filter(({ score }) => score > 0).toSorted(byLikelihood)
 }
 
-/** What a detector does with faults in a process that has a log. */
+/** Returns the fault handler of a detector in a process that has a log. */
 export function faultLogger(logger: Logger): DetectorOptions['onFault'] {
   return (error, { name }) => logFault(logger, error, { what: 'fault in finding out a protocol', protocol: name })
 }
@@ -237,13 +240,13 @@ function mayBegin(protocol: Protocol, transport: 'tcp' | 'udp', byte: number): b
   return (protocol[transport]?.frame?.(Buffer.of(byte), session) ?? 0) >= 0
 }
 
-/** The first two frames of a datagram, which is one where it holds none that is complete. */
+/** Returns the first two frames of a datagram; the whole datagram counts as one if it contains no complete frame. */
 function datagramFrames(bytes: Buffer, { frame }: NonNullable<Protocol['udp']>, session: Session): readonly Buffer[] {
   const frames = frame ? cut(bytes, frame, session, 2).frames : []
   return frames.length > 0 ? frames : [bytes]
 }
 
-/** The first two frames of a stream; `open`: the first is not complete; `none`: it does not begin with one. */
+/** Returns the first two frames of a stream; `open`: the first is incomplete; `none`: it does not begin with a frame. */
 function firstFrames(stream: Buffer, frame: Framer, session: Session): readonly Buffer[] | 'open' | 'none' {
   const bytes = withoutLineEnds(stream)
   if (bytes.length === 0) return 'open'
@@ -251,7 +254,7 @@ function firstFrames(stream: Buffer, frame: Framer, session: Session): readonly 
   if (noise > 0) return 'none'
   if (frames.length === 0) return 'open'
   const next = cut(withoutLineEnds(bytes.subarray(frames[0].length)), frame, session, 1)
-  // Noise behind the first frame is a second frame that no decoder understands.
+  // Noise after the first frame counts as a second frame that no decoder understands.
   return next.noise > 0 ? [...frames, NOTHING] : [...frames, ...next.frames]
 }
 
@@ -271,10 +274,7 @@ function messageOf(protocol: Protocol, frame: Buffer | HttpRequest, session: Ses
   }
 }
 
-/**
- * Whether the frames of a protocol say where they end. Without that, the first frame may be the beginning of any other
- * text.
- */
+/** Returns whether frames of the protocol mark their end. If not, the first frame may be the beginning of any other text. */
 function isWhole({ tcp }: Protocol): boolean {
   return !tcp || !isEndless(tcp.frame)
 }
@@ -288,7 +288,7 @@ function holdsOf({ fixes = [], none }: Message, { hasVerified }: Session): Guess
   return none !== undefined && (hasVerified || SAYS_ENOUGH.has(none)) ? 'no fixes' : 'unknown'
 }
 
-/** What a frame must say so that an IMEI in it is proof: other protocols have ids at the same places. */
+/** What a frame must contain for its IMEI to be proof: other protocols have ids at the same places. */
 const SAYS_ENOUGH: ReadonlySet<string> = new Set(['fixes', 'login', 'heartbeat'])
 
 /** More than all that is not proof together. */
@@ -296,7 +296,7 @@ const SURE = 60
 const NOTHING = Buffer.alloc(0)
 const MAX_LEARNT = 100_000
 
-/** The first bytes of one connection, until it is known which protocol they are of. */
+/** The first bytes of one connection, until its protocol is known. */
 export class Undecided {
   readonly #detector: Detector
   readonly #session: Conversation
@@ -315,11 +315,10 @@ export class Undecided {
   }
 
   /**
-   * Judges all bytes of the connection so far. A guess of which the bytes are sure decides at once. Any other guess decides only
-   * when the sender is quiet: it waits for an answer then, and sends nothing that would tell more. The bytes are judged only a
-   * few times, even if they arrive one by one: when there are twice as many, and when the sender is quiet.
-   *
-   * The roster says which guess it is, and never when it is decided: otherwise the time would tell which ids are configured.
+   * Judges all bytes of the connection so far. A certain guess decides at once. Any other guess decides only when the sender
+   * is quiet, because it then waits for an answer and will send nothing more to judge. Bytes that arrive one by one are
+   * judged only when their number has doubled, and when the sender is quiet. The roster influences the guess, but never the
+   * moment of the decision, which would otherwise tell which ids are configured.
    */
   decide(all: Buffer, { isQuiet, now }: { isQuiet: boolean; now: number }): Guess | undefined {
     const bytes = all.subarray(0, MOST_BYTES)

@@ -2,7 +2,7 @@ import type { Message } from '../../../protocols/kit/index.ts'
 import { isImei } from '../../domain/ids.ts'
 import { say, type Text } from '../../texts/text.ts'
 
-/** What speaks for a protocol, or against it. */
+/** One piece of evidence for a protocol, or against it. */
 export type Evidence = [words: Text, weight: number]
 
 export function weighId(id: string): Evidence {
@@ -13,7 +13,7 @@ export function weighId(id: string): Evidence {
   return /^\d{10,16}$/.test(id) ? [say('{} is a long number', id), 6] : [say('{} may be an id', id), 2]
 }
 
-/** What the position of a message says for its protocol; `now`: ms UTC. */
+/** Returns the evidence in the position of a message; `now`: ms UTC. */
 export function weighFixes({ fixes = [] }: Message, now: number): Evidence {
   if (!fixes.some(({ valid }) => valid)) return [say('it has no valid position'), 1]
   const isPlausible = fixes.every(

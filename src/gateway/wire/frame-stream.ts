@@ -3,14 +3,11 @@ import { ReceivedBytes } from '../admit/backpressure.ts'
 import type { Conversation } from '../conversation.ts'
 import { type PortRules, ProtocolChoice } from './protocol-choice.ts'
 
-/**
- * Cuts what arrives on one connection into frames. The protocol is that of the port, or the one that the first bytes
- * tell.
- */
+/** Cuts the bytes of one connection into frames. The protocol is that of the port, or the one detected from the first bytes. */
 export class FrameStream {
   /** undefined: not known yet. */
   protocol: Protocol | undefined
-  /** Bytes since the last good frame that belong to none. */
+  /** Bytes since the last good frame that belong to no frame. */
   noise = 0
   /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
   readonly received = new ReceivedBytes()
@@ -38,7 +35,10 @@ export class FrameStream {
     return { protocol, bytes, taken, ...pieces }
   }
 
-  /** The same while the device is not known: the protocol may have to be found out first. More bytes may arrive meanwhile. */
+  /**
+   * The same while the device is unknown and the protocol may have to be detected first. More bytes may arrive during that
+   * time.
+   */
   async cutUnidentified(): Promise<FrameGroup | undefined> {
     const { bytes } = this.received
     if (bytes.length === 0) return undefined
@@ -51,8 +51,8 @@ export class FrameStream {
   }
 
   /**
-   * Whether bytes that the protocol does not understand are of another one. Then they are in no group any more, and will be
-   * cut as that one says; `taken`: those of them that were cut off.
+   * Resolves to true if another protocol understands these bytes; the stream then switches to that protocol and frames them
+   * again. `taken`: those of the bytes that were already cut off.
    */
   async isOfAnother(bytes: Buffer, taken?: Buffer): Promise<boolean> {
     if (this.#session.device !== undefined || !(await this.#choice?.findsAnother(bytes))) return false
@@ -61,13 +61,13 @@ export class FrameStream {
     return true
   }
 
-  /** Call it once the device is known: from then on no other protocol is considered. `isTaken`: something of it was stored. */
+  /** Call it once the device is known: from then on no other protocol is considered. `isTaken`: some of its data was stored. */
   settle(isTaken: boolean): void {
     this.#choice?.settle(isTaken)
     this.#choice = undefined
   }
 
-  /** Finds out the protocol of what has arrived, when the sender waits. */
+  /** Detects the protocol of the bytes so far, when the sender waits. */
   async decideInQuiet(): Promise<void> {
     const { bytes } = this.received
     if (this.protocol) await this.isOfAnother(bytes)
@@ -95,5 +95,5 @@ export interface FrameGroup {
 
 /** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
 const MOST_AT_ONCE = 100
-/** Where each fix is of another half hour Redis takes about 20 ms for as much, and all vans wait for it. */
+/** If each fix is of another half hour, Redis takes about 20 ms for this many bytes, and all vans wait for it. */
 const MOST_BYTES_AT_ONCE = 16_384

@@ -7,9 +7,9 @@ import { RecentlyUsed, type TokenRate, takeTokens } from '../admit/flood.ts'
 import { RoundRobin } from '../round-robin.ts'
 
 /**
- * Bounds the time that a gateway takes to find out protocols, over all its listeners: a tenth. Half of it is for datagrams,
- * half for connections and requests, and either may use what the other leaves. Senders whose protocol is known need none.
- * Connections and requests wait, one of each network in turn. A datagram is dropped: its device sends again.
+ * Bounds the time that a gateway spends on detecting protocols, over all its listeners, to a tenth. Half of it is for
+ * datagrams, half for connections and requests, and either may use what the other leaves. Senders with a known protocol need
+ * none. Connections and requests wait, the networks in turn. A datagram is dropped: its device sends again.
  */
 export class GuessBudget {
   readonly #now: () => number
@@ -31,9 +31,9 @@ export class GuessBudget {
   }
 
   /**
-   * Looks at a datagram of a peer, `address:port`, at once; undefined: there is no time for it. A peer that asks more often than
-   * once a second, and a network of many such peers, leave half of the time to others, so that a new device is found out
-   * beside a flood.
+   * Judges a datagram of a peer, `address:port`, at once; undefined: there is no time for it. A peer that asks more often
+   * than once a second, and a network of many such peers, leave half of the time to others, so that a new device is detected
+   * even during a flood.
    */
   ofDatagram<Found extends object>(remote: string, look: () => Found): Found | undefined {
     const isGreedy =
@@ -92,7 +92,7 @@ export class GuessBudget {
     this.#isServing = false
   }
 
-  /** Ends the waiting of those that are gone: with the bytes of each they would be in memory until their turn. */
+  /** Removes waiting connections that have closed, because their bytes would otherwise stay in memory until their turn. */
   #letGo(): void {
     const now = this.#now()
     if (now - this.#clearedAt < CLEARED_EVERY_MS) return
@@ -100,7 +100,7 @@ export class GuessBudget {
     for (const { start } of this.#waiting.removeGone(({ isGone }) => isGone())) start(this.#turns)
   }
 
-  /** Takes a guess of what `who` may ask for; answers whether that is more than it has. */
+  /** Takes a token of `who` for a guess. Returns whether it had none left. */
   #isInDebt(asked: RecentlyUsed<number>, who: string, rate: TokenRate): boolean {
     const now = this.#now()
     const paidUntil = takeTokens(1, rate, asked.get(who), now)
@@ -135,7 +135,7 @@ function accountOf(own: TimeAccount, other: TimeAccount, least: number): TimeAcc
   return other.left > HALF ? other : undefined
 }
 
-/** Time that may be spent, by measurement: a twentieth of all time, and what was not spent in the last two seconds. */
+/** Measured time that may be spent: a twentieth of all time, plus the unspent time of the last two seconds. */
 class TimeAccount {
   readonly #now: () => number
   #paidUntil: number | undefined
@@ -144,7 +144,7 @@ class TimeAccount {
     this.#now = now
   }
 
-  /** The share of its time that is left: 1 at most, 0 and less if nothing is. */
+  /** The share of its time that is left: at most 1; 0 or less if none is. */
   get left(): number {
     return Math.min(1, (this.#now() - (this.#paidUntil ?? Number.NEGATIVE_INFINITY)) / SAVED_MS)
   }
@@ -164,12 +164,12 @@ class TimeAccount {
 const GUESSES: TokenRate = { perSecond: 50, burst: 100 }
 const SAVED_MS = (GUESSES.burst / GUESSES.perSecond) * 1000
 const HALF = 0.5
-/** Datagrams of a peer whose protocol is not known. A device sends its fix again a second later, at the earliest. */
+/** Datagrams of a peer with an unknown protocol. A device repeats its fix after a second at the earliest. */
 const PEER: TokenRate = { perSecond: 1, burst: 5 }
-/** Datagrams of such peers of one network: of a thousand vans at once, and then as many as leave others most of the time. */
+/** Datagrams of such peers of one network: of a thousand vans at once, then so few that most of the time is left to others. */
 const NETWORK: TokenRate = { perSecond: 20, burst: 1000 }
 const MAX_PEERS = 50_000
-/** A peer in debt is out of it by then. */
+/** By this time a peer has paid its debt. */
 const GENERATION_MS = 60_000
 const PAUSE_MS = 5
 const CLEARED_EVERY_MS = 200

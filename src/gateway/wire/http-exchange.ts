@@ -24,7 +24,7 @@ import type { Guess } from './detect.ts'
 import type { Shared } from './listener.ts'
 import { isStored, replacementIn } from './protocol-choice.ts'
 
-/** What a request weighs, in frames. */
+/** How many frames a request counts as. */
 export const FRAMES_PER_REQUEST = 2
 
 /** Reads the requests of one listener and answers them. */
@@ -33,13 +33,13 @@ export class HttpExchanges {
   readonly #shared: Shared
   readonly #protocol: Protocol
   readonly #originOf: (request: IncomingMessage) => Origin | undefined
-  /** What is being stored and answered. */
+  /** Requests that are being stored and answered. */
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #connections = new WeakMap<Socket, RequestConnection>()
   /** Of the requests that came from a device itself. */
   readonly #sessions = new WeakMap<IncomingMessage, Conversation>()
 
-  /** `originOf`: who sent a request; undefined where its sender may not connect. */
+  /** `originOf`: returns the sender of a request; undefined if it may not connect. */
   constructor(shared: Shared, protocol: Protocol, originOf: (request: IncomingMessage) => Origin | undefined) {
     this.#shared = shared
     this.#protocol = protocol
@@ -64,7 +64,7 @@ export class HttpExchanges {
       .finally(() => this.#underWay.delete(work))
     this.#underWay.add(work)
     await work
-    // `readBody` gives up a body that is much too long: end the connection rather than read the rest.
+    // `readBody` stops reading a body that is much too long: end the connection rather than read on.
     if (!request.complete) request.destroy()
   }
 
@@ -114,8 +114,8 @@ export class HttpExchanges {
   }
 
   /**
-   * Takes a request that the protocol of the port does not understand as one of the protocol that reads fixes in it: many protocols
-   * call any request with an id one without a place, and their 200 would replace the refusal.
+   * Takes a request with a protocol that reads fixes in it, if the protocol of the port does not understand it. A protocol
+   * that reads no fixes is not used: many accept any request with an id, and their 200 would replace the refusal.
    */
   async #takeRequest(request: HttpRequest, session: Conversation, socket: Socket): Promise<Outcome> {
     const { detector, ingest, journal } = this.#shared
@@ -152,7 +152,10 @@ export class HttpExchanges {
     })
   }
 
-  /** Notes what a connection has carried for a request that is answered. One that several devices use is on nobody's account. */
+  /**
+   * Notes the data volume of a connection for an answered request. That of a connection with several devices is not
+   * attributed.
+   */
   #carried(request: IncomingMessage): void {
     const { socket } = request
     const session = this.#sessions.get(request)
@@ -178,19 +181,19 @@ export class HttpExchanges {
   }
 }
 
-/** What is kept of a request that was not understood: its first line, and the beginning of its body. */
+/** Returns the stored part of a request that was not understood: its first line, and the beginning of its body. */
 function beginningOf({ method, uri, body }: HttpRequest): Buffer {
   return Buffer.concat([Buffer.from(`${method} ${uri}\n`), body.subarray(0, 200)])
 }
 
-/** What a connection has carried until its latest answer, and for which device; null: for several. */
+/** Data volume of a connection up to its latest answer, and its device; null: several devices. */
 interface RequestConnection {
   readonly read: number
   readonly written: number
   readonly device: string | null | undefined
 }
 
-/** Waits as long as a sender must; answers false where that is too long. */
+/** Waits for a sender's delay. Resolves to false at once if the delay is too long. */
 async function waited(ms: number, socket: Socket): Promise<boolean> {
   if (ms > 0 && ms < MAX_DEBT_MS) await pauseOf(socket, ms)
   if (ms >= MAX_DEBT_MS) metrics.refused.inc({ reason: 'flood' })
@@ -205,8 +208,8 @@ const MOST_WAITING = 50
 const FLOOD = { status: 'not_stored', reason: 'flood' } satisfies Outcome
 
 /**
- * A request's body, or why it is refused; undefined where the client went away before its end. A refused body is read to its
- * end, since a client that writes may not read; one that is far too long is not.
+ * Resolves to a request's body, or to why it is refused; undefined if the client left before its end. A refused body is read
+ * to its end, since a client that writes may not read; one that is far too long is not.
  */
 function readBody(
   request: IncomingMessage,
@@ -247,7 +250,7 @@ function refuse(reason: RequestRefusal): HttpReply {
   return REQUEST_REFUSALS[reason]
 }
 
-/** A response. A failure is one sentence for the person who connects the device. */
+/** A response. The body of a failure is one sentence for the person who sets up the device. */
 export type HttpReply = ReturnType<typeof reply>
 
 export function answerTo(outcome: Outcome): HttpReply {
@@ -257,7 +260,7 @@ export function answerTo(outcome: Outcome): HttpReply {
   return outcome.refusal ? reply(403, outcome.refusal) : REFUSED
 }
 
-/** The bytes of a refusal where node:http has no response to write it to; the connection ends with it. */
+/** Returns the bytes of a refusal for which node:http has no response object; the connection ends after it. */
 export function rawAnswer(reason: RequestRefusal): Buffer {
   const { status, headers, body } = REQUEST_REFUSALS[reason]
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -308,7 +311,7 @@ const MISUNDERSTOOD = {
   unsupported: 'This kind of request is not understood.',
 }
 
-/** One text for all refusals: it does not tell which ids are configured. */
+/** One text for all refusals, so that it does not tell which ids are configured. */
 const REFUSED = sentence(
   403,
   'This device is not configured here, or it did not present its secret: check its id and its secret.',

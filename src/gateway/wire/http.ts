@@ -14,8 +14,8 @@ import { TrialRequests } from './trial/trial-requests.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 
 /**
- * Listens for trackers over HTTP: a request is a frame in a session of its own, and the status is its outcome. It uses
- * node:http alone: there is one handler for every path, and a framework would only add its cost.
+ * Listens for trackers over HTTP: a request is a frame in a session of its own, and the status is its outcome. Uses plain
+ * node:http: with one handler for all paths, a framework would only add cost.
  */
 export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { limits, pressure, trustedProxies } = shared
@@ -54,7 +54,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     add,
   )
   if (trials) {
-    // What node:http decides itself otherwise: the answer to `Expect`, and the end of a client that has ended its half.
+    // Replaces defaults of node:http: the answer to `Expect`, and ending the connection when a client ends its half.
     server.on('checkExpectation', add).on('checkContinue', (request, response) => {
       if (!originOf(request)) response.writeContinue()
       add(request, response)
@@ -86,7 +86,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
 
 const SOCKETS = { keepAlive: true, noDelay: true }
 
-/** Ends a connection whose bytes are not a complete request. It is answered, unless another answer is due first. */
+/** Ends a connection whose bytes are not a complete request. Answers it unless another answer is still to be sent. */
 function endBroken(socket: Socket, code = '', mayAnswer: boolean): void {
   const reason = CLIENT_ERRORS.get(code) ?? (code.startsWith('HPE_') ? 'malformed_request' : undefined)
   if (reason) {
@@ -159,16 +159,16 @@ export class RequestQueues {
     this.#queues.delete(socket)
   }
 
-  /** What waits for an old server does not stop the gateway. */
+  /** Requests that wait for an old server do not delay the end of the gateway. */
   #count(requests: number): void {
     if (this.#isForOldServer) this.#ahead += requests
     else this.#pressure.add(0, requests * FRAMES_PER_REQUEST)
   }
 }
 
-/** An idle connection ends: the next request opens another one. */
+/** An idle connection ends; the next request opens a new one. */
 const MAX_IDLE_MS = 60_000
-/** Requests of one connection that are not answered yet. Trackers send one and wait. */
+/** The most unanswered requests of one connection. Trackers send one and wait. */
 const MAX_REQUESTS_AHEAD = 16
 /** Some kilobytes each. A chunk of 64 KB may hold 2,400. */
 const MAX_AHEAD_IN_ALL = 20_000

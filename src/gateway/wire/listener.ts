@@ -25,17 +25,17 @@ export interface Shared {
   /** Ports that the gateway listens on for datagrams. */
   readonly udpPorts: Set<number>
   readonly limits: Config['limits']
-  /** Finds out what a sender speaks; undefined where no listener asks for that. */
+  /** Detects the protocol of a sender; undefined if no listener needs it. */
   readonly detector: Detector | undefined
   readonly journal: Pick<Journal, 'carried' | 'fault' | 'gone' | 'notUnderstood' | 'sharedAddress' | 'wrongPort'>
-  /** The proxies whose PROXY headers and `Forwarded` are trusted. */
+  /** The proxies whose PROXY headers and `Forwarded` headers are trusted. */
   readonly trustedProxies: BlockList
   readonly logger: Logger
-  /** What trials need; undefined where no listener has an old server. */
+  /** What trials need; undefined if no listener has an old server. */
   readonly trials?: TrialShared
 }
 
-/** Where a listener listens, and how it accepts connections; all from everywhere where it does not say. */
+/** Where a listener listens, and which connections it accepts; by default all. */
 export interface Endpoint {
   /** Its name, as in ports.json. */
   readonly name?: string
@@ -54,23 +54,23 @@ export interface Endpoint {
 /** A listener for trackers. Without a protocol it finds out what each speaks. */
 export interface ProtocolEndpoint extends Endpoint {
   readonly protocol: Protocol | undefined
-  /** The old server that answers in our place; null: none. */
+  /** The old server that answers in place of waybridge; null: none. */
   readonly trial?: TrialConfig | null
 }
 
 export interface Listener {
   readonly port: number
   /**
-   * Accepts and reads nothing more; resolves once every frame that was read is stored and answered. After `waitMs` the
+   * Accepts and reads nothing more. Resolves once every frame that was read is stored and answered. After `waitMs` the
    * connections end without an answer, and the devices send again.
    */
   close(waitMs?: number): Promise<void>
 }
 
-/** Closing a gateway may take 10 s: the rest is for what follows the listeners. */
+/** Closing a gateway may take 10 s; the remaining time is for what closes after the listeners. */
 export const CLOSE_WAIT_MS = 8000
 
-/** A server, the options of its sockets, and what it logs to. */
+/** A server to open, the options of its sockets, and its logger. */
 export interface ServerOpening {
   readonly server: Server
   readonly sockets: ServerOpts
@@ -84,8 +84,8 @@ export interface OpenServer {
 }
 
 /**
- * Opens a server, where it can with several sockets: Node accepts one connection of each in a turn of its event loop, and while
- * many vans connect at once these turns are long. @throws the system's error (EADDRINUSE, EACCES …).
+ * Opens a server, if possible on several sockets: Node accepts one connection per socket in a turn of its event loop, and
+ * while many vans connect at once these turns are long. @throws the system's error (EADDRINUSE, EACCES …).
  */
 export async function openServer({ server, sockets, logger }: ServerOpening, endpoint: Endpoint): Promise<OpenServer> {
   const { fds = [], host, isShared } = endpoint
@@ -123,14 +123,12 @@ function noteNotAccepted(error: NodeJS.ErrnoException, logger: Logger): void {
 
 /** How many connections may wait to be accepted: all that come while a gateway is started again. */
 const BACKLOG = 4096
-/**
- * The sockets of each port. With all usual ports this uses the open files that config/open-files.ts reserves for them.
- */
+/** Sockets per port. If all usual ports are open, this uses the open files that config/open-files.ts reserves for them. */
 const SOCKETS_EACH = 4
 
 /**
- * Finds out that no program uses a port; answers it. A port that is opened to be shared is shared with every program of this user
- * that asks for that, so it is opened alone first. @throws the system's error (EADDRINUSE, EACCES …).
+ * Finds out that no program uses a port, and resolves to it. A shared port could be shared with any program of this user that
+ * also asks for sharing, so it is opened exclusively first. @throws the system's error (EADDRINUSE, EACCES …).
  */
 export async function freePort({ transport, host, port }: SharedPort): Promise<number> {
   const socket = transport === 'udp' ? createSocket(isIPv6(host) ? 'udp6' : 'udp4') : createServer()

@@ -22,7 +22,7 @@ const ERRORS: readonly (readonly [RegExp, Template])[] = [
   [/^ERR_SSL_.*(?:WRONG_VERSION_NUMBER|PACKET_LENGTH|HTTP_REQUEST)/, 'the broker speaks no TLS at this port'],
 ]
 
-/** What a reason code of MQTT 5, or a return code of 3.1.1, says. */
+/** Returns the meaning of a reason code of MQTT 5, or of a return code of 3.1.1. */
 export function reasonText(code: number, reason?: string): Text {
   const known = say(REASONS.get(code) ?? 'without a known reason')
   return say('{} ({})', known, reason ? `${code}: ${reason.slice(0, MAX_REASON)}` : code)

@@ -9,13 +9,13 @@ import { say, type Text } from '../../texts/text.ts'
 import { causeOf, reasonText } from './mqtt-bridge-causes.ts'
 import { PacketFollower } from './mqtt-packets.ts'
 
-/** What a connection to a broker asks and tells the bridge that it belongs to. */
+/** Callbacks from a broker connection to its bridge. */
 export interface BridgeEvents {
   /** The broker has answered the subscriptions. `refused`: a sentence for each that it refuses. */
   subscribed(refused: readonly Text[], hasSession: boolean): void
-  /** Takes a message. Answers whether it may be acknowledged. Never rejects. */
+  /** Takes a message. Resolves to whether it may be acknowledged. Never rejects. */
   published(topic: string, payload: Buffer): Promise<boolean>
-  /** Whether nothing must be read now. */
+  /** Whether nothing may be read now. */
   isHigh(): boolean
   /**
    * Called once, when the connection has ended. `cause`: a sentence; undefined if it was ended so that messages come
@@ -25,9 +25,8 @@ export interface BridgeEvents {
 }
 
 /**
- * One connection to a broker: logs in, subscribes with QoS 1, and acknowledges each message once it was taken, in the
- * order of the messages. The broker sends a message that was not acknowledged again on the next connection; the
- * connection is ended for that.
+ * One connection to a broker: logs in, subscribes with QoS 1, and acknowledges each message once it is stored, in order. If a
+ * message cannot be acknowledged, the connection ends, because the broker then sends it again on the next connection.
  */
 export class BridgeConnection {
   readonly #bridge: Bridge
@@ -39,9 +38,9 @@ export class BridgeConnection {
   readonly #packets = new PacketFollower()
   readonly #protocolVersion: 4 | 5
   #heardAt = performance.now()
-  /** What the broker has to send before it may send other answers. */
+  /** The packet that the broker has to send before any other answer. */
   #awaited: 'connack' | 'suback' | undefined = 'connack'
-  /** What was read and not parsed yet; while it is not empty, nothing more is read. */
+  /** Bytes that are read but not parsed yet; while there are any, nothing more is read. */
   #unparsed: Buffer = EMPTY
   #hasTurn = false
   #inFlight = 0
@@ -52,7 +51,7 @@ export class BridgeConnection {
   #timer: NodeJS.Timeout
   #renewal: NodeJS.Timeout | undefined
 
-  /** @throws Error where the files for TLS cannot be used */
+  /** @throws Error if the files for TLS cannot be used */
   constructor(bridge: Bridge, clientId: string, events: BridgeEvents) {
     this.#bridge = bridge
     this.#clientId = clientId
@@ -72,7 +71,7 @@ export class BridgeConnection {
     this.#timer = setTimeout(() => this.#end(say('the broker does not answer')), LOGIN_MS)
   }
 
-  /** Reads on, or not, by what waits to be stored, and to be read by the broker. */
+  /** Pauses or resumes reading, depending on the data that wait to be stored, and to be read by the broker. */
   adjustReading(): void {
     if (this.#isOver) return
     if (this.#isFull() || this.#unparsed.length > 0) this.#socket.pause()
@@ -84,7 +83,7 @@ export class BridgeConnection {
     }
   }
 
-  /** Takes nothing more, acknowledges what is being stored, and leaves; the broker keeps the session. */
+  /** Takes nothing more, acknowledges messages that are being stored, and disconnects; the broker keeps the session. */
   async close(waitMs: number): Promise<void> {
     this.#isClosing = true
     this.adjustReading()
@@ -129,7 +128,7 @@ export class BridgeConnection {
     setImmediate(() => this.#parse())
   }
 
-  /** Parses for a few milliseconds, so that devices are served meanwhile, and the rest later. */
+  /** Parses for a few milliseconds, then continues in a later turn, so that devices are served in between. */
   #parse(): void {
     this.#hasTurn = false
     const until = performance.now() + TURN_MS

@@ -11,10 +11,10 @@ import { Conversation } from '../conversation.ts'
 import { CLOSE_WAIT_MS, type Shared } from './listener.ts'
 import { BridgeConnection } from './mqtt-bridge-connection.ts'
 
-/** What a bridge needs of its gateway. */
+/** What a bridge needs from its gateway. */
 export interface BridgeShared extends Pick<Shared, 'ingest' | 'journal' | 'limits' | 'logger' | 'pressure'> {
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
-  /** The installation, and which of its gateways this is, from 0 on: both are the same after a restart. */
+  /** The installation, and the number of this gateway, from 0 on; both stay the same over a restart. */
   readonly gateway: { readonly installation: string; readonly slot: number }
 }
 
@@ -27,7 +27,7 @@ interface Subscription {
 
 type MessageOutcome = 'stored' | 'refused' | 'not_kept' | 'not_stored'
 
-/** Subscribes to a broker of the customer's own. @throws ConfigError where a protocol cannot come in messages */
+/** Subscribes to a customer's own broker. @throws ConfigError if a protocol cannot be used in messages */
 export async function openBridge(bridge: Bridge, shared: BridgeShared): Promise<MqttBridge> {
   const topics = await Promise.all(bridge.topics.map((topic) => subscriptionOf(topic, bridge, shared)))
   return new MqttBridge(bridge, topics, shared)
@@ -60,7 +60,7 @@ export class MqttBridge {
     this.#connect()
   }
 
-  /** Takes nothing more; resolves once what was read is stored and acknowledged, or after `waitMs`. */
+  /** Takes nothing more. Resolves once the messages read so far are stored and acknowledged, or after `waitMs`. */
   async close(waitMs = CLOSE_WAIT_MS): Promise<void> {
     this.#isClosed = true
     this.#endNoting()
@@ -142,10 +142,7 @@ export class MqttBridge {
     return undefined
   }
 
-  /**
-   * Each message has a session of its own: with a shared subscription, the message before it may have gone to another
-   * gateway.
-   */
+  /** Each message has a session of its own: with a shared subscription, the previous message may have gone to another gateway. */
   #sessionOf(device: string): Conversation {
     const { name: bridge } = this.#bridge
     const about = { connectedAt: this.#connectedAt, device, bridge, isRelayed: true }
@@ -174,7 +171,7 @@ function patternOf(filter: string, device: number): RegExp {
   return new RegExp(`^${levels.join('')}$`, 's')
 }
 
-/** The id of a persistent session: short enough for MQTT 3.1.1, and the same after each start. */
+/** Returns the id of a persistent session: short enough for MQTT 3.1.1, and the same after each start. */
 function clientIdOf({ client_id, name }: Bridge, { installation, slot }: BridgeShared['gateway']): string {
   if (client_id !== undefined) return slot === 0 ? client_id : `${client_id}-${slot + 1}`
   return `wb${createHash('sha256').update(`${installation}\n${slot}\n${name}`).digest('hex').slice(0, 20)}`

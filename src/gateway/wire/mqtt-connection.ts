@@ -10,8 +10,8 @@ import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
 
 /**
- * One connection. The broker reads and writes this stream in place of the socket, since it would buffer whatever
- * arrives. The stream passes bytes on no faster than the broker reads them, and no bytes of a packet that is too long.
+ * One connection. The broker uses this stream in place of the socket, because it would buffer everything that arrives. The
+ * stream passes bytes on only as fast as the broker reads them, and no bytes of a packet that is too long.
  */
 export class MqttConnection extends Duplex implements DeviceConnection {
   readonly session: Conversation
@@ -30,7 +30,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   #isWanted = false
   /** Limits that the sender met, and that it waits for. */
   #holds = 0
-  /** What was read and is passed on in a later turn of the event loop. */
+  /** Bytes that are read, to be passed on in a later turn of the event loop. */
   #rest: Buffer = EMPTY
   /** Bytes in memory of the packet that is not complete. */
   #incomplete = 0
@@ -74,7 +74,10 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#goOn()
   }
 
-  /** A packet begins to be stored. Until all have ended the connection is not read, so that others need not wait behind more. */
+  /**
+   * Counts a packet that begins to be stored. The connection is not read until all such packets are stored, so that others do
+   * not queue behind more of them.
+   */
   beginStoring(): void {
     this.storing++
   }
@@ -93,7 +96,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   override _read(): void {
     this.#isWanted = true
     this.#keep(this.#incomplete)
-    // Once the broker has taken what it reads now.
+    // Runs after the broker has taken its present input.
     setImmediate(() => this.#goOn())
   }
 
@@ -142,7 +145,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     else if (!this.#isWanted || this.#rest.length > 0) this.#socket.pause()
   }
 
-  /** Passes on more, where the broker wants it and nothing else prevents it; what was read before goes first. */
+  /** Passes on more bytes if the broker asks for them and nothing prevents it, the oldest first. */
   #goOn(): void {
     if (this.#isStopped || this.#holds > 0 || this.storing > 0 || !this.#isWanted || this.destroyed) return
     if (this.#rest.length === 0) return void this.#socket.resume()
@@ -168,9 +171,9 @@ const MOST_AT_ONCE = 100
 /** A login: ids, a password, and a will that is dropped. Before it, no more is buffered. */
 const MAX_CONNECT_BYTES = 8192
 const PUBLISH = 3
-/** Of a SUBSCRIBE, though nothing can be subscribed to; all others are a few bytes long. */
+/** Largest SUBSCRIBE, although nothing can be subscribed to; all other packets are a few bytes long. */
 const MAX_OTHER_BYTES = 512
-/** What a PUBLISH has beside its payload. */
+/** Room of a PUBLISH beside its payload. */
 const TOPIC_BYTES = 1024
-/** What a chunk costs beside its bytes: a packet that arrives byte by byte is as many buffers. */
+/** Cost of a chunk beside its bytes: a packet that arrives byte by byte consists of as many buffers. */
 const CHUNK_BYTES = 200

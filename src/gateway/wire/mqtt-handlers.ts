@@ -11,9 +11,9 @@ import type { Ingest } from '../take.ts'
 import type { Shared } from './listener.ts'
 import type { MqttConnection } from './mqtt-connection.ts'
 
-/** What the built-in broker needs beside what listeners share. */
+/** What the built-in broker needs beside the parts that all listeners share. */
 export interface MqttShared extends Shared {
-  /** The protocol with this name, the last word of a topic; undefined if there is none. */
+  /** Returns the protocol with this name, the last word of a topic; undefined if there is none. */
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
   readonly replica: Pick<Replica, 'roster'>
@@ -24,8 +24,8 @@ type Authenticate = Parameters<Aedes['authenticate']>
 type AuthorizePublish = Parameters<Aedes['authorizePublish']>
 
 /**
- * The functions by which the broker asks about each CONNECT and each PUBLISH. The user name and password of a CONNECT
- * are the id and secret of the device.
+ * Handlers that the broker calls for each CONNECT and each PUBLISH. The user name and password of a CONNECT are the id and
+ * secret of the device.
  */
 export class MqttHandlers {
   readonly #shared: MqttShared
@@ -43,7 +43,7 @@ export class MqttHandlers {
     this.#guarded(login[0], () => this.#authenticate(...login))
   }
 
-  /** A fault of ours ends the connection of the client whose packet has met it, without an answer. */
+  /** A fault of waybridge ends the connection of the client whose packet caused it, without an answer. */
   #guarded(client: Client, work: () => unknown): void {
     const connection = connectionOf(client)
     guarded(work, (error) => {
@@ -68,15 +68,16 @@ export class MqttHandlers {
     if (keepalive > 0) connection.idleMs = Math.min(keepalive * 1500, limits.idle_timeout)
     // The listener watches for silence: while it does not read, silence is not the device's fault.
     packet.keepalive = 0
-    // The broker ends a connection whose client id another one claims: knowing it would be enough to cut a van off. Nothing is
-    // kept for a client id, and of a device that connects anew the older connection ends by the limits of connections.
+    // By default the broker ends a connection when another one claims its client id, so knowing that id would be enough to
+    // cut a van off. Nothing is kept for a client id, and if a device reconnects, the limits of connections end the older
+    // one.
     packet.clientId = randomUUID()
     // A will has no subscribers.
     delete packet.will
     done(null, true)
   }
 
-  /** One refusal for all, after the same time: it does not tell which ids are configured. */
+  /** One refusal for all causes, after the same time: it does not tell which ids are configured. */
   async #authenticate(...[client, username = '', password, done]: Authenticate): Promise<void> {
     const { session } = connectionOf(client)
     const arrivedAt = performance.now()
@@ -91,14 +92,14 @@ export class MqttHandlers {
    * the connection without an answer.
    */
   authorize(...[client, packet, done]: AuthorizePublish): void {
-    // A publication without a client would be a will: none is kept.
+    // A publication without a client would be a will, and wills are not kept.
     if (!client) return done(new Error('no client'))
     const work = this.#answer(connectionOf(client), packet, done)
     this.#storing.add(work)
     this.#guarded(client, () => work.finally(() => this.#storing.delete(work)))
   }
 
-  /** Resolves once what is being stored now is stored, or is not. */
+  /** Resolves once the messages that are being stored now are stored, or have failed. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#storing)
   }
@@ -110,12 +111,12 @@ export class MqttHandlers {
       return 'fault'
     })
     connection.endStoring()
-    // `reason` says that it has been counted.
+    // `reason` marks it as counted.
     if (refusal === undefined) done()
     else done(Object.assign(new Error(refusal), { reason: refusal }))
   }
 
-  /** Stores one message. Answers why it must not be acknowledged, if so. */
+  /** Stores one message. Resolves to why it must not be acknowledged, if so. */
   async #take({ session }: MqttConnection, packet: AuthorizePublish[1]): Promise<string | undefined> {
     const { ingest, pressure, protocolNamed } = this.#shared
     const topic = readTopic(packet.topic)
@@ -133,7 +134,7 @@ export class MqttHandlers {
     return outcome.status === 'stored' ? undefined : outcome.status
   }
 
-  /** Whether two spellings of an id name the same device. */
+  /** Returns whether two spellings of an id name the same device. */
   #isSameDevice(one: string, other: string): boolean {
     const { roster } = this.#shared.replica
     return (roster.find(one) ?? sameId(one)) === (roster.find(other) ?? sameId(other))

@@ -71,13 +71,13 @@ async function createBroker(shared: MqttShared) {
   broker.on('connectionError', (client, error) => noteEnd(shared, client, error))
   return {
     handle: (connection: MqttConnection) => broker.handle(connection),
-    /** Resolves once what is being stored is answered and every connection has ended. */
+    /** Resolves once messages that are being stored are answered, and every connection has ended. */
     async close(): Promise<void> {
       await handlers.settled()
       // After one turn of the event loop aedes has written the answers.
       await setImmediate()
       await new Promise<void>((resolve) => broker.close(() => resolve()))
-      // What arrived meanwhile is stored but not answered: it is sent again.
+      // Messages that arrived during the close are stored but not answered, so they are sent again.
       await handlers.settled()
     },
   }
@@ -88,7 +88,7 @@ interface Login {
   readonly answer: () => void
 }
 
-/** Answers a login, later where its sender fails or logs in too often, and not at all where that is too long. */
+/** Answers a login; later if its sender fails or logs in too often, and not at all if that delay would be too long. */
 function answerLogin({ logger, slots }: MqttShared, connection: MqttConnection, { isAccepted, answer }: Login): void {
   if (connection.destroyed) return answer()
   const { senderLimits, session } = connection
@@ -119,7 +119,7 @@ function noteEnd({ journal }: MqttShared, client: Client, error: BrokerError): v
   if (error.errorCode === BAD_VERSION) journal.notUnderstood(session, OTHER_VERSION)
 }
 
-/** Somebody whose version of MQTT the broker does not speak, for people: with it the refusal has a cause. */
+/** Shown to people for a client with a version of MQTT that the broker does not speak, so that the refusal has a cause. */
 const OTHER_VERSION = {
   port: undefined,
   protocol: 'mqtt',
@@ -138,7 +138,7 @@ function reasonOf(error: BrokerError): string {
 /** The return code of CONNACK for a version that the broker does not speak: it knows 3.1 and 3.1.1. */
 const BAD_VERSION = 1
 
-/** A message bus without subscribers: what is published has been stored before. */
+/** A message bus without subscribers: every published message was stored before. */
 function noSubscribers() {
   return {
     on: (_topic: string, _deliver: unknown, done?: () => void) => done?.(),
@@ -149,9 +149,9 @@ function noSubscribers() {
 }
 
 /**
- * A persistence that keeps nothing, as there are no subscribers: no retained message, will, subscription or outgoing packet,
- * so that no client can fill it. It says that it knows every packet of QoS 2, so that the broker answers at once: PUBREC to a
- * PUBLISH that is authorised, which means stored, and PUBCOMP to a PUBREL.
+ * A persistence that keeps nothing, since there are no subscribers: no retained message, will, subscription or outgoing
+ * packet, so that no client can fill it. It claims to know every packet of QoS 2, so that the broker answers at once: PUBREC
+ * to a PUBLISH that is authorised, which means stored, and PUBCOMP to a PUBREL.
  */
 function emptyPersistence() {
   return {

@@ -5,15 +5,15 @@ import type { Outcome } from '../outcome.ts'
 import { type Detector, type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
 
-/** A port: which protocol its devices should speak (undefined: any), and what finds out what they do speak. */
+/** The rules of a port: the protocol of its devices (undefined: any), and the detector of the actual protocol. */
 export interface PortRules extends Pick<Shared, 'detector' | 'journal'> {
   readonly protocol: Protocol | undefined
   readonly port: number
 }
 
 /**
- * Chooses the protocol of a connection: that of its port, unless the port has none, or does not understand the
- * connection and another protocol does. The choice is settled once the device is known.
+ * Chooses the protocol of a connection: that of its port, unless the port has none, or does not understand the connection and
+ * another protocol does. The choice is final once the device is known.
  */
 export class ProtocolChoice {
   /** undefined: not known yet. */
@@ -32,15 +32,16 @@ export class ProtocolChoice {
     this.#firstBytes = Buffer.from(bytes.subarray(0, SHOWN_BYTES))
   }
 
-  /** The protocol of all bytes so far, once it is clear: it stays. `isQuiet`: the sender waits. */
+  /** Resolves to the protocol of all bytes so far, once it is clear; it then stays. `isQuiet`: the sender waits. */
   async decide(bytes: Buffer, isQuiet = false): Promise<Protocol | undefined> {
     if (!this.protocol) this.#take(await this.#look(bytes, isQuiet))
     return this.protocol
   }
 
   /**
-   * Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. The
-   * likeliest protocol stays: two that understand the same frame of a damaged stream would replace each other for ever.
+   * Resolves to whether another protocol understands bytes that the present one does not; it then replaces the present one.
+   * The bytes must name a device. The likeliest protocol stays: otherwise two that understand the same frame of a damaged
+   * stream would replace each other for ever.
    */
   async findsAnother(bytes: Buffer): Promise<boolean> {
     await this.#look(bytes, true)
@@ -50,7 +51,10 @@ export class ProtocolChoice {
     return true
   }
 
-  /** The device is known. One that speaks to the port of another protocol is a finding, once something of it is taken. */
+  /**
+   * Fixes the choice once the device is known. A device on the port of another protocol becomes a finding once some of its
+   * data is accepted.
+   */
   settle(isTaken: boolean): void {
     const { device } = this.#session
     const { journal, port, protocol: expected } = this.#rules
@@ -59,7 +63,7 @@ export class ProtocolChoice {
     if (isTaken && expected && expected !== protocol) journal.wrongPort(this.#session, protocol, { port, expected })
   }
 
-  /** The connection ends before its device is known: what it sent is kept for people to look at. */
+  /** Stores what an unidentified connection has sent when it ends, so that people can look at it. */
   giveUp(): void {
     this.#isOver = true
     const { journal, port, protocol } = this.#rules
@@ -85,8 +89,8 @@ export class ProtocolChoice {
 }
 
 /**
- * Has the detector remember what the device of a session speaks, if fixes of it are stored: anybody can use the id of a device in
- * any protocol, and then the device itself would be misunderstood.
+ * Makes the detector remember the protocol of a session's device, if fixes of it are stored. Without that condition, anybody
+ * could use the device's id in another protocol, and the device itself would be misunderstood.
  */
 export function learnFrom(session: Conversation, protocol: Protocol, detector?: Detector): void {
   if (session.hasStoredAsOwn && session.device !== undefined) detector?.learn(session.device, protocol)
@@ -101,8 +105,9 @@ export function isMisunderstood({ status }: Outcome): boolean {
 }
 
 /**
- * The likeliest protocol, if any, that may be taken in place of the one of the port, which has refused the bytes. It names a device,
- * and has read fixes or is sure that there are none: otherwise its answer would acknowledge what the port has refused.
+ * Returns the likeliest protocol that may replace that of the port, which has refused the bytes; undefined: none. It must
+ * name a device, and have read fixes or be sure that there are none: otherwise its answer would acknowledge what the port has
+ * refused.
  */
 export function replacementIn(guesses: readonly Guess[], refused?: Protocol): Guess | undefined {
   return guesses.find(
@@ -111,7 +116,7 @@ export function replacementIn(guesses: readonly Guess[], refused?: Protocol): Gu
   )
 }
 
-/** What a guess must weigh to be taken on the port of another protocol: an IMEI, or better. */
+/** The least weight of a guess on the port of another protocol: that of an IMEI. */
 const ENOUGH = 20
 /** How much is kept of a connection that was not understood. */
 const SHOWN_BYTES = 256

@@ -25,9 +25,9 @@ export type TcpContext = Shared &
   }
 
 /**
- * One connection: reads bytes, hands frames to `ingest`, and writes replies in the order of their frames, once these
- * are stored. While frames are being stored the connection is not read, so that TCP slows down a device that sends
- * faster than Redis stores.
+ * One connection: reads bytes, hands frames to `ingest`, and writes replies in the order of the frames, once these are
+ * stored. While frames are being stored the connection is not read, so that TCP slows down a device that sends faster than
+ * Redis stores.
  */
 export class TcpConnection implements DeviceConnection {
   readonly session: Conversation
@@ -42,7 +42,7 @@ export class TcpConnection implements DeviceConnection {
   readonly #context: TcpContext
   readonly #socket: Socket
   readonly #stream: FrameStream
-  /** Whether frames are being taken; meanwhile what arrives is kept. */
+  /** Whether frames are being taken; bytes that arrive during that time are kept. */
   #isTaking = false
   #quiet: NodeJS.Timeout | undefined
   /** How many bytes had arrived when the sender was quiet last. */
@@ -110,14 +110,14 @@ export class TcpConnection implements DeviceConnection {
     )
   }
 
-  /** The device sends nothing more. */
+  /** Handles the end of the device's half of the connection. */
   static #endReading(this: ConnectionSocket): void {
     if (!this[CONNECTION].#isTaking) this.end()
   }
 
   /**
-   * Takes the received frames until none is complete; the connection takes one group of frames at a time. `isQuiet`: the
-   * sender waits, and nothing is taken unless it is clear now what it speaks.
+   * Takes the received frames, one group at a time, until none is complete. `isQuiet`: the sender waits, and frames are taken
+   * only if the protocol is now clear.
    */
   async #takeAll(isQuiet = false): Promise<void> {
     const { detector, pressure } = this.#context
@@ -158,7 +158,7 @@ export class TcpConnection implements DeviceConnection {
     }
   }
 
-  /** Has the frames of a group stored, whose bytes are in flight meanwhile. Resolves with what became of each. */
+  /** Stores the frames of a group, whose bytes count as in flight until then. Resolves to the outcome of each. */
   async #store({ frames, protocol, taken }: FrameGroup): Promise<readonly Outcome[]> {
     const { ingest, pressure } = this.#context
     this.storing = Math.max(1, frames.length)
@@ -199,7 +199,7 @@ export class TcpConnection implements DeviceConnection {
     this.storing = storing
   }
 
-  /** Waits before the answers, at least so long; longer where the sender failed or logged in too often. */
+  /** Waits before the answers for at least this time; longer if the sender failed or logged in too often. */
   async #waitToAnswer(outcomes: readonly Outcome[], leastMs: number): Promise<void> {
     const { device } = this.session
     let failed = 0
@@ -223,7 +223,7 @@ export class TcpConnection implements DeviceConnection {
         this.session.endFor(outcome.status === 'refused' ? outcome.reason : outcome.status)
         return this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)
       }
-      // A ping before the login says nothing.
+      // A ping before the login has no meaning.
       const isNoise = outcome.status === 'misunderstood' || this.session.device === undefined
       this.#stream.noise = isNoise ? this.#stream.noise + frames[index].length : 0
       if (outcome.status === 'misunderstood') continue
@@ -251,7 +251,7 @@ export class TcpConnection implements DeviceConnection {
     const { max_frame_bytes: maxBytes } = limits
     const isUnknown = this.session.device === undefined
     if (!this.#socket.writable) return
-    // Once the sender waits, it may be clear what it speaks.
+    // Once the sender waits, its protocol may be clear.
     if (isUnknown && detector && bytes.length > 0 && bytes.length !== this.#quietLength)
       this.#quiet = setTimeout(() => void this.#takeAll(true), QUIET_MS)
     if (bytes.length > (isUnknown ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes)) this.abort('frame_too_long')

@@ -3,12 +3,11 @@ import { RecentlyUsed } from '../admit/flood.ts'
 import type { Conversation } from '../conversation.ts'
 
 /**
- * The sessions of identified peers, by address and port; unidentified ones are not kept, and those whose device is not configured
- * are kept apart, so that forged sources push out no device.
- *
- * When another device uses the address of a peer, the address identifies nobody: its source was forged, or a carrier's NAT has
- * given its port to another device, and a datagram that names no device may be of either. It stays so until the first device names
- * itself again, or until its session would have been forgotten.
+ * The sessions of identified peers, by address and port. Unidentified peers have none, and those of unconfigured devices are
+ * kept separately, so that forged sources displace no device.
+ * When another device uses the address of a peer, the address identifies nobody: its source was forged, or a carrier's NAT
+ * has given its port to another device, and a datagram that names no device may be from either. This lasts until the first
+ * device names itself again, or until its session would have expired.
  */
 export class UdpSessions {
   readonly #idleMs: number
@@ -21,7 +20,7 @@ export class UdpSessions {
     this.#others = new RecentlyUsed(Math.ceil(max / OTHERS / 2), idleMs)
   }
 
-  /** The session of a peer; undefined also for an address that identifies nobody. */
+  /** Returns the session of a peer; undefined also for an address that identifies nobody. */
   find(remote: string): Conversation | undefined {
     const peer = this.#peerAt(remote)
     return peer?.isShared ? undefined : peer?.session
@@ -43,7 +42,7 @@ export class UdpSessions {
     if (isOther && !peer.isShared) this.#share(peer)
   }
 
-  /** The configured devices that have used an address which identifies nobody; undefined: it does. */
+  /** Returns the configured devices that have used an address which identifies nobody; undefined: it identifies its device. */
   sharing(remote: string): readonly string[] | undefined {
     const { device, isConfigured, isShared, other } = this.#peerAt(remote) ?? {}
     if (!isShared) return undefined

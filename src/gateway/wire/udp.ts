@@ -20,11 +20,10 @@ import { isMisunderstood, isStored, learnFrom, type PortRules, replacementIn } f
 import { UdpSessions } from './udp-sessions.ts'
 
 /**
- * Listens for trackers over UDP: a datagram is a frame, or several where the protocol has a framer for datagrams. Under
- * pressure, and above the limits of a sender, datagrams are dropped without an answer: the device sends again.
- *
- * The source of a datagram may be forged, so what is sent to it is never more than it sent, and nothing is answered that could
- * be an answer of another server: a datagram of one of our own ports, or one that says nothing of a known device.
+ * Listens for trackers over UDP: a datagram is a frame, or several if the protocol has a framer for datagrams. Under
+ * pressure, and above the limits of a sender, drops datagrams without an answer: the device sends again. The source of a
+ * datagram may be forged. So an answer is never longer than the datagram, and a datagram that may itself be an answer of a
+ * server gets none: one from a port of ours, or one without anything of a known device.
  */
 export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { networks, protocol } = endpoint
@@ -96,15 +95,15 @@ async function openSocket({ fds: [fd] = [], host, isShared, port }: ProtocolEndp
   return socket
 }
 
-/** What to log if the system gives a socket a smaller receive buffer than it was asked for. */
+/** Returns the log line for a socket that gets a smaller receive buffer than requested. */
 export function bufferShortage(size: number, platform = process.platform): string | undefined {
-  // Linux counts its own use of the memory, too, and says twice of what it gives.
+  // Linux includes its own overhead, and reports twice the usable size.
   const given = platform === 'linux' ? size / 2 : size
   if (given >= RECEIVE_BUFFER) return undefined
   return `the system gives UDP sockets a receive buffer of ${given >> 10} KiB, not ${RECEIVE_BUFFER >> 10} KiB: datagrams that come at once may be lost until their devices send them again; raise net.core.rmem_max to ${RECEIVE_BUFFER}`
 }
 
-/** Whether the shortage is logged: the system limits all sockets alike. */
+/** Whether the shortage is logged already: the system limits all sockets alike. */
 let isShortageLogged = false
 /** For what arrives while the process is busy for a moment. */
 const RECEIVE_BUFFER = 4 << 20
@@ -144,7 +143,7 @@ interface Sending {
   readonly known: Conversation | undefined
 }
 
-/** `flood` where a sender is above a limit. An identified peer has the limit of its device; all others share one. */
+/** Returns `flood` if a sender is above a limit. An identified peer has the limit of its device; all others share one. */
 function floodReason({ length }: Buffer, remote: string, { context: { flood }, known }: Sending): 'flood' | undefined {
   // Under a flood this is all that a datagram costs.
   if (known?.device === undefined && !flood.admit('unidentified', EVERYBODY, 0)) return 'flood'
@@ -157,7 +156,7 @@ function floodReason({ length }: Buffer, remote: string, { context: { flood }, k
 }
 
 const EVERYBODY = 'all networks'
-/** What a datagram counts at least, and one that nobody understands beside it: much of its time is not measured. */
+/** The least time that a datagram, or a part that nobody understands, counts: much of its cost is not measured. */
 export const LEAST_MS = 0.05
 const JUNK_MS = 0.2
 
@@ -235,7 +234,7 @@ function guessesOf({ detector }: UdpContext, { datagram, session }: Arrival): re
   return detector.budget.ofDatagram(session.remote, look)
 }
 
-/** What becomes of the frames of a datagram, read as one protocol. */
+/** Returns the outcome of a datagram's frames, read as one protocol. */
 async function takeAs(
   protocol: Protocol,
   { ingest, pressure, sessions }: UdpContext,
@@ -247,7 +246,7 @@ async function takeAs(
   sessions.remember(session)
   return work.finally(() => {
     pressure.addDatagram(-datagram.length, -frames.length)
-    // Its address may be forged: nothing is kept for ids that nobody has configured.
+    // Its address may be forged: nothing is kept for unconfigured ids.
     if (session.isConfigured) pressure.unfinished.look(session)
     else pressure.unfinished.drop(session)
   })
@@ -255,20 +254,23 @@ async function takeAs(
 
 const NOT_UNDERSTOOD: readonly Outcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]
 
-/** The reply to a peer whose address may be forged. */
+/** Returns the reply to a peer whose address may be forged. */
 function replyTo(outcome: Outcome, { device, remote }: Conversation, { flood }: UdpContext): Message['reply'] {
   if (outcome.status === 'stored') return device === undefined ? undefined : outcome.reply
   const isRefused = outcome.status === 'refused' && outcome.refusal !== undefined
   return isRefused && flood.admit('failures', networkOf(addressOf(remote)), 1) ? outcome.refusal : undefined
 }
 
-/** Addresses of this machine: a datagram that comes from one of them and from a port of ours is an answer of our own. */
+/** The addresses of this machine: a datagram from one of them and from a port of ours is an answer of our own. */
 function addressesOfMachine(): ReadonlySet<string> {
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   return new Set(['127.0.0.1', '::1', ...interfaces.map(({ address }) => address)])
 }
 
-/** The frames of a datagram and what is left of it. If no frame begins in it, all of it is one, unless it is blank. */
+/**
+ * Returns the frames of a datagram and the remaining bytes. A datagram in which no frame begins counts as one frame, unless
+ * it is blank.
+ */
 function framesOf(datagram: Buffer, { udp }: Protocol, session: Session): Buffer[] {
   if (!udp?.frame) return [datagram]
   const { frames, rest } = cut(datagram, udp.frame, session)

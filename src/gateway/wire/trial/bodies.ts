@@ -55,15 +55,15 @@ export class BodyCopy {
 }
 
 /**
- * The body of a request. It is read as it comes, before the request has its turn: a client that does not wait for answers may be
- * gone by then.
+ * The body of a request. It is read as it arrives, before the request has its turn, because a client that does not wait for
+ * answers may have left by then.
  */
 export class RequestBody {
   readonly copy: BodyCopy
   readonly #request: IncomingMessage
-  /** Whether all of it has come. */
+  /** Whether the whole body has arrived. */
   isEnded = false
-  /** What is read and not passed on. */
+  /** Chunks that are read and not passed on. */
   #read: Buffer[] = []
   readonly #beginning = Promise.withResolvers<void>()
 
@@ -74,19 +74,19 @@ export class RequestBody {
     request.on('error', () => {})
   }
 
-  /** Whether all of it has come, and is kept. */
+  /** Whether the whole body has arrived and is kept. */
   get isWhole(): boolean {
     return this.isEnded && !this.copy.isDropped
   }
 
-  /** Resolves once all of it has come, or after some ms; earlier if it is too long to be kept, or its client is gone. */
+  /** Resolves once the whole body has arrived, or after some ms; earlier if it is too long to keep, or its client has left. */
   async beginning(ms: number): Promise<void> {
     const timer = setTimeout(this.#beginning.resolve, ms)
     await this.#beginning.promise
     clearTimeout(timer)
   }
 
-  /** Passes it on: what has come already, and the rest as it comes. */
+  /** Passes the body on: the chunks that have arrived, and later ones as they arrive. */
   passTo(passed: ClientRequest): void {
     this.#request.off('data', this.#keep)
     for (const bytes of this.#read) passed.write(bytes)

@@ -15,8 +15,8 @@ interface Rules {
 }
 
 /**
- * Returns the device that the first bytes of a conversation name, or a request; undefined: they name none, or not yet. Nothing is
- * taken or noted.
+ * Returns the device that the first bytes of a conversation, or a request, name; undefined: none, or not yet. Stores and
+ * notes nothing.
  */
 export function deviceNamedIn(
   bytes: Buffer | HttpRequest,
@@ -46,7 +46,7 @@ function framesIn(
   return frame ? cut(bytes, frame, session, MOST_FRAMES).frames : [bytes]
 }
 
-/** A decoder that throws says nothing here: its fault is logged where the frame is taken. */
+/** The fault of a decoder that throws is logged when the frame is taken, not here. */
 function deviceIn(frame: Buffer | HttpRequest, protocol: Protocol, session: Session): string | undefined {
   try {
     const { device, fixes = [] } = decodeFrame(protocol, frame, session)

@@ -3,8 +3,8 @@ import { type LookupAddress, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
 /**
- * The addresses of a host, for sockets. They are asked for once at a time, and what was known is used meanwhile, and while nobody
- * answers: a name server that hangs would hold up each connection, and Node's threads with it.
+ * The addresses of a host, for sockets. At most one lookup runs at a time; until it ends, or if it fails, the earlier
+ * addresses are used. A name server that hangs would otherwise hold up each connection, and Node's threads with it.
  */
 export class KnownHost {
   readonly #ask: () => Promise<LookupAddress[]>

@@ -7,7 +7,7 @@ import { LEFT_MS, type OldServer } from './old-server.ts'
  * requests that had come are answered.
  */
 export class OldConnection extends Agent {
-  /** Whether nothing may be passed on any more: the client is gone, and the time of the old server to answer is over. */
+  /** Whether nothing may be passed on any more: the client has left, and the old server's time to answer is over. */
   isOver = false
   readonly #server: OldServer
   readonly #client: Socket

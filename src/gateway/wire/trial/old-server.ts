@@ -6,7 +6,7 @@ import { observations } from '../../../observe/observations.ts'
 import { joined, say } from '../../../texts/text.ts'
 import { KnownHost } from './known-host.ts'
 
-/** The old server behind a listener: connections to it, and whether it can be reached. */
+/** The old server of a listener: opens connections to it, and knows whether it can be reached. */
 export class OldServer {
   readonly host: string
   readonly port: number
@@ -26,8 +26,8 @@ export class OldServer {
   }
 
   /**
-   * Opens a connection, which the caller ends. That it fails is noted; its error is the caller's. `isFed`: a tracker that we answer
-   * misses nothing if it fails.
+   * Opens a connection, which the caller ends. Notes a failure; the caller handles the error. `isFed`: waybridge answers the
+   * tracker, which misses nothing if the connection fails.
    */
   connect({ allowHalfOpen = true, isFed = false } = {}): Socket {
     const { host, port } = this
@@ -113,7 +113,7 @@ export class ByteRoom {
   }
 }
 
-/** How long we wait for a tracker that has begun to speak to name itself. */
+/** How long to wait for a tracker that has begun to send to name itself. */
 export const NAMED_MS = 2000
 /** How long the old server has to answer, or to end, once the tracker is gone. */
 export const LEFT_MS = 10_000

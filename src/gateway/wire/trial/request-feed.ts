@@ -5,8 +5,8 @@ import { LEFT_MS, type OldServer } from './old-server.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * Sends requests that we answer to the old server, too, and drops its answers: those of one client in their order. If the old server
- * falls behind, it does not get all.
+ * Sends requests that waybridge answers to the old server too, and drops its answers. Keeps the order of each client. If the
+ * old server falls behind, some are left out.
  */
 export class RequestFeed {
   readonly #trial: Pick<Trial, 'feeding' | 'server'>
@@ -61,7 +61,7 @@ class FeedAgent extends Agent {
   }
 }
 
-/** What the old server is asked: what the client has asked. Node speaks HTTP/1.1, in which the host is a must. */
+/** Returns the request to the old server, equal to the client's. Node speaks HTTP/1.1, which requires the host. */
 export function targetOf(
   { headers, httpVersion, method, rawHeaders, url }: IncomingMessage,
   server: Pick<OldServer, 'host' | 'port'>,

@@ -13,8 +13,8 @@ import { replyBytes, type Trial } from './trial.ts'
 export type CopyContext = Pick<Shared, 'limits' | 'pressure'> & PortRules & { readonly trial: Trial }
 
 /**
- * The copy of a connection to the old server: its frames are taken as those of any connection, but nothing waits for them, and the
- * answers of the old server are compared with ours. What there is no room for is missed. Nothing in here throws.
+ * The copy of a connection to the old server. Its frames are taken like those of any connection, but nothing waits for them,
+ * and the old server's answers are compared with ours. Frames without room in memory are missed. No method throws.
  */
 export class StreamCopy {
   partialBytes = 0
@@ -25,7 +25,7 @@ export class StreamCopy {
   #isTaking = false
   /** Whether frames are cut that the comparison does not know yet. */
   #isCut = false
-  /** Whether it is known who sends, and in which protocol. */
+  /** Whether the sender and its protocol are known. */
   #isSettled = false
   /** Whether what the connection brings is not looked at any more. */
   #isOver = false
@@ -58,7 +58,7 @@ export class StreamCopy {
     this.#comparison.heard(bytes, this.#isCut || this.#stream.received.bytes.length > 0)
   }
 
-  /** The connection is over; what has come of it is still taken. */
+  /** Ends the connection; bytes that have arrived are still taken. */
   ended(): void {
     this.#hasEnded = true
     if (this.#isTaking) return
@@ -79,7 +79,7 @@ export class StreamCopy {
     journal.gone(this.session)
   }
 
-  /** There is no room for the incomplete frame: the rest of the connection is missed. */
+  /** There is no room for the incomplete frame: everything else on the connection is missed. */
   abort(): void {
     this.#missed()
     this.#isOver = true
@@ -108,7 +108,7 @@ export class StreamCopy {
     void this.#context.trial.during(work)
   }
 
-  /** Takes frames until none is complete. What passes to the old server has its turn first, and between them. */
+  /** Takes frames until none is complete. Passing data to the old server has priority, also between frames. */
   async #takeAll(isQuiet: boolean): Promise<void> {
     const stream = this.#stream
     if (isQuiet) {
@@ -126,7 +126,7 @@ export class StreamCopy {
     }
   }
 
-  /** Takes the frames of a group; while it is not known who sends, resolves once they are taken. */
+  /** Takes the frames of a group; while the sender is unknown, resolves once they are taken. */
   async #takeGroup({ bytes, frames, noise, protocol, taken }: FrameGroup): Promise<void> {
     const { pressure, trial } = this.#context
     const { session } = this
@@ -184,12 +184,12 @@ export class StreamCopy {
     if (this.#hasEnded) return this.#finish()
     if (this.#isOver || bytes.length === 0) return
     if (bytes.length > limits.max_frame_bytes) return this.abort()
-    // Once the sender waits, it may be clear what it speaks.
+    // Once the sender waits, its protocol may be clear.
     if (!this.#isSettled && detector && bytes.length !== this.#quietLength)
       this.#quiet = setTimeout(() => this.#take(true), QUIET_MS)
   }
 }
 
 const NOTHING = Buffer.alloc(0)
-/** Of one connection that sends faster than its copy is read: the rest of it is missed. */
+/** For one connection that sends faster than its copy is read: later bytes are missed. */
 const MOST_BEHIND = 16 << 20

@@ -69,7 +69,7 @@ export class TrialConnections {
     socket.on('data', receive).on('end', pass).on('error', destroy).on('close', release)
   }
 
-  /** Passes on all that both say, as it is. `first`: what the tracker has said already. */
+  /** Passes on what both ends send, unchanged. `first`: what the tracker has sent so far. */
   #pass(tracker: Socket, origin: Origin, first?: Buffer): void {
     const { port, trial } = this.#context
     const copy = new StreamCopy(this.#context, sessionOf('tcp', origin, { port, trial }))
@@ -82,7 +82,7 @@ export class TrialConnections {
     tracker.on('close', () => {
       if (this.#isClosing) copy.session.endFor('shutdown')
       copy.ended()
-      // Nobody waits for it any more, and it may take the system minutes to give up.
+      // The connection is no longer needed, and the system may take minutes to give it up.
       if (old.connecting) old.destroy()
     })
     if (first?.length) {
@@ -92,7 +92,10 @@ export class TrialConnections {
     if (tracker.readableEnded) old.end()
   }
 
-  /** Sends what a tracker says to the old server, too, and drops its answers. If it falls behind, it gets nothing more. */
+  /**
+   * Sends the tracker's data to the old server too, and drops its answers. If the old server falls behind, it gets nothing
+   * more.
+   */
   #feed(tracker: Socket): void {
     const { feeding, server } = this.#context.trial
     const old = server.connect({ isFed: true })
@@ -117,7 +120,7 @@ export class TrialConnections {
   }
 }
 
-/** Passes on what one end says to the other: bytes, its end, or a reset. `copy` gets the bytes once they are on their way. */
+/** Passes on what one end sends to the other: bytes, its end, or a reset. `copy` gets the bytes once they are sent. */
 function passOn(from: Socket, to: Socket, copy: (bytes: Buffer) => void): void {
   from.on('data', (bytes: Buffer) => {
     if (!to.writable) return
@@ -143,8 +146,8 @@ function restarted(timer: NodeJS.Timeout, done: () => void, ms: number): NodeJS.
   return setTimeout(done, ms)
 }
 
-/** How long we wait until a tracker has said something. */
+/** How long to wait until a tracker has sent something. */
 const SILENT_MS = 10_000
 const MOST_HELD = 4096
-/** What may wait for an old server that only listens, of one connection. */
+/** The most unsent bytes of one connection to an old server whose answers are dropped. */
 const MOST_UNSENT = 256 << 10

@@ -21,13 +21,16 @@ interface PeersContext extends Pick<Shared, 'journal' | 'pressure'> {
   readonly sessions: Pick<UdpSessions, 'find'>
   /** Whether there is time to read a datagram. */
   readonly admits: (datagram: Buffer, session: Conversation) => boolean
-  /** Counts the time that one of an unidentified peer has taken, ms. */
+  /** Counts the processing time of a datagram from an unidentified peer, ms. */
   readonly tookUnidentified: (ms: number) => void
   /** Cuts a datagram into the frames of a protocol. */
   readonly framesOf: (datagram: Buffer, protocol: Protocol, session: Conversation) => Buffer[]
 }
 
-/** The peers of a listener for datagrams with an old server: each has a socket of its own to that, so that answers find back. */
+/**
+ * The peers of a UDP listener with an old server: each has its own socket to that server, so that answers reach the right
+ * peer.
+ */
 export class TrialPeers {
   readonly #context: PeersContext
   /** By address and port, the one that was heard longest ago first. */
@@ -79,7 +82,7 @@ export class TrialPeers {
   }
 }
 
-/** A peer, and the socket that stands for it at the old server. */
+/** A peer, and the socket that represents it to the old server. */
 class TrialPeer {
   readonly session: Conversation
   protocol: Protocol | undefined
@@ -88,7 +91,7 @@ class TrialPeer {
   readonly #old: Socket
   readonly #comparison: AnswerComparison
   readonly #closed: () => void
-  /** What waits until the address of the old server is known. */
+  /** Datagrams that wait until the address of the old server is known. */
   #waiting: Buffer[] | undefined = []
   #isFed = false
   #isClosed = false
@@ -103,7 +106,7 @@ class TrialPeer {
     this.#comparison = new AnswerComparison((compared) => trial.compared(this.session, this.protocol, compared))
     this.#old = createSocket({ type: server.host.includes(':') ? 'udp6' : 'udp4', lookup: server.known.lookupOne })
     this.#old.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
-      // A device that we answer misses nothing.
+      // A device that waybridge answers misses nothing.
       if (!this.#isFed) server.unanswered(code)
       if (this.#waiting) this.close()
     })
@@ -131,7 +134,7 @@ class TrialPeer {
     if (isUnidentified) tookUnidentified(performance.now() - began)
   }
 
-  /** The device is answered by us; the old server gets its datagrams all the same. */
+  /** Sends a datagram to the old server although waybridge answers the device. */
   feed(datagram: Buffer): void {
     this.#isFed = true
     this.#pass(datagram)

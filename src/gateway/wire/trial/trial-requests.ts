@@ -18,7 +18,7 @@ interface RequestsContext extends Pick<Shared, 'detector' | 'limits'> {
   readonly trial: Trial
   readonly protocol: Protocol
   readonly port: number
-  /** Answers the requests of devices that we answer ourselves. */
+  /** Answers the requests of devices that waybridge answers itself. */
   readonly exchanges: Pick<HttpExchanges, 'answer'>
 }
 
@@ -157,7 +157,7 @@ interface PassedRequest {
   readonly status: number
 }
 
-/** Gives an answer to the client as it is, at the pace of the client; it is read to its end also if the client is gone. */
+/** Passes an answer to the client unchanged, at the client's pace; reads it to its end even if the client has left. */
 function giveAnswer(from: IncomingMessage, response: ServerResponse): void {
   const { httpVersion, socket } = response.req
   if (socket.destroyed) return
@@ -197,7 +197,7 @@ function requestOf({ method = '', url: uri = '', headers }: IncomingMessage, bod
   return { method, uri, headers: headers as HttpRequest['headers'], body }
 }
 
-/** What is compared of an answer: its status and its body. */
+/** Returns the compared parts of an answer: its status and its body. */
 function bytesOf({ status, body }: Pick<HttpReply, 'status' | 'body'>): Buffer {
   return Buffer.concat([Buffer.from(`${status} `), body])
 }

@@ -10,14 +10,17 @@ import { timeBytesOf } from '../../trial/time-bytes.ts'
 import type { ProtocolEndpoint, Shared } from '../listener.ts'
 import { ByteRoom, OldServer } from './old-server.ts'
 
-/** A listener with an old server, which gets what trackers send and answers them. We read a copy, which nothing waits for. */
+/**
+ * A listener with an old server, which gets and answers the trackers' messages. Waybridge reads a copy, and nothing waits for
+ * it.
+ */
 export class Trial implements TrialMode {
   readonly push: boolean
   readonly server: OldServer
   readonly #shared: Shared
   readonly #of: TrialShared
   readonly #working = new Set<Promise<unknown>>()
-  /** What waits for the old server of trackers that we answer. */
+  /** Room for data that wait for the old server, of trackers that waybridge answers. */
   readonly feeding = new ByteRoom(MOST_FED_BYTES)
   readonly #taking = new ByteRoom(MOST_BYTES)
 
@@ -32,7 +35,7 @@ export class Trial implements TrialMode {
     return this.#taking.isFull
   }
 
-  /** Whether there may be devices that we answer: then the old server gets nothing until it is known who sends. */
+  /** Whether waybridge may answer some devices: the old server then gets nothing until the sender is known. */
   get hasSwitched(): boolean {
     return this.#of.replica.roster.hasSwitched
   }
@@ -43,7 +46,7 @@ export class Trial implements TrialMode {
     return entry?.trial === 'off' ? entry : undefined
   }
 
-  /** Takes the copy of a frame. Resolves with what became of it; never rejects. */
+  /** Takes the copy of a frame. Resolves to its outcome; never rejects. */
   take(frame: Buffer | HttpRequest, session: Conversation, protocol: Protocol): Promise<Outcome> {
     const bytes = FRAME_BYTES + (Buffer.isBuffer(frame) ? frame.length : frame.uri.length + frame.body.length)
     this.#taking.take(bytes)
@@ -83,13 +86,13 @@ export class Trial implements TrialMode {
     logFault(this.#shared.logger, error, { what: 'fault in the copy of a trial' })
   }
 
-  /** Resolves once what has come is taken. */
+  /** Resolves once everything that has arrived is taken. */
   async close(): Promise<void> {
     this.server.close()
     while (this.#working.size > 0) await Promise.allSettled(this.#working)
   }
 
-  /** What is wrong with our copy harms nothing that passes. */
+  /** A fault in our copy must not harm what is passed on. */
   #guarded(work: () => void): void {
     guarded(work, (error) => this.fault(error))
   }
@@ -110,7 +113,7 @@ function senderOf({ device, presented, secret }: Conversation, protocol: Protoco
   return { device, protocol: protocol?.name ?? '', secrets: [secret, presented] }
 }
 
-/** Of the copies of all connections of a listener: frames that are being stored, with what is decoded of each. */
+/** For the copies of all connections of a listener: bytes of frames being stored, with their decoded messages. */
 const MOST_BYTES = 16 << 20
 const FRAME_BYTES = 3000
 const MOST_FED_BYTES = 16 << 20

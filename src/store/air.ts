@@ -11,7 +11,7 @@ import type { Shard, Store } from './shards.ts'
  * All big-endian; lua/air.lua adds two of them up.
  */
 
-/** What a device carried on the air on one local day. */
+/** Data volume of a device on one local day. */
 export interface AirDay {
   readonly bytes: number
   /** That began. */
@@ -32,8 +32,8 @@ export async function addAir(
 }
 
 /**
- * What a device carried on some local days, each by when it begins, ms UTC; undefined where nothing is known. All shards are asked: what
- * was noted while the data had fewer of them stays where it is.
+ * Resolves to the data volume of a device on some local days, each by its begin, ms UTC; undefined if nothing is known. Asks
+ * all shards, because volumes noted when there were fewer shards stay in their old shard.
  */
 export async function readAir(redis: Store, device: string, days: readonly number[]): Promise<(AirDay | undefined)[]> {
   return Promise.all(
@@ -46,7 +46,7 @@ export async function readAir(redis: Store, device: string, days: readonly numbe
   )
 }
 
-/** Deletes what is noted of devices on some days, in all shards. */
+/** Deletes the data volumes of devices on some days, in all shards. */
 export async function forgetAir(redis: Store, devices: Iterable<string>, days: readonly number[]): Promise<void> {
   const ids = [...devices]
   await redis.inShards((shard) => Promise.all(days.map((day) => shard.hdel(shard.keyNames.air(day), ...ids))))

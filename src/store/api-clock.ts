@@ -1,7 +1,7 @@
 import { keys } from './keys.ts'
 import type { Redis } from '../redis/connection.ts'
 
-/** The clock of the tracking API, as its `Date` says: how far it is ahead of that of Redis, ms. */
+/** The clock of the tracking API, by its `Date` header: how far it is ahead of Redis' clock, ms. */
 export interface ApiClock {
   readonly aheadOfRedisMs: number
 }
@@ -12,7 +12,7 @@ export async function noteClockOfApi(redis: Redis, aheadOfUsMs: number): Promise
   await redis.set(keys.apiClock, JSON.stringify(clock), 'PX', API_CLOCK_KEPT_MS)
 }
 
-/** What was last noted of the tracking API's clock; undefined if nothing was noted recently. */
+/** Resolves to the latest note on the tracking API's clock; undefined if there is no recent one. */
 export async function clockOfApi(redis: Redis): Promise<ApiClock | undefined> {
   const text = await redis.get(keys.apiClock)
   return text === null ? undefined : (JSON.parse(text) as ApiClock)

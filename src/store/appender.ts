@@ -13,7 +13,7 @@ export interface Stored {
   refused: boolean
 }
 
-/** What stores the fixes of a gateway. */
+/** Stores the fixes of a gateway. */
 export type FixAppender = Pick<Appender, 'append' | 'count' | 'close'>
 
 /** Stores the fixes of a gateway in all shards. `options`: as for one shard. */
@@ -39,9 +39,7 @@ export class Appender {
     this.#tidying = everySecond({ tidy: () => this.#tidy() })
   }
 
-  /**
-   * Resolves once every record is on disk in Redis. Rejects if that is not certain: then nothing may be acknowledged.
-   */
+  /** Resolves once every record is on disk in Redis. Rejects if that is not certain; then nothing may be acknowledged. */
   append(item: Storable): Promise<Stored> {
     const duplicates = this.#options.duplicates?.in(this.#shard)
     let weight = 0
@@ -50,13 +48,13 @@ export class Appender {
     return this.#group(item, weight)
   }
 
-  /** Counts fixes none of which has to be stored. Redis gets the counts with the next call, or within a second. */
+  /** Counts fixes that need not be stored. Redis gets the counts with the next call, or within a second. */
   count(filtered: readonly string[]): void {
     add(this.#counted, 'received', filtered.length)
     for (const reason of filtered) add(this.#counted, `filtered:${reason}`, 1)
   }
 
-  /** Resolves when Redis has the counts, or cannot be told. */
+  /** Resolves when Redis has the counts, or cannot be reached. */
   async close(): Promise<void> {
     await this.#tidying.stop()
     await this.#flush()
@@ -101,7 +99,7 @@ export class Appender {
   }
 }
 
-/** An appender for each shard: what is of a device goes to its shard, in one call. */
+/** An appender for each shard: everything of a device goes to its shard, in one call. */
 class ShardedAppender implements FixAppender {
   readonly #store: Store
   readonly #appenders: readonly Appender[]
@@ -125,9 +123,9 @@ class ShardedAppender implements FixAppender {
 }
 
 /*
- * What weighs a call: about what it costs Redis, so that no input makes a call longer than 20 ms. Dearest are fixes of many spans
- * (a run for each, with marks of its own), and look-ups among the marks of a full span. The first fix of a device, and of a
- * span, costs Redis three times as much as the next ones: its marks, and where they are accounted for, are new.
+ * The weight of a call, roughly its cost in Redis, so that no input makes a call longer than 20 ms. Most expensive are fixes
+ * of many spans (each is a run with its own marks), and look-ups among the marks of a full span. The first fix of a device,
+ * and of a span, costs three times as much as the next ones, because its marks and their accounting are new.
  */
 const BYTE_WEIGHT = 4
 const GROUP = { inFlight: 2, maxWeight: 400_000, apartMs: 30, enough: 1 << 15 }

@@ -20,7 +20,7 @@ export interface ArrivedSender {
   /** The likeliest of them. */
   readonly guessed?: string
   readonly device?: string
-  /** Whether the protocol is a guess that nothing proves: its fixes are held with their frames. */
+  /** Whether the protocol is an unproven guess: its fixes are held with their frames. */
   readonly isGuess?: boolean
   /** The first bytes of a sender that no protocol understood, as hex. */
   readonly bytes?: string
@@ -30,8 +30,8 @@ export interface ArrivedSender {
 }
 
 /**
- * The arrivals, latest first, with the number of held fixes of each device. A configured device is among them only
- * while fixes are held that are not taken for its own. Only arrivals that `isWanted` accepts are counted and returned.
+ * Resolves to the arrivals, latest first, with the number of held fixes of each device. A configured device is included only
+ * while fixes of senders that were not accepted are held. Only arrivals that `isWanted` accepts are counted and returned.
  */
 export async function surveyArrivals(
   redis: Store,
@@ -54,8 +54,8 @@ export async function surveyArrivals(
 }
 
 /**
- * The senders that were not understood, latest first, read in slices between which Redis does other things. One that moves on
- * meanwhile may come twice.
+ * Yields the senders that were not understood, latest first, read in slices between which Redis does other work. A sender
+ * that moves in between may come twice.
  */
 export async function* sendersNotUnderstood(redis: Store): AsyncGenerator<ArrivedSender> {
   for (let at = 0; ; at += SLICE) {
@@ -65,7 +65,7 @@ export async function* sendersNotUnderstood(redis: Store): AsyncGenerator<Arrive
   }
 }
 
-/** What a device sent last while it was not configured; undefined where that is not known. */
+/** Resolves to the last message of a device from the time before it was configured; undefined if unknown. */
 export async function readArrival(redis: Store, device: string): Promise<ArrivedSender | undefined> {
   const json = await redis.hget(keys.arrivedDevices, sameId(device))
   return json === null ? undefined : (JSON.parse(json) as ArrivedSender)

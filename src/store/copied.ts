@@ -20,7 +20,7 @@ import type { CopiedPart, Position } from './record.ts'
  * All big-endian. Each copy has a cursor in each log that it gets (lua/copies.lua). The list is trimmed to the slowest.
  */
 
-/** Which logs the fixes of a company are written to, names with a space between; '' is none. */
+/** The logs to which the fixes of a company are written: names separated by spaces; '' is none. */
 export interface CompanyLogs {
   /** Of a fix that gets a lane when it comes. */
   readonly arriving: string
@@ -28,7 +28,7 @@ export interface CompanyLogs {
   readonly unassigned: string
   /** Of a fix that was held without a route, and gets a lane. */
   readonly released: string
-  /** Whether a copy wants what trackers say beside the position. */
+  /** Whether a copy wants the values that trackers send beside the position. */
   readonly hasSaid: boolean
 }
 
@@ -37,12 +37,12 @@ export function logOf(company: string, isWithoutRoute: boolean): string {
   return isWithoutRoute ? `${company}~` : company
 }
 
-/** The other log of the same company: with the fixes without a route, or without them. */
+/** Returns the other log of the same company: with or without the fixes that have no route. */
 export function otherLogOf(log: string): string {
   return log.endsWith('~') ? log.slice(0, -1) : `${log}~`
 }
 
-/** The company whose log it is. */
+/** Returns the company of a log. */
 export function companyOfLog(log: string): string {
   return log.endsWith('~') ? log.slice(0, -1) : log
 }
@@ -58,7 +58,7 @@ export interface CopiedFix extends Position {
   readonly said?: Said
 }
 
-/** What a fix says beside its position. */
+/** What a fix has beside its position. */
 type Beside = Pick<CopiedFix, 'altitude' | 'satellites' | 'said'>
 
 interface CopiedPlace {
@@ -66,7 +66,10 @@ interface CopiedPlace {
   readonly lane?: { readonly courier: string; readonly route: string }
 }
 
-/** Records of a part as store.lua wants them for logs: each with what only the logs keep of it behind it. */
+/**
+ * Returns the records of a part in the form that store.lua needs for logs: each followed by the bytes that only the logs
+ * keep.
+ */
 export function withCopied(
   records: Buffer,
   { positions, beside, place, logs, hasSaid }: CopiedRecords,
@@ -95,7 +98,7 @@ export function withCopied(
   return { records: bytes, copied: { logs, ownLength, head: headOf(place, said !== undefined) } }
 }
 
-/** What each fix says; undefined: none says anything. */
+/** Packs the values beside each position; undefined: there are none. */
 function packAll(beside: readonly Beside[], room: number): Buffer[] | undefined {
   if (!beside.some((each) => each.said)) return undefined
   const said = beside.map((each) => packSaid(each.said, room))
@@ -103,7 +106,7 @@ function packAll(beside: readonly Beside[], room: number): Buffer[] | undefined 
 }
 
 interface CopiedRecords {
-  /** The positions of the records, with their times in UTC, and what else their fixes say. */
+  /** Positions of the records, with times in UTC, and the other values of their fixes. */
   readonly positions: readonly Position[]
   readonly beside: readonly Beside[]
   readonly place: CopiedPlace
@@ -111,7 +114,7 @@ interface CopiedRecords {
   readonly hasSaid: boolean
 }
 
-/** The head of a place, as it was packed before: lanes stay the same objects. */
+/** Returns the packed head of a place from a cache: lanes stay the same objects. */
 function headOf(place: CopiedPlace, isSaid: boolean): Buffer {
   const { device, lane } = place
   const known = lane && heads.get(lane)
@@ -176,7 +179,7 @@ export function countCopied(entry: Buffer): number {
   return count
 }
 
-/** The entry with the fixes of devices deleted; undefined: it has none of them. */
+/** Returns the entry without the fixes of some devices; undefined: it has none of them. */
 export function withoutDevices(entry: Buffer, isOf: (device: string) => boolean): Buffer | undefined {
   const kept: Buffer[] = []
   let isChanged = false
@@ -188,7 +191,7 @@ export function withoutDevices(entry: Buffer, isOf: (device: string) => boolean)
   return isChanged ? Buffer.concat(kept) : undefined
 }
 
-/** One fix as an entry of its own. */
+/** Packs one fix as an entry of its own. */
 export function packCopied({ device, courier, route, ...fix }: CopiedFix): Buffer {
   const said = packSaid(fix.said, MOST_BYTES)
   const lane = courier === undefined || route === undefined ? undefined : { courier, route }
@@ -203,7 +206,7 @@ interface Section {
   readonly count: number
   /** Undefined: its fixes were deleted. */
   readonly head?: { readonly place: Pick<CopiedFix, 'device' | 'courier' | 'route'>; readonly hasSaid: boolean }
-  /** Where it begins and ends, and where its first fix is. */
+  /** Its begin and end, and the begin of its first fix. */
   readonly from: number
   readonly first: number
   readonly end: number
@@ -254,8 +257,8 @@ function readFix(entry: Buffer, at: number): Omit<CopiedFix, 'device'> {
 }
 
 /**
- * What a tracker said, as bytes: a mask of what is there, then voltages in mV (3 bytes each), percent in hundredths, the length of the
- * driver and the driver, and a mask of alarms. Nothing, where nothing is said, or where it does not fit.
+ * Packs the values of a tracker: a mask of the present ones, then voltages in mV (3 bytes each), percentages in hundredths,
+ * the length of the driver and the driver, and a mask of alarms. Empty if there are no values, or if they do not fit.
  */
 function packSaid(said: Said | undefined, room: number): Buffer {
   if (!said) return NOTHING
@@ -332,7 +335,7 @@ const HAS_PERCENT = 256
 const HAS_DRIVER = 512
 const HAS_ALARMS = 1024
 const MOST_DRIVER = 64
-/** Room for all that can be said: the driver has three bytes a character at most. */
+/** Room for all possible values; the driver has at most three bytes a character. */
 const SCRATCH = Buffer.alloc(16 + 3 * MOST_DRIVER)
 const MOST_MV = 0xffffff
 const PLACE_BYTES = 31

@@ -37,7 +37,7 @@ export interface CopyPlace {
   readonly log: string
 }
 
-/** Has copies get logs from now on, where they do not yet, and notes that they are configured. */
+/** Creates missing logs of copies, and notes that the copies are configured. */
 export async function enterCopies(redis: Store, places: readonly CopyPlace[]): Promise<void> {
   const args = [SEEN_AGAIN_MS, ...places.flatMap(({ copy, log }) => [copy, log])]
   if (places.length > 0) await redis.inShards((shard) => run(shard, 'enter_copies', args))
@@ -111,7 +111,7 @@ export async function forgottenIn(shard: Shard, log: string): Promise<number> {
   return Number(await shard.hget(shard.keyNames.copiedForgotten, log))
 }
 
-/** What becomes of fixes that a cursor passes. */
+/** What happens to fixes that a cursor passes. */
 export interface CopyProgress {
   /** The entry at which the cursor is, and the one to which it moves; `last`: the `entryMark` of the one before that. */
   readonly from: number
@@ -121,7 +121,7 @@ export interface CopyProgress {
   readonly delivered: number
   readonly discarded: number
   readonly parked?: readonly ParkedCopy[]
-  /** Of the worker that sends the copy; '': nobody's turn is needed. */
+  /** The turn of the worker that sends the copy; '': no turn is needed. */
   readonly token: string
   /** How often fixes had been deleted from the log when they were read; undefined: it does not matter. */
   readonly forgotten?: number
@@ -134,14 +134,14 @@ export interface ParkedCopy extends RefusalReason {
   readonly fix: CopiedFix
 }
 
-/** By what an entry is recognised: a primary that takes over may give its number to another one. */
+/** Identifies the content of an entry, because after a failover another entry may have the same number. */
 export function entryMark(entry: Buffer): string {
   return hash('sha1', entry)
 }
 
 /**
- * Moves the cursor of a copy, unless it is elsewhere, the turn is another worker's, fixes were deleted from the log, or it has other entries.
- * Returns where the cursor is by then; undefined: the copy does not get the log.
+ * Moves the cursor of a copy, unless it is elsewhere, another worker has the turn, fixes were deleted from the log, or the
+ * log has other entries. Resolves to the position of the cursor; undefined: the copy does not get the log.
  */
 export async function advanceCopy(
   shard: Shard,
@@ -155,7 +155,7 @@ export async function advanceCopy(
   return answer === null ? undefined : answer === 1 ? to : -1 - answer
 }
 
-/** Discards what waits of a copy before an entry. Returns how many fixes it was. */
+/** Discards the waiting fixes of a copy before an entry. Resolves to their number. */
 export async function discardCopied(shard: Shard, place: CopyPlace, until: number): Promise<number> {
   let discarded = 0
   for (;;) {
@@ -171,8 +171,9 @@ export async function discardCopied(shard: Shard, place: CopyPlace, until: numbe
 }
 
 /**
- * Ends that a copy gets a log, unless a process had it configured lately. `isReplaced`: it gets the other log of the company by now; then
- * what was written before is sent first. Returns how many fixes are discarded by that; undefined: none is, it stays.
+ * Ends that a copy gets a log, unless a process had it configured recently. `isReplaced`: the copy now gets the other log of
+ * the company, and earlier fixes of this one are sent first. Resolves to the number of discarded fixes; undefined: none, the
+ * log stays.
  */
 export async function leaveCopy(
   shard: Shard,
@@ -203,8 +204,8 @@ export async function releaseCopy(shard: Shard, copy: string, token: string): Pr
 }
 
 /**
- * Deletes what waits, and what is parked, of devices for copies. `isReached`: the logs in which it is deleted. Returns how many
- * fixes waited, in all logs, and were parked.
+ * Deletes the waiting and the parked fixes of devices for copies. `isReached`: the logs to delete from. Resolves to the
+ * number of waiting fixes, in all logs, and of parked ones.
  */
 export async function forgetCopied(
   shard: Shard,
@@ -224,7 +225,10 @@ export async function forgetCopied(
   return forgotten
 }
 
-/** Deletes fixes from the entries of a log up to a number, whatever is written and trimmed meanwhile. Returns how many. */
+/**
+ * Deletes fixes from the entries of a log up to a number, whatever is written and trimmed in between. Resolves to their
+ * number.
+ */
 async function forgetInLog(
   shard: Shard,
   { log, entries }: Pick<CopyLog, 'log' | 'entries'>,
@@ -271,12 +275,12 @@ export async function settleParked(
   return (await run(shard, 'settle_parked', [copy, entry, fate], copy)) as number
 }
 
-/** Has what is parked of a copy tried again, in all shards. Returns how many fixes. */
+/** Makes the parked fixes of a copy due again, in all shards. Resolves to their number. */
 export function retryCopy(redis: Store, copy: string): Promise<number> {
   return inAllShards(redis, 'retry_copy', copy)
 }
 
-/** Deletes what is parked of a copy, in all shards. Returns how many fixes. */
+/** Deletes the parked fixes of a copy, in all shards. */
 export function discardParkedCopies(redis: Store, copy: string): Promise<number> {
   return inAllShards(redis, 'discard_parked', copy)
 }
@@ -286,12 +290,12 @@ async function inAllShards(redis: Store, script: Script, copy: string): Promise<
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The first parked fixes of a copy, as they are stored. */
+/** Resolves to the first parked fixes of a copy, as stored. */
 export function parkedCopies(shard: Shard, copy: string, most: number): Promise<Buffer[]> {
   return shard.lrangeBuffer(shard.keyNames.copyParked(copy), 0, most - 1)
 }
 
-/** Whether a fix is still parked as it was read. */
+/** Resolves to whether a fix is still parked, unchanged. */
 export async function isParked(shard: Shard, copy: string, entry: Buffer): Promise<boolean> {
   return (await shard.lpos(shard.keyNames.copyParked(copy), entry)) !== null
 }
@@ -306,7 +310,7 @@ export interface CopyRefusal extends RefusalReason {
   readonly lastAt: number
 }
 
-/** What is parked of a copy, in all shards. */
+/** Resolves to the parked fixes of a copy, in all shards, by refusal. */
 export async function copyRefusals(redis: Store, copy: string): Promise<CopyRefusal[]> {
   const entries = (await redis.inShards((shard) => parkedCopies(shard, copy, MOST_PARKED))).flat()
   const found = new Map<string, CopyRefusal>()
@@ -322,7 +326,7 @@ export async function copyRefusals(redis: Store, copy: string): Promise<CopyRefu
   return [...found.values()]
 }
 
-/** Notes that what is parked of a copy was tried again. */
+/** Notes that the parked fixes of a copy were tried again. */
 export async function endRetry(shard: Shard, copy: string): Promise<void> {
   await shard.hdel(shard.keyNames.copyCounts, `${copy} retry`)
 }
@@ -342,20 +346,20 @@ export function readParked(entry: Buffer): ParkedCopy {
   return { ...head, fix }
 }
 
-/** What of a copy is where, in all shards. */
+/** Where the fixes of a copy are, in all shards. */
 export interface CopyAccount {
   readonly copy: string
   readonly waiting: number
   readonly delivered: number
   readonly parked: number
   readonly discarded: number
-  /** Fixes that its cursors have passed, minus what became of them: 0. */
+  /** Fixes that its cursors have passed, minus those with a known outcome: 0. */
   readonly difference: number
   /** Why the last fix was parked. */
   readonly refusal?: RefusalReason & { readonly at: number }
 }
 
-/** The account of each of these copies. */
+/** Resolves to the account of each of these copies. */
 export async function copyAccounts(redis: Store, copies: readonly string[]): Promise<CopyAccount[]> {
   if (copies.length === 0) return []
   const ofShards = await redis.inShards(async (shard) => {
@@ -410,7 +414,7 @@ function run(shard: Shard, script: Script, args: readonly (string | number | Buf
   return shard.run(script, [...touched, ...own], args)
 }
 
-/** How often a process notes that a copy is configured, and for how long it may be silent of it. */
+/** How often a process notes that a copy is configured. */
 const SEEN_AGAIN_MS = 3000
 const SILENT_MS = 10_000
 /** Fixes that stay parked of a copy in a shard; beyond that the oldest are discarded. */

@@ -8,8 +8,8 @@ import { packDevice, packRedelivered, type Position } from './record.ts'
 import type { Shard, Store } from './shards.ts'
 
 /**
- * Fixes of a device that were delivered by a roster that was replaced since: they are to be delivered where the roster places
- * them now. What is done of it is noted in the kept fixes alone.
+ * Fixes of a device that were delivered by a replaced roster, and are to be delivered where the present roster places them.
+ * Progress is noted only in the kept fixes.
  */
 export interface Correction {
   readonly device: string
@@ -22,16 +22,15 @@ export interface Correction {
   readonly at: number
 }
 
-/** A fix that was delivered, and the lane where it belongs. */
+/** A delivered fix, and the lane where it belongs. */
 export interface Misplaced {
   readonly fix: KeptFix
   readonly to: string
 }
 
 /**
- * Returns the fixes that belong to a lane that has not had them, each once, in the order of their times. A fix is recognised by its time
- * and place. A lane of another company is none.
- * @param laneOf where the roster places a fix
+ * Returns the fixes whose lane has not got them, each once, in the order of their times. A fix is identified by its time and
+ * place. Lanes of other companies are ignored. @param laneOf returns where the roster places a fix
  */
 export function misplacedFixes(
   kept: readonly KeptFix[],
@@ -52,7 +51,7 @@ function companyOf(lane: string): string {
   return lane.slice(0, lane.indexOf('/'))
 }
 
-/** Stores corrections, for the workers. Rejects unless they are stored, on the replicas too where there have to be some. */
+/** Stores corrections for the workers. Rejects unless they are stored, also on the required replicas. */
 export async function addCorrections(redis: Store, corrections: readonly Correction[]): Promise<void> {
   for (const correction of corrections) {
     const shard = redis.shardOf(correction.device)

@@ -8,14 +8,14 @@ import type { Shard, Store } from './shards.ts'
  *   23 bits fixes · 1 bit written · 16 bits late fixes · 1,492 bits a kind: of a day of 25 hours all but the last eight minutes
  */
 
-/** What is noted of a minute. `fix`: a fix of that time went to a lane; `held`: it is held; the others by arrival. */
+/** The kinds of notes on a minute. `fix`: a fix of that time went to a lane; `held`: it is held; the others go by arrival. */
 export const NOTED = ['fix', 'connected', 'filtered', 'held', 'not_stored'] as const
 export type NotedKind = (typeof NOTED)[number]
 
 /** A note: its kind, and the time that it is about, ms UTC. */
 export type DayNote = readonly [kind: NotedKind, at: number]
 
-/** What is to be noted of a device and a day. */
+/** New notes on a device and a day. */
 export interface DayNotes {
   readonly device: string
   /** When the local day begins, ms UTC. */
@@ -30,7 +30,7 @@ export function dayShardOf(redis: Store, device: string): Shard {
   return device === '' ? redis : redis.shardOf(device)
 }
 
-/** Adds to what is noted of devices of a shard. It is kept for 32 days. Rejects where Redis does not take all. */
+/** Adds notes on devices of a shard, which are kept for 32 days. Rejects if Redis does not accept all. */
 export async function addDayNotes(shard: Shard, some: readonly DayNotes[]): Promise<void> {
   const { day: keyOf } = shard.keyNames
   const writes = shard.pipeline()
@@ -65,7 +65,7 @@ function runsOf(notes: readonly DayNote[], day: number): { readonly bit: number;
   return runs
 }
 
-/** What a device did on one day. `late`: fixes that came long after their time. */
+/** The notes on a device for one day. `late`: fixes that came long after their time. */
 export interface NotedDay {
   readonly fixes: number
   readonly late: number
@@ -74,8 +74,8 @@ export interface NotedDay {
 }
 
 /**
- * What is noted of a device on some days, each by when it begins, ms UTC. All shards are asked: what was noted while the data had fewer
- * of them stays where it is.
+ * Resolves to the notes on a device for some days, each by its begin, ms UTC. Asks all shards, because notes from when there
+ * were fewer shards stay in their old shard.
  */
 export async function readDays(redis: Store, device: string, days: readonly number[]): Promise<NotedDay[]> {
   return Promise.all(
@@ -87,8 +87,8 @@ export async function readDays(redis: Store, device: string, days: readonly numb
 }
 
 /**
- * What is noted of many devices on one day, by device, read in slices between which Redis does other things. A device of which nothing
- * is noted is left out.
+ * Resolves to the notes on many devices for one day, by device, read in slices between which Redis does other work. Devices
+ * without notes are left out.
  */
 export async function readDayOf(redis: Store, devices: readonly string[], day: number): Promise<Map<string, NotedDay>> {
   const parts = new Map<string, Buffer[]>()
@@ -109,7 +109,7 @@ export async function readDayOf(redis: Store, devices: readonly string[], day: n
   return new Map(Array.from(parts, ([device, own]) => [device, notedIn(own)]))
 }
 
-/** A day of which each shard has a part. */
+/** Combines the parts of a day from several shards. */
 function notedIn(parts: readonly Buffer[]): NotedDay {
   const [only] = parts
   return {
@@ -119,14 +119,14 @@ function notedIn(parts: readonly Buffer[]): NotedDay {
       const bit = bitOf(kind, Math.min(minute, MOST_MINUTES - 1))
       const byte = bit >> 3
       const mask = 0x80 >> (bit & 7)
-      // A byte behind the end is no bit.
+      // Past the end of the bytes, all bits are 0.
       if (parts.length === 1) return (only[byte] & mask) !== 0
       return parts.some((bytes) => (bytes[byte] & mask) !== 0)
     },
   }
 }
 
-/** Deletes what is noted of devices on some days, in all shards. */
+/** Deletes the notes on devices for some days, in all shards. */
 export async function forgetDays(redis: Store, devices: Iterable<string>, days: readonly number[]): Promise<void> {
   const ids = [...devices]
   await redis.inShards((shard) =>
@@ -146,8 +146,8 @@ const FIRST_BITS = Object.fromEntries(NOTED.map((kind, index) => [kind, HEAD_BIT
 >
 /** Such a number is exact. */
 const LONGEST_RUN = 50
-/** Marks that it was written, and has the string made as long as it usually is: what grows takes twice as much. */
+/** Marks the day as written, and gives the string its usual length at once, because a growing string takes twice the memory. */
 const FIRST = ['SET', 'u1', 23, 1, 'INCRBY', 'u1', HEAD_BITS + 2 * MOST_MINUTES - 1, 0]
 const KEPT_S = 32 * 86_400
-/** Devices whose days are read in one go: it takes Redis a third of a millisecond. */
+/** Devices whose days are read in one call, which takes Redis a third of a millisecond. */
 const READ_AT_ONCE = 250

@@ -28,22 +28,22 @@ export interface StoredContact extends Contact {
   readonly gateway: string
 }
 
-/** What was heard of a device besides its contact. */
+/** What was heard of a device beside its contact. */
 export interface LastFixes {
-  /** The last fix that is stored, in UTC; without those ahead of our clock, whose time is not known. */
+  /** The last stored fix, in UTC; fixes ahead of our clock do not count, since their time is unknown. */
   readonly fix?: { readonly at: number; readonly fix: Fix }
   /** The last fix that did not go to a lane, and why. `held`: it is stored, and may have gone to a lane since. */
   readonly filtered?: { readonly at: number; readonly reason: string; readonly fix: Fix; readonly held?: true }
 }
 
-/** The last fix that says what its device's clock says: also one that is filtered since it is too old. */
+/** Returns the last fix that shows the device's clock, including one that was filtered as too old. */
 export function latestTimed({ fix, filtered }: LastFixes): { readonly at: number; readonly fix: Fix } | undefined {
   return filtered?.reason === 'past' && filtered.at > (fix?.at ?? 0) ? filtered : fix
 }
 
 /** The record of a device. */
 export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
-  /** What it said last beside its positions. */
+  /** The last values that it sent beside its positions. */
   readonly said?: SaidParts
   /** The usual time between two messages of a device that sends seldom, as the admin process has learnt it. */
   readonly usualMs?: number
@@ -51,18 +51,18 @@ export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
   readonly sleepMs?: number
 }
 
-/** What happened to a device; `at` in ms UTC. */
+/** An event of a device; `at` in ms UTC. */
 export type DeviceEvent = { readonly at: number } & Happening
 
 export type Happening =
-  /** At the login over MQTT, else at the first message. Over MQTT each message has a protocol of its own. */
+  /** At the login over MQTT, else at the first message. Over MQTT each message has its own protocol. */
   | { readonly event: 'connected'; readonly protocol?: string; readonly transport: string; readonly remote: string }
-  /** `reason`: why the gateway ended the connection; absent where the device or the network did. */
+  /** `reason`: why the gateway ended the connection; absent if the device or the network ended it. */
   | { readonly event: 'disconnected'; readonly remote: string; readonly reason?: string }
   | { readonly event: 'routed'; readonly lane: string }
   | { readonly event: Exclude<Treatment, 'routed'>; readonly reason: string }
 
-/** What happened to a message: its fixes went to a lane, were held or filtered, or all of it was refused. */
+/** What happened to a message: its fixes went to a lane, were held or filtered, or it was refused as a whole. */
 export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
 
 /** Whether a device stays connected: UDP has no connection, one of HTTP lasts for a request, and that of a relay is not its own. */
@@ -70,7 +70,7 @@ export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' 
   return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
 }
 
-/** What is new of a device. `events`: JSON each with `at` first, oldest first. */
+/** News of a device. `events`: each as JSON that begins with `at`, oldest first. */
 export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'said' | 'usualMs' | 'sleepMs'> {
   readonly device: string
   readonly contact?: StoredContact
@@ -78,8 +78,8 @@ export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'said' | 'usua
 }
 
 /**
- * Writes what is new of devices of a shard, 500 at most. Of what two gateways write the later by its time counts, and an event
- * that repeats the latest change is left out. Rejects if Redis is gone or its memory is full.
+ * Writes news of at most 500 devices of a shard. If two gateways write, the later value counts; an event that repeats the
+ * latest change is dropped. Rejects if Redis is gone or its memory is full.
  */
 export async function writeRecords(shard: Shard, news: readonly DeviceNews[]): Promise<void> {
   const { devices, events: eventsOf, heardChanges } = shard.keyNames
@@ -89,7 +89,7 @@ export async function writeRecords(shard: Shard, news: readonly DeviceNews[]): P
   await shard.run('note_devices', [devices, eventsOf(''), heardChanges], args)
 }
 
-/** What is new, as the lines of a record (see lua/devices.lua), each with its time first. */
+/** Returns the news as lines of a record (see lua/devices.lua), each beginning with its time. */
 function linesOf({ contact, fix, filtered, said, usualMs, sleepMs }: DeviceNews): string {
   const lines = [
     contact ? timedJson(contact).slice(0, -1) : '',
@@ -112,7 +112,10 @@ export async function readRecords(shard: Shard, devices: readonly string[]): Pro
   return records.map((record) => (record === null ? undefined : (JSON.parse(record) as DeviceRecord)))
 }
 
-/** What of a record belongs to the company of the device, or to nobody. `companySince`: what came before is not shown, ms UTC. */
+/**
+ * Returns the part of a record that belongs to the company of the device, or to nobody. `companySince`: earlier parts are
+ * hidden, ms UTC.
+ */
 export function recordOf(
   entry: { readonly companySince?: number } | undefined,
   record: DeviceRecord,
@@ -131,7 +134,7 @@ export async function* recordedDevices(shard: Shard): AsyncGenerator<string[]> {
     yield (slice as string[]).filter((_, index) => index % 2 === 0)
 }
 
-/** What happened to a device last: 20 events at most, latest first by the clocks of the gateways. */
+/** Resolves to the last events of a device, at most 20, latest first by the clocks of the gateways. */
 export async function readEvents(redis: Store, device: string): Promise<DeviceEvent[]> {
   const shard = redis.shardOf(device)
   const events = await shard.lrange(shard.keyNames.events(device), 0, -1)
@@ -149,22 +152,26 @@ export async function forgetRecord(redis: Store, device: string): Promise<number
   return (await shard.run('forget_record', [devices, eventsOf(device), heardChanges], args)) as number
 }
 
-/** Where a reader of the changes of a shard stands. `mark`: of the data that it has read; another one: these are other data. */
+/**
+ * A position in the changes of a shard. `mark`: identifies the data that the reader has read; if it differs, these are other
+ * data.
+ */
 export interface ReadTo {
   readonly mark: string
   readonly last: string
 }
 
 /**
- * The devices of a shard with news since the reader's last look, and the reader's new place; undefined: it has to read everything,
- * because it never did, or some changes are not kept any more, or Redis was emptied or restored meanwhile.
+ * Resolves to the devices of a shard with news since the reader's last look, and to the reader's new position. Undefined: the
+ * reader has to read everything, because it never did, some changes are dropped already, or Redis was emptied or restored in
+ * between.
  */
 export async function heardSince(shard: Shard, since: ReadTo | undefined) {
   const { heardChanges, heardMark } = shard.keyNames
   const mark = await shard.get(heardMark)
   if (mark === null || mark !== since?.mark) return undefined
   const entries = await shard.xrange(heardChanges, since.last, '+', 'COUNT', CHANGES_KEPT)
-  // The oldest entries go first: where the last one that was read is there, all later ones are.
+  // The oldest entries are dropped first: if the last entry that was read exists, all later ones do.
   if (since.last !== NONE && entries[0]?.[0] !== since.last) return undefined
   const later = entries.filter(([id]) => id !== since.last)
   const devices = later.flatMap(([, [, names]]) => JSON.parse(names) as string[])

@@ -20,7 +20,7 @@ import type { Shard } from './shards.ts'
  * All fixes of a device are in one shard, and so are their marks. Each shard has turns of its own.
  */
 
-/** Records of one device within one span, as store.lua needs them. */
+/** Records of one device within one span, in the form that store.lua needs. */
 export interface MarkedRun {
   /** `<device>:<span>` */
   readonly name: string
@@ -31,12 +31,12 @@ export interface MarkedRun {
 }
 
 export interface DuplicateOptions {
-  /** ms for which a fix is remembered. */
+  /** How long a fix is remembered, ms. */
   readonly windowMs: number
   readonly maxFutureMs: number
 }
 
-/** The filter of one shard. It knows those of the other shards. */
+/** The duplicate filter of one shard. */
 export class DuplicateFilter {
   /** The id under which this process stores. */
   readonly gateway = randomUUID()
@@ -44,7 +44,7 @@ export class DuplicateFilter {
   turn = ''
   /** Whether it has the secret; only this class sets it. */
   isPrepared = false
-  /** ms for which a string of marks is kept. Longer than the window, as its expiry is renewed only once an hour. */
+  /** How long a string of marks is kept, ms. Longer than the window, because its expiry is renewed only once an hour. */
   readonly keepMs: number
   readonly #shard: Shard
   readonly #options: DuplicateOptions
@@ -110,7 +110,7 @@ export class DuplicateFilter {
     await this.#shard.run('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
   }
 
-  /** Splits a device's records by span. `duplicates`: how many records repeat another one of this call. `now`: ms UTC. */
+  /** Splits a device's records by span. `duplicates`: number of records that repeat another one of this call. `now`: ms UTC. */
   split(device: string, records: Buffer, now: number): { readonly runs: MarkedRun[]; readonly duplicates: number } {
     const known = this.#knownInTurn(device)
     const ask = !known.isAsked
@@ -140,7 +140,7 @@ export class DuplicateFilter {
     return { runs, duplicates }
   }
 
-  /** What a device's records weigh by their spans in a call to Redis (see appender.ts). */
+  /** Returns the weight of a device's records by their spans in a call to Redis (see appender.ts). */
   weightOf(device: string, records: Buffer): number {
     const keptSpan = this.#devices.get(device)?.keptSpan
     let [weight, last] = [0, -1]
@@ -152,13 +152,13 @@ export class DuplicateFilter {
     return weight
   }
 
-  /** store.lua says that a new turn of this process has begun. */
+  /** Begins a new turn of this process, as reported by store.lua. */
   beginTurn(turn: string): void {
     this.turn = turn
     this.#turnBeganAt = performance.now()
   }
 
-  /** Takes the latest span (-1: none) that a device had before a call that asked for it, and that was stored in this turn. */
+  /** Notes the latest span (-1: none) of a device from before a call that asked for it and was stored in this turn. */
   learn(device: string, latestSpan: number): void {
     const known = this.#knownInTurn(device)
     known.isAsked = true
@@ -196,7 +196,7 @@ interface Known {
   keptAt: number
 }
 
-/** Drops records that repeat others among them. Times mostly grow: then none does. */
+/** Drops records that repeat others in the call. If times only grow, none does. */
 function withoutRepeats(records: Buffer): Buffer {
   let [last, at] = [-1, 0]
   for (; at < records.length; at += records[at]) {
@@ -224,5 +224,5 @@ const TIME = 7
 /** Strings of marks in one second. */
 const FORGET_AT_ONCE = 500
 const KEEP_AGAIN_MS = 3_600_000
-/** What Lua hands over to one command. */
+/** The most arguments that Lua can pass to one command. */
 export const MOST_IN_RUN = 1000

@@ -21,7 +21,7 @@ export interface ForgottenDevice {
   readonly waiting: number
   readonly parked: number
   readonly held: number
-  /** What recognises duplicates: a string for each 34 minutes of fixes. */
+  /** Strings of duplicate marks, one for each 34 minutes of fixes. */
   readonly marks: number
   /** Lists and entries about the last messages of the device. */
   readonly contacts: number
@@ -36,8 +36,8 @@ export interface ForgottenDevice {
 }
 
 /**
- * Deletes everything that Redis has of a device except its entry, its assignments and the audit log. `ids`: the ways in
- * which its id is written; `isReached`: the lanes in which its fixes are deleted. Data that arrive meanwhile stay.
+ * Deletes everything that Redis has of a device, except its entry, its assignments and the audit log. `ids`: spellings of its
+ * id; `isReached`: the lanes to delete its fixes from. Data that arrive in the meantime stay.
  */
 export async function forgetDevice(
   redis: Store,
@@ -125,12 +125,12 @@ async function forgetMarks(shard: Shard, ids: ReadonlySet<string>): Promise<numb
   return own.length
 }
 
-/** What was last heard of the device, and its events. */
+/** Deletes when the device was last heard, and its events. */
 async function forgetContacts(redis: Store, id: string): Promise<number> {
   const [noted, arrived] = await Promise.all([
     forgetRecord(redis, id),
     redis.hdel(keys.arrivedDevices, id),
-    // Whose the device was: nothing of it is left.
+    // The former company of the device is no longer needed.
     redis.hdel(keys.roster('former'), id),
     forgetWatched(redis, id),
     forgetTried(redis, id),

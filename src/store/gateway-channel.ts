@@ -2,14 +2,14 @@ import { keys } from './keys.ts'
 import type { Store } from './shards.ts'
 
 export interface GatewayChannel {
-  /** What cannot be sent now is lost. */
+  /** Sends a text; it is lost if it cannot be sent now. */
   send(text: string): void
   close(): void
 }
 
 /**
- * What gateways around one Redis are told by its pub/sub, which nothing keeps. `receive` is called with what other
- * gateways say; `rosterWritten` after each write to the roster; `opened` once they are heard for the first time.
+ * Opens the pub/sub channel of the gateways around one Redis, which stores nothing. Calls `receive` with messages of other
+ * gateways, `rosterWritten` after each write to the roster, and `opened` when it hears them for the first time.
  */
 export function openGatewayChannel(
   { redis, gateway }: { readonly redis: Store; readonly gateway: string },

@@ -1,8 +1,8 @@
 import { keys, type Redis } from './index.ts'
 
 /**
- * The sign of life of a gateway, and why it acknowledges nothing (`problems`, as sentences). A writer of the roster waits for all
- * gateways that give one, and for no others.
+ * The sign of life of a gateway, with the reasons why it acknowledges nothing (`problems`, as sentences). A writer of the
+ * roster waits for all gateways with a sign of life, and for no others.
  */
 export class GatewaySign {
   readonly #redis: Redis
@@ -24,7 +24,7 @@ export class GatewaySign {
       .catch(() => {})
   }
 
-  /** Removes it: the process stores nothing more, and needs no roster. Never rejects. */
+  /** Removes the sign: the process stores nothing more, and needs no roster. Never rejects. */
   async end(): Promise<void> {
     const gateway = this.#gateway
     await Promise.all([
@@ -35,7 +35,7 @@ export class GatewaySign {
   }
 }
 
-/** Why live gateways acknowledge nothing: each sentence once. */
+/** Resolves to the reasons why live gateways acknowledge nothing, without repetitions. */
 export async function readGatewayProblems(redis: Redis): Promise<string[]> {
   return [...new Set([...(await liveGateways(redis)).values()].flat())]
 }
@@ -47,7 +47,7 @@ export async function isRosterApplied(redis: Redis, at: number): Promise<boolean
   return applied.every((time) => Number(time ?? 0) >= at)
 }
 
-/** All gateways that give a sign of life, each with its problems. Deletes the ids of the others. */
+/** Resolves to all gateways with a sign of life, each with its problems. Deletes the ids of the others. */
 export async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
   const ids = await redis.smembers(keys.gatewayIds)
   const signs = ids.length > 0 ? await redis.mget(ids.map(keys.gateway)) : []
@@ -60,9 +60,8 @@ export async function liveGateways(redis: Redis): Promise<Map<string, string[]>>
 }
 
 /**
- * How long a process may use the roster that it read last. A writer waits this long for gateways that do not confirm
- * the write, so that none of them uses an older roster once the write is answered. A gateway's sign of life holds for
- * longer than this.
+ * How long a process may use the roster that it read last. A writer waits this long for gateways that do not confirm the
+ * write, so that none uses an older roster once the write is answered. A gateway's sign of life lasts longer than this.
  */
 export const ROSTER_HOLDS_MS = 3000
 

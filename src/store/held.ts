@@ -33,7 +33,7 @@ export interface HeldDevice {
   readonly oldestAt?: number
 }
 
-/** The devices that have held fixes in some lists: in all of them, unless others are named. */
+/** Resolves to the devices with held fixes in these lists; default: in all lists. */
 export async function heldDevices(redis: Store, ...some: readonly HeldLists[]): Promise<string[]> {
   const lists = some.length > 0 ? some : HELD_LISTS
   const found = await redis.inShards((shard) => Promise.all(lists.map((each) => heldDevicesIn(shard, each))))
@@ -79,8 +79,8 @@ export async function heldAmong(redis: Store, { name }: HeldLists, devices: read
 }
 
 /**
- * Claims devices whose held fixes are due to be judged, up to 200 for each list of a shard. Other gateways do not get
- * them for a minute.
+ * Claims devices whose held fixes are due to be judged, at most 200 for each list of a shard. Other gateways do not get them
+ * for a minute.
  */
 export async function claimHeld(redis: Store): Promise<HeldPlace[]> {
   const places = await redis.inShards(async (shard) => {
@@ -93,8 +93,9 @@ export async function claimHeld(redis: Store): Promise<HeldPlace[]> {
 }
 
 /**
- * Marks the devices in `names` that have held fixes, and tells every shard the version of the roster: it may give these fixes
- * a lane, so new fixes go behind them. Returns how many were found; a device may count several times.
+ * Marks the devices in `names` that have held fixes, and tells every shard the version of the roster. The roster may give
+ * these fixes a lane, so new fixes go behind them. Resolves to the number of marked devices, which may count some several
+ * times.
  */
 export async function markReleasing(redis: Store, version: number, names: readonly string[]): Promise<number> {
   const byShard = Map.groupBy(names, (name) => redis.shardOf(name))
@@ -118,7 +119,10 @@ export async function releasingDevices(redis: Store): Promise<Set<string>> {
   return new Set((await redis.inShards((shard) => shard.zrange(shard.keyNames.releasing, '0', '-1'))).flat())
 }
 
-/** The mark of a device, by its id without leading zeros: the version of the roster, or up to 1 more; null: it has none. */
+/**
+ * Resolves to the mark of a device, by its id without leading zeros: the version of the roster, or up to 1 more; null: it has
+ * none.
+ */
 export async function releaseMark(redis: Store, device: string): Promise<string | null> {
   const shard = redis.shardOf(device)
   return shard.zscore(shard.keyNames.releasing, device)
@@ -145,8 +149,8 @@ interface LookedAt {
 }
 
 /**
- * Notes that the held fixes of a place were judged: `stayed` of them stay, and are judged again at `at` (ms UTC), or
- * earlier if fixes have come meanwhile that need it.
+ * Notes that the held fixes of a place were judged: `stayed` of them stay, and are judged again at `at` (ms UTC), or earlier
+ * if new fixes need it.
  */
 export async function lookAgain(redis: Store, place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
   const shard = redis.shardOf(place.device)
@@ -164,7 +168,7 @@ export async function lookAtAll(redis: Store, lists: readonly HeldLists[]): Prom
   })
 }
 
-/** Sweeps held fixes of a device. A list that is changed meanwhile waits for the next time. */
+/** Sweeps held fixes of a device. A list that changes during the sweep waits for the next time. */
 export async function sweepHeld(
   redis: Store,
   options: AppenderOptions,
@@ -175,8 +179,8 @@ export async function sweepHeld(
 }
 
 /**
- * Releases the fixes of a device that are held because they are off its track: they are held as if they had no route, and due at
- * once, so that a gateway finds their lanes. `ids`: the ways in which its id is written. Returns how many they are.
+ * Releases the fixes of a device that are held because they are off its track: makes them held fixes without a route that are
+ * due at once, so that a gateway finds their lanes. `ids`: spellings of its id. Resolves to their number.
  */
 export async function releaseSuspicious(redis: Store, ids: ReadonlySet<string>): Promise<number> {
   const places = Array.from(ids, (device) => SUSPICIOUS_LISTS.map((lists) => ({ lists, device }))).flat()
@@ -199,7 +203,7 @@ export function heldList(shard: Shard, { lists: { name }, device }: HeldPlace): 
   return { list: held(name, device), index: devices(name), name: device }
 }
 
-/** Every device with held fixes, counted from what is stored. */
+/** Yields every device with held fixes, counted from the stored lists. */
 export async function* surveyHeld(redis: Store): AsyncGenerator<HeldDevice> {
   for (const shard of redis.shards)
     for (const lists of HELD_LISTS) {
@@ -211,7 +215,7 @@ export async function* surveyHeld(redis: Store): AsyncGenerator<HeldDevice> {
     }
 }
 
-/** What is held of one device, each with its latest record. */
+/** Resolves to the held fixes of one device, each list with its latest record. */
 export async function heldOf(redis: Store, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
   const shard = redis.shardOf(device)
   const found = HELD_LISTS.map(async (lists) => {

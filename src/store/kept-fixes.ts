@@ -13,7 +13,7 @@ import type { Shard, Store } from './shards.ts'
  * An accuracy beyond 16,383 m is kept as this; a speed beyond 163 m/s as not known.
  */
 
-/** What `keep` of gateway.yaml says. */
+/** The `keep` section of gateway.yaml. */
 export interface KeepSettings {
   /** How long delivered fixes are kept, ms after their own time; 0: not at all. */
   readonly delivered: number
@@ -24,11 +24,11 @@ export interface KeepSettings {
 /** One delivery of a fix: a fix that was delivered to two lanes has two. */
 export interface KeptFix extends Position {
   readonly lane: string
-  /** It is queued for this lane once more; its delivery is an entry of its own. */
+  /** Whether it is queued for this lane again; its delivery is a separate entry. */
   readonly isQueued: boolean
 }
 
-/** The chunks of records that were delivered: those whose own time is not before the hour of `since`, ms UTC. */
+/** Returns the chunks of delivered records whose own time is not before the hour of `since`, ms UTC. */
 export function chunksOf(records: Buffer, since: number): Buffer {
   const chunks: Buffer[] = []
   const firstHour = Math.floor(since / HOUR_MS)
@@ -106,7 +106,7 @@ export interface Span {
   readonly until: number
 }
 
-/** What is kept of a device within a span, by time: an entry for each delivery. */
+/** Resolves to the kept fixes of a device within a span, by time, with an entry for each delivery. */
 export async function readKept(redis: Store, device: string, { from, until }: Span): Promise<KeptFix[]> {
   const shard = redis.shardOf(device)
   const hours = await keptHoursIn(shard, { from, until })
@@ -115,29 +115,26 @@ export async function readKept(redis: Store, device: string, { from, until }: Sp
   return kept.flatMap(({ fixes }) => fixes.filter(isIn))
 }
 
-/** The hours, since 1970, that a span touches and of which something is kept in a shard, in their order. */
+/** Resolves to the hours, since 1970, in a span for which a shard has kept fixes, in order. */
 export async function keptHoursIn(shard: Shard, { from, until }: Span): Promise<number[]> {
   const [first, end] = [Math.floor(from / HOUR_MS), Math.ceil(until / HOUR_MS)]
   const hours = (await shard.hkeys(shard.keyNames.keptHours)).map(Number)
   return hours.filter((hour) => hour >= first && hour < end).toSorted((one, other) => one - other)
 }
 
-/** The devices, without leading zeros, of which something is kept of an hour. */
+/** Resolves to the devices, without leading zeros, with kept fixes of an hour. */
 export function keptDevicesIn(shard: Shard, hour: number): Promise<string[]> {
   return shard.smembers(shard.keyNames.keptPrefix + hour)
 }
 
-/**
- * What is kept of a device and hour, by time, and the length of its list.
- * @param isWanted says of which lanes it is returned
- */
+/** Resolves to the kept fixes of a device and hour, by time, and the length of their list. @param isWanted selects lanes */
 export async function readKeptHour(shard: Shard, device: string, hour: number, isWanted = (_lane: string) => true) {
   const list = await shard.lrangeBuffer(keptList(shard, hour, device), 0, -1)
   const fixes = fixesIn(list, hour, isWanted).toSorted((one, other) => one.timestamp - other.timestamp)
   return { length: list.length, fixes }
 }
 
-/** What is kept of a device and hour, in the order in which it was delivered. */
+/** Returns the kept fixes of a device and hour in the order of delivery. */
 function fixesIn(list: readonly Buffer[], hour: number, isWanted: (lane: string) => boolean): KeptFix[] {
   const [newest, ...entries] = list
   const fixes: KeptFix[] = []
@@ -157,19 +154,22 @@ function fixesIn(list: readonly Buffer[], hour: number, isWanted: (lane: string)
   return fixes
 }
 
-/** How far back kept fixes reach in a device's shard, ms UTC, if `keep.delivered` is `delivered`, ms; undefined: nothing is kept. */
+/**
+ * Resolves to how far back kept fixes reach in a device's shard, ms UTC, for `keep.delivered` of `delivered` ms; undefined:
+ * none are kept.
+ */
 export async function keptSince(redis: Store, device: string, delivered: number): Promise<number | undefined> {
   const shard = redis.shardOf(device)
   const since = await shard.hget(shard.keyNames.keptHours, 'since')
   return since === null || delivered === 0 ? undefined : Math.max(Number(since), Date.now() - delivered)
 }
 
-/** What is kept, of all devices. */
+/** Figures of the kept fixes of all devices. */
 export interface KeptFigures {
   readonly fixes: number
   /** Fixes that were deleted before their time for want of memory. */
   readonly trimmed: number
-  /** How far back they reach in the shard where they reach least far, ms UTC. */
+  /** How far back they reach, ms UTC, in the shard where they reach least far. */
   readonly since?: number
 }
 
@@ -187,7 +187,7 @@ export async function keptFigures(redis: Store): Promise<KeptFigures> {
   }
 }
 
-/** Deletes what is older than `keep` says, by the fixes' own time, and what takes more memory than it says: the oldest hours first. */
+/** Deletes kept fixes that are older than `keep` allows, by their own time, and beyond its memory: the oldest hours first. */
 export async function trimKept(redis: Store, { delivered, max_memory }: KeepSettings): Promise<void> {
   const mostBytes = await bytesOfShards(redis, max_memory)
   const now = Date.now()
@@ -201,7 +201,7 @@ export async function trimKept(redis: Store, { delivered, max_memory }: KeepSett
   })
 }
 
-/** What each shard may take: the shards of a server share its part. */
+/** Returns the memory of each shard: the shards of a server share its part. */
 async function bytesOfShards(redis: Store, share: number): Promise<number[]> {
   const servers = await redis.inShards(async (shard) => {
     const [server, memory] = await Promise.all([shard.info('server'), shard.info('memory')])
@@ -213,7 +213,7 @@ async function bytesOfShards(redis: Store, share: number): Promise<number[]> {
   })
 }
 
-/** Deletes what is kept of a device. @returns how many fixes it was */
+/** Deletes the kept fixes of a device. @returns how many there were */
 export async function forgetKept(shard: Shard, device: string): Promise<number> {
   let fixes = 0
   for (const hour of await keptHoursIn(shard, ALWAYS)) {
@@ -244,7 +244,7 @@ const NO_SPEED = 16_383
 const MOST_ACCURACY = 16_383
 const LATITUDE_0 = 900_000_000
 const QUEUED = 0xfe
-/** About what Redis takes for a kept fix, and for a list of them with its place among the devices of its hour. */
+/** Approximate memory in Redis of a kept fix, and of a list with its place among the devices of its hour. */
 const BYTES_OF_FIX = 17
 const BYTES_OF_LIST = 330
 const LISTS_AT_ONCE = 200

@@ -19,8 +19,8 @@ export interface KeptFrame {
   readonly kind: FrameKind
   readonly isConfigured: boolean
   /**
-   * Whether its sender is certain: a connection, or a secret in it. That of a datagram may be forged: these have half of the
-   * places of their device and of all, and displace nothing.
+   * Whether its sender is certain: a connection, or a secret in the frame. The sender of a datagram may be forged: such
+   * frames get half of the places, of their device and in all, and displace nothing.
    */
   readonly isProven: boolean
   readonly rosterVersion: number
@@ -58,8 +58,8 @@ export class FrameStore {
   }
 
   /**
-   * Resolves with true once the frame is on disk in Redis, with false if there is no room for it, or if too many are on their
-   * way already: fixes would wait behind them. Rejects if that is not certain.
+   * Resolves to true once the frame is on disk in Redis; to false if there is no room for it, or if too many frames are on
+   * their way, which would delay fixes. Rejects if that is not certain.
    */
   async keep(frame: KeptFrame): Promise<boolean> {
     const { length } = frame.text
@@ -86,7 +86,7 @@ export class FrameStore {
   }
 }
 
-/** The `count` latest frames of these devices (undefined: of all) that came before the frame with the id `before`. */
+/** Selects the `count` latest frames of these devices (undefined: of all) that came before the frame with the id `before`. */
 export interface FrameSelection {
   readonly devices?: readonly string[]
   readonly before?: string
@@ -120,20 +120,20 @@ export async function withTexts(some: readonly FrameId[]): Promise<StoredFrame[]
 
 export type FrameId = Omit<StoredFrame, 'text'>
 
-/** The frames of a device by these ids of it, oldest first. */
+/** Resolves to the frames of a device, by these spellings of its id, oldest first. */
 export async function frameIds(redis: Store, devices: readonly string[]): Promise<FrameId[]> {
   const found = await inLists(redis, devices, ({ shard, key }) => shard.zrange(key, '0', '-1'))
   return found.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** Drops some of the frames that arrived before a time, ms UTC. Answers how many. */
+/** Drops some of the frames that arrived before a time, ms UTC. Resolves to their number. */
 export async function dropOld(redis: Store, before: number): Promise<number> {
   return dropFrames(
     await inLists(redis, undefined, ({ shard, key }) => shard.zrangebylex(key, '-', `(${before}`, 'LIMIT', 0, SLICE)),
   )
 }
 
-/** Drops frames. Answers how many there were. */
+/** Drops frames. Resolves to the number that existed. */
 export async function dropFrames(some: readonly FrameId[]): Promise<number> {
   let dropped = 0
   for (const [shard, own] of Map.groupBy(some, (each) => each.shard))
@@ -166,7 +166,7 @@ export async function devicesWithFrames(redis: Store): Promise<string[]> {
   return [...new Set(found.flat())]
 }
 
-/** Claims a device whose frames are to be decoded again. No other gateway gets it until something changes again. */
+/** Claims a device whose frames are to be decoded again. No other gateway gets it until something changes. */
 export async function claimFrames(redis: Store): Promise<string | undefined> {
   for (const shard of redis.shards) {
     const due = shard.keyNames.misunderstood('due')
@@ -228,8 +228,8 @@ function deviceOfFrame({ id }: Pick<KeptFrame, 'id'>): string {
 const LISTS = ['position', 'unknown', 'position~', 'unknown~', 'guessed~'] as const
 
 /**
- * What one device may have in a list: as much where it is not configured, so that no answer tells whether it is. `shares`: the
- * part of the share of memory that the lists may have in all, of configured devices, and of others.
+ * The bounds of one device in a list, the same for unconfigured devices, so that no answer tells whether a device is
+ * configured. `shares`: the parts of the lists' memory for configured and for other devices.
  */
 const BOUNDS = {
   position: { frames: 1000, bytes: 1 << 20, shares: [0.4, 0.1] },
@@ -237,19 +237,19 @@ const BOUNDS = {
   guessed: { frames: 1000, bytes: 1 << 20, shares: [0.2, 0.2] },
 } as const
 
-/** What becomes of a frame for which there is no room: see `keep_frames`. */
+/** Returns what happens to a frame without room: see `keep_frames`. */
 function whenFull({ isProven, kind }: KeptFrame): 0 | 1 | 2 {
   if (kind === 'position') return 0
   return isProven || kind === 'guessed' ? 1 : 2
 }
 
-/** What lua/misunderstood.lua touches in a shard. */
+/** The keys of a shard that lua/misunderstood.lua uses. */
 function keysOf({ keyNames: { misunderstood, rosterVersion } }: Shard): string[] {
   return [...['frames', 'sizes', 'due', ''].map(misunderstood), rosterVersion]
 }
 
 const MAX_CALL_BYTES = 1 << 19
-/** On their way to Redis, half of it of senders that are not certain. Redis writes as much in a tenth of a second. */
+/** Bytes on their way to Redis, half of them from uncertain senders. Redis writes this much in a tenth of a second. */
 const MAX_WAITING_BYTES = 4 << 20
 const SLICE = 500
 /** Ten years. */

@@ -6,13 +6,16 @@ export function tagOf(shard: number): string {
 /** The tag of the home shard, which has everything that does not grow with the traffic. */
 const TAG = tagOf(0)
 
-/** What each shard has of its devices: lanes, what is held, marks of duplicates, records, days and kept frames. A lane's name is `<company>/<courier>/<route>`. */
+/**
+ * The keys of each shard, with the data of its devices: lanes, held fixes, duplicate marks, records, days and kept frames. A
+ * lane's name is `<company>/<courier>/<route>`.
+ */
 export interface ShardKeys extends ReturnType<typeof shardKeys> {}
 
 /** The keys of a shard, by its tag. */
 export function shardKeys(tag: string) {
   return {
-    /** zset: every lane with records; lua/lease.lua says what its score means */
+    /** zset: every lane with records; lua/lease.lua defines its score */
     schedule: `${tag}:schedule`,
     /** hash: received, delivered, filtered:<reason> … */
     custody: `${tag}:custody`,
@@ -20,9 +23,12 @@ export function shardKeys(tag: string) {
     parked: `${tag}:parked`,
     /** zset: lanes that have refused records, by since when */
     refusedLanes: `${tag}:refused`,
-    /** set: lanes whose push failed since the last answer of the usual API; of another API its id is behind (`keyOf`) */
+    /** set: lanes whose push failed since the last answer of the usual API; for another API, its id is appended (`keyOf`) */
     failing: `${tag}:failing`,
-    /** zset: lanes set aside because their API, if there are several, takes none now; score: since when they are due, ms UTC. As `failing` */
+    /**
+     * zset: lanes set aside because their API, if there are several, takes none now; score: since when they are due, ms UTC.
+     * Named like `failing`
+     */
     aside: `${tag}:aside`,
     /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */
     storing: `${tag}:storing`,
@@ -61,13 +67,13 @@ export function shardKeys(tag: string) {
     /** hash `<day since 1970>`, which expires: lane → `<ms>:<status>:<failures in a row>` of its last push on that day */
     pushesPrefix: `${tag}:pushes:`,
     /**
-     * What was delivered lately (see kept-fixes.ts). `<hour since 1970>:<device>`: list of chunks; `<hour>`: set of the devices
-     * that have one; all expire
+     * Fixes delivered recently (see kept-fixes.ts). `<hour since 1970>:<device>`: list of chunks; `<hour>`: set of the
+     * devices that have one; all expire
      */
     keptPrefix: `${tag}:kept:`,
     /** hash: hour → kept fixes; `since`: how far back they reach, ms UTC; `trimmed`: how many were deleted for want of memory */
     keptHours: `${tag}:kept-hours`,
-    /** hash: corrections that are not done, JSON each (see corrections.ts); string that expires: the worker whose turn it is */
+    /** hash: unfinished corrections, JSON each (see corrections.ts); string that expires: the worker whose turn it is */
     corrections: `${tag}:corrections`,
     correcting: `${tag}:correcting`,
     /** list: what the service refused of a lane, an entry an answer */
@@ -78,15 +84,15 @@ export function shardKeys(tag: string) {
     events: (device: string) => `${tag}:events:${device}`,
     /** stream: devices with news, JSON lists; the last 300 */
     heardChanges: `${tag}:heard-changes`,
-    /** string: says that these are the data that an index of devices was read from */
+    /** string: identifies the data that an index of devices was read from */
     heardMark: `${tag}:heard-mark`,
-    /** number: the version of the roster. Home has it; in other shards it is what a gateway has told them */
+    /** number: the version of the roster in the home shard; in other shards, the version that a gateway has told them */
     rosterVersion: `${tag}:roster:version`,
-    /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
+    /** string that expires: notes on a device for a local day, by its begin (ms UTC); device '': the gateways (see days.ts) */
     day: (day: number, device: string) => `${tag}:day:${day / 60_000}:${device}`,
-    /** hash that expires: device → what it carried on the air on a local day, by when that begins, ms UTC (see air.ts) */
+    /** hash that expires: device → its data volume on a local day, by its begin, ms UTC (see air.ts) */
     air: (day: number) => `${tag}:air:${day / 60_000}`,
-    /** hash that expires: lane → what was delivered to it, of a local day, by when that begins, ms UTC (see lane-days.ts) */
+    /** hash that expires: lane → its deliveries of a local day, by its begin, ms UTC (see lane-days.ts) */
     laneDays: (day: number) => `${tag}:lane-days:${day / 60_000}`,
     /**
      * frames that were not understood (see kept-frames.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
@@ -98,7 +104,7 @@ export function shardKeys(tag: string) {
     /** hashes: log → entries, and fixes, that were ever written to it */
     copiedEntries: `${tag}:copied-entries`,
     copiedFixes: `${tag}:copied-fixes`,
-    /** hash: log → how often fixes were deleted from it: what was read of it before is not current */
+    /** hash: log → how often fixes were deleted from it, which makes earlier reads of it outdated */
     copiedForgotten: `${tag}:copied-forgotten`,
     /** hash `<log>`: copy → entry that it gets next, number of its first fix, number of the first fix that it ever got, ms UTC, maybe its last entry */
     cursorsPrefix: `${tag}:copy-cursors:`,
@@ -122,17 +128,17 @@ export const keys = {
   enrolment: `${TAG}:enrolment`,
   /** hash: name → JSON of a mapping that was saved through the admin port (see mappings.ts) */
   mappings: `${TAG}:mappings`,
-  /** set: gateway processes that were alive recently; `gateway` says whether one still is */
+  /** set: gateway processes that were alive recently; `gateway` tells whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
-  /** channel of pub/sub: what gateways tell each other of devices (see gateway/admit/neighbours.ts) */
+  /** pub/sub channel: messages between gateways about devices (see gateway/admit/neighbours.ts) */
   gatewayChannel: `${TAG}:gateway-channel`,
   /** hashes of the version before this one, which had no records: DeviceIndex deletes them */
   beforeRecords: [`${TAG}:last-fixes`, `${TAG}:last-filtered`, `${TAG}:intervals`],
   /** string that expires: the clock of the tracking API, JSON */
   apiClock: `${TAG}:api-clock`,
-  /** hash that expires: lane → what was compared with the tracking API on a local day, by when that begins (see verified.ts) */
+  /** hash that expires: lane → comparisons with the tracking API on a local day, by its begin (see verified.ts) */
   verifiedDay: (day: number) => `${TAG}:verified:${day / 60_000}`,
-  /** hash that expires: lane → the same of each window of an hour */
+  /** hash that expires: lane → the same for each window of an hour */
   verifiedHour: (hour: number) => `${TAG}:verified-hour:${hour}`,
   /** hash: lane and window → JSON of what the tracking API took and does not have */
   missingAtApi: `${TAG}:missing-at-api`,
@@ -140,7 +146,7 @@ export const keys = {
   verifying: `${TAG}:verifying`,
   /** list: findings that ended, JSON each, latest first; the last 1,000 */
   endedFindings: `${TAG}:ended-findings`,
-  /** hash: finding → JSON of what a receiver of alerts was told of it */
+  /** hash: finding → JSON of what a receiver of alerts was told about it */
   alerted: (receiver: string) => `${TAG}:alerted:${receiver}`,
   /** set: ids of the processes that give signs, which are in `process` */
   processIds: `${TAG}:process-ids`,
@@ -150,19 +156,22 @@ export const keys = {
    */
   arrivals: `${TAG}:not-understood`,
   arrivedDevices: `${TAG}:arrived-devices`,
-  /** hashes that expire: how many frames came by way of a trial; `<figure> <device>` → what was seen of it (see trial.ts) */
+  /**
+   * hashes that expire: numbers of frames that came through a trial; `<figure> <device>` → the figures of a device (see
+   * trial.ts)
+   */
   trial: `${TAG}:trial`,
   triedDevices: `${TAG}:tried-devices`,
   /** string that expires: which vans fell silent together, JSON (see diagnose/traffic.ts) */
   traffic: `${TAG}:traffic`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
-  /** stream: who read positions, JSON each; the last 50,000; zset: hashes of those noted lately, by when, ms UTC (see lua/reads.lua) */
+  /** stream: reads of positions, JSON each; the last 50,000; zset: hashes of recent ones, by time, ms UTC (see lua/reads.lua) */
   reads: `${TAG}:reads`,
   readsNoted: `${TAG}:reads-noted`,
   /**
-   * string that expires: JSON of who is signed in to the page, by the hash of what the cookie has; string that expires: a process
-   * renews it; zset: these hashes, by when they were signed in, ms UTC (see sign-ins.ts)
+   * string that expires: JSON of a person signed in to the page, by the hash of the cookie; string that expires: a process
+   * renews it; zset: these hashes, by time of sign-in, ms UTC (see sign-ins.ts)
    */
   signIn: (hash: string) => `${TAG}:sign-in:${hash}`,
   signInRenewal: (hash: string) => `${TAG}:sign-in-renewal:${hash}`,
@@ -176,15 +185,15 @@ export const keys = {
   roster: (part: string) => `${TAG}:roster:${part}`,
   /** string: of version 0.1.0 alone, when its roster was written last */
   firstRoster: `${TAG}:roster:at`,
-  /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
+  /** string that expires: sign of life of a gateway process; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
-  /** string that expires: a process lives; JSON of what it says of itself (src/store/processes.ts) */
+  /** string that expires: sign of life of a process, with its figures as JSON (src/store/processes.ts) */
   process: (id: string) => `${TAG}:process:${id}`,
-  /** zset: devices whose frames are kept for the view, by when that ends, ms UTC */
+  /** zset: devices whose frames are kept for the view, by the end of that, ms UTC */
   watched: `${TAG}:watched`,
   /** list that expires: the last frames of such a device, JSON each, latest first */
   watchedFrames: (device: string) => `${TAG}:watched:${device}`,
 }
 
-/** A lane whose oldest record waits for longer is behind: its newest record goes first. */
+/** A lane whose oldest record waits longer is behind: its newest record is pushed first. */
 export const BEHIND_MS = 60_000

@@ -12,12 +12,12 @@ import type { Shard, Store } from './shards.ts'
  * All big-endian; lua/lane_days.lua adds two of them up. A bucket is a range of delays: each ends 19 % above the one before.
  */
 
-/** Figures of what was delivered to a lane, of one local day. */
+/** Figures of the deliveries to a lane, for fixes of one local day. */
 export interface LaneDay {
   readonly fixes: number
   /** Of the fixes, those that arrived late. */
   readonly late: number
-  /** Of the fixes, those that were delivered again, to the lane where they belong. */
+  /** Number of fixes that were redelivered to the lane where they belong. */
   readonly redelivered: number
   /** Times of the first and the last fix, unix seconds. */
   readonly first: number
@@ -44,7 +44,10 @@ export function delayOf(delays: ReadonlyMap<number, number>, share: number): num
   return null
 }
 
-/** Adds to what was delivered to lanes, of a local day, by when it begins (ms UTC). It is kept for 33 days. Rejects if Redis does not take all. */
+/**
+ * Adds deliveries to the figures of lanes for a local day, by its begin (ms UTC). Figures are kept for 33 days. Rejects if
+ * Redis does not accept all.
+ */
 export async function addLaneDays(redis: Store, day: number, lanes: ReadonlyMap<string, LaneDay>): Promise<void> {
   const byShard = Map.groupBy(lanes, ([lane]) => redis.shardOf(lane))
   await Promise.all(Array.from(byShard, ([shard, own]) => addIn(shard, day, own)))
@@ -59,8 +62,8 @@ async function addIn(shard: Shard, day: number, lanes: readonly (readonly [strin
 }
 
 /**
- * What was delivered to each lane, of a local day, by when it begins (ms UTC). All shards are asked: what was noted while the data had
- * fewer of them stays where it is. Read in slices, between which Redis does other things.
+ * Resolves to the deliveries to each lane for a local day, by its begin (ms UTC). Asks all shards, because figures from when
+ * there were fewer shards stay in their old shard. Reads in slices, between which Redis does other work.
  */
 export async function readLaneDays(redis: Store, day: number): Promise<Map<string, LaneDay>> {
   const found = new Map<string, LaneDay>()

@@ -28,7 +28,7 @@ export function stillHolds({ token, until = 0 }: Lease): boolean {
   return token !== '' && performance.now() < until
 }
 
-/** What to push next of a lane. */
+/** The next records to push of a lane. */
 export interface Batch {
   /** Packed records, in the order stored. */
   readonly records: Buffer
@@ -37,10 +37,10 @@ export interface Batch {
 }
 
 export interface Delivered {
-  /** Records, from the head of the lane; 0: none, only the next are wanted. */
+  /** Number of records, from the head of the lane; 0: none, only the next ones are wanted. */
   readonly count: number
   readonly status: number
-  /** Most records wanted next, `atOnce` though they may be no whole batch; 0: none, the lane is given back. */
+  /** Most records wanted next; `atOnce`: even if they are not a whole batch. 0: none, the lane is given back. */
   readonly wanted: number
   readonly atOnce: boolean
   /** How many of them were delivered before, to another lane; undefined: none. */
@@ -52,7 +52,7 @@ export interface Delivered {
 export interface RetryDelay {
   readonly firstMs: number
   readonly maxMs: number
-  /** What `Retry-After` asked for, ms. */
+  /** The delay that `Retry-After` asked for, ms. */
   readonly leastMs: number
 }
 
@@ -66,12 +66,12 @@ export interface LeaseOptions {
   readonly apis?: () => LaneApis | undefined
 }
 
-/** The workers' side of the lanes of a shard. With a lost lease nothing changes: the answer is `undefined` or false. */
+/** A worker's operations on the lanes of a shard. With a lost lease nothing changes, and the result is `undefined` or false. */
 export class Leases {
   readonly #shard: Shard
   readonly #options: Required<LeaseOptions>
   #isMoreDue = false
-  /** Tokens change while a renewal is away: no call that carries a token may leave meanwhile. */
+  /** Tokens change during a renewal: no call with a token may be sent before it ends. */
   #renewal: Promise<unknown> | undefined
 
   constructor(shard: Shard, options: LeaseOptions) {
@@ -79,14 +79,14 @@ export class Leases {
     this.#options = { leaseMs: LEASE_MS, keepMs: 0, apis: () => undefined, ...options }
   }
 
-  /** Whether more lanes were due than the last claim has looked at. */
+  /** Whether the last claim left due lanes. */
   get isMoreDue(): boolean {
     return this.#isMoreDue
   }
 
   /**
-   * Lanes that are due, about `limit` (1,000), leased; of an API that is down one at a time, none while tickets wait or this process
-   * has no room for more.
+   * Leases due lanes, about `limit` (1,000). Of an API that is down, one at a time; of one without room in this process, or
+   * while tickets wait, none.
    */
   async claim(limit: number): Promise<Lease[]> {
     const { apis, leaseMs } = this.#options
@@ -109,14 +109,14 @@ export class Leases {
     return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
   }
 
-  /** Makes the lanes due that were set aside because of these APIs: their companies may push to others now. */
+  /** Makes lanes due that were set aside because of these APIs: their companies may now push to others. */
   async recall(apis: Iterable<string>): Promise<void> {
     const { aside, schedule } = this.#shard.keyNames
     for (const api of apis)
       while (((await this.#shard.run('recall', [schedule, keyOf(aside, api)], [])) as number) === RECALLED) continue
   }
 
-  /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
+  /** Renews leases in place; a lost one gets the token ''. Only one renewal runs at a time: a second call does nothing. */
   async renew(leases: readonly Lease[]): Promise<void> {
     if (this.#renewal) return
     const renewal = this.#renew(leases).finally(() => (this.#renewal = undefined))
@@ -125,8 +125,8 @@ export class Leases {
   }
 
   /**
-   * What to push first. Of several who hold the same lease only the first gets something; nothing of a lane that is given
-   * back because the service is down by now.
+   * Returns what to push first. If several hold the same lease, only the first gets something. A lane that is given back
+   * because the service is down gets nothing.
    */
   readonly take = grouped(async (leases: Lease[]) => {
     await this.#renewal
@@ -145,9 +145,9 @@ export class Leases {
     })
   }, GROUP)
 
-  /** Drops what was delivered; the next batch where one is to be pushed at once. */
+  /** Drops delivered records. Resolves to the next batch if one is to be pushed at once. */
   async done(lease: Lease, delivered: Delivered): Promise<Batch | undefined> {
-    // What the service took must not be pushed again because Redis was away: the token says whether it is still ours.
+    // Delivered records must not be pushed again because Redis was away: the token tells whether the lease is still ours.
     for (const deadline = performance.now() + DONE_AGAIN_FOR_MS; ; ) {
       try {
         return await this.#done({ ...delivered, lease })
@@ -158,7 +158,7 @@ export class Leases {
     }
   }
 
-  /** Gives the lane back, due after a growing delay. Answers the delay, ms. */
+  /** Gives the lane back, due after a growing delay. Resolves to the delay, ms. */
   async retry(
     lease: Lease,
     status: number | string,
@@ -186,7 +186,7 @@ export class Leases {
     return (await this.#end('park', touched, lease, [status, message, JSON.stringify(trace ?? null)])) === 1
   }
 
-  /** Parks the first record. Answers how many of the lane were refused in a row, and the next `wanted` records. */
+  /** Parks the first record. Resolves to how many of the lane were refused in a row, and to the next `wanted` records. */
   async refuse(
     lease: Lease,
     { status, message }: RefusalReason,
@@ -253,23 +253,23 @@ export class Leases {
   }
 }
 
-/** A key of the usual API (''), or of another one. */
+/** Returns a key of the usual API (''), or of another one. */
 export function keyOf(key: string, api: string): string {
   return api === '' ? key : `${key}:${api}`
 }
 
-/** After how many ms a lane with something new is due, for no fix to wait longer than `maxWaitMs` for others. */
+/** Returns the ms after which a lane with new records is due, so that no fix waits longer than `maxWaitMs` for others. */
 export function dueAfter(maxWaitMs: number): number {
   return Math.max(0, maxWaitMs - LOOK_MS)
 }
 
-/** How often a worker looks for lanes that are due. */
+/** How often a worker looks for due lanes. */
 export const LOOK_MS = 200
 /** How long a lease holds that is not renewed. */
 export const LEASE_MS = 15_000
-/** Tickets that no worker has taken yet, while which none are added. */
+/** If this many tickets wait for a worker, no more are added. */
 const MOST_WAITING = 8
-/** Lanes that one call takes back. */
+/** Lanes that one call recalls. */
 const RECALLED = 1000
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000

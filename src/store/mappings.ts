@@ -16,7 +16,7 @@ export function savedMappings(redis: Redis): Promise<Record<string, string>> {
   return redis.hgetall(keys.mappings)
 }
 
-/** Saves a mapping in place of one with this name. Every gateway uses it within a second. */
+/** Saves a mapping, replacing one with the same name. Every gateway uses it within a second. */
 export async function saveMapping(redis: Redis, name: string, saved: SavedMapping): Promise<void> {
   await redis.hset(keys.mappings, name, JSON.stringify(saved))
 }

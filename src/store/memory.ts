@@ -1,7 +1,10 @@
 import { say, type Text } from '../texts/text.ts'
 import type { Store } from './shards.ts'
 
-/** What the servers of all shards answer to `INFO memory`, the home shard's first: a server of several shards once. */
+/**
+ * Resolves to the answers to `INFO memory` of all shards' servers, the home shard's first; a server with several shards
+ * counts once.
+ */
 export async function memoryInfos(redis: Store): Promise<[string, ...string[]]> {
   if (redis.shards.length === 1) return [await redis.info('memory')]
   const found = await redis.inShards(async (shard) => {
@@ -12,7 +15,7 @@ export async function memoryInfos(redis: Store): Promise<[string, ...string[]]> 
   return [home, ...others]
 }
 
-/** Why nothing is acknowledged with this answer to `INFO memory`, as sentences. */
+/** Returns why nothing can be acknowledged, by this answer to `INFO memory`, as sentences. */
 export function memoryProblems(info: string, stopAt: number): string[] {
   return memoryShare(info) > stopAt ? [fullAt(stopAt)] : []
 }
@@ -37,8 +40,8 @@ export function unlimitedMemory(infos: readonly string[]): Text[] {
 }
 
 /**
- * About what share of the memory of Redis each use takes, with these answers to `INFO memory`. `used`: bytes of marks and of
- * frames that were not understood, numbers of fixes of the others.
+ * Returns the approximate share of Redis' memory of each use, by these answers to `INFO memory`. `used`: bytes of duplicate
+ * marks and of frames that were not understood; numbers of fixes for the others.
  */
 export function memoryUses(infos: readonly string[], used: Readonly<Record<MemoryUse, number>>) {
   const limit = memoryLimits(infos) || Infinity

@@ -3,13 +3,13 @@ import type { DecodeReason, HttpRequest, Transport } from '../../protocols/kit/i
 import type { FrameKind } from './kept-frames.ts'
 
 /**
- * Why a frame is kept as it came. `not_read`, `entries`: its type holds positions, and none or not all of them could be
- * read. `unknown_type`: its type is not known. `guessed`: the protocol that it was read with is a guess. Other codes:
- * it is damaged and came over MQTT, where the client would send it again for ever.
+ * Why a frame is stored unchanged. `not_read`, `entries`: its type has positions, and none or only some could be read.
+ * `unknown_type`: its type is not known. `guessed`: it was read with a guessed protocol. Other codes: it is damaged and came
+ * over MQTT, where the client would send it again for ever.
  */
 export type Doubt = 'not_read' | 'entries' | 'unknown_type' | 'guessed' | DecodeReason
 
-/** A frame that was not understood, as it is kept in Redis (JSON): all that it takes to decode it again. */
+/** A frame that was not understood, as stored in Redis (JSON), with everything that decoding it again needs. */
 export interface MisunderstoodFrame {
   /** When it arrived, ms UTC. */
   readonly at: number
@@ -29,14 +29,14 @@ export interface MisunderstoodFrame {
   /** Base64; or the request. */
   readonly frame?: string
   readonly request?: Omit<HttpRequest, 'body'> & { readonly body: string }
-  /** The frames that its conversation began with, base64: a login may say how later frames are to be read. */
+  /** The first frames of its conversation, base64: a login may determine how later frames are read. */
   readonly opening?: readonly string[]
   /** The fixes that were read and stored: time, ms, latitude, longitude. */
   readonly fixes?: readonly FixMark[]
   readonly unreadable?: readonly number[]
   /**
-   * Whether a secret was replaced by asterisks, or one that is a number by the digit 1; `short`: a secret so short that the
-   * same characters may have been something else.
+   * Whether a secret was replaced by asterisks, or a numeric one by the digit 1; `short`: a secret so short that the same
+   * characters may have meant something else.
    */
   readonly masked?: 'secret' | 'short'
 }
@@ -47,10 +47,10 @@ export function kindOf(doubt: Doubt): FrameKind {
   return doubt === 'not_read' || doubt === 'entries' ? 'position' : 'unknown'
 }
 
-/** What tells a fix of a frame from its others. */
+/** Identifies a fix among those of a frame. */
 type FixMark = readonly [time: number, latitude: number, longitude: number]
 
-/** What a decoder takes of a kept frame. */
+/** Returns the decoder's input from a stored frame. */
 export function contentOf({ frame = '', request }: MisunderstoodFrame): Buffer | HttpRequest {
   return request ? { ...request, body: Buffer.from(request.body, 'base64') } : Buffer.from(frame, 'base64')
 }
@@ -60,7 +60,7 @@ export function requestBytes({ method, uri, body }: HttpRequest): Buffer {
   return Buffer.concat([Buffer.from(`${method} ${uri}${body.length > 0 ? '\n\n' : ''}`), body])
 }
 
-/** The beginning of bytes: as text where they are, else as hexadecimal digits. */
+/** Returns the beginning of bytes: as text if they are text, else as hexadecimal digits. */
 export function shownBytes(bytes: Buffer, most: number): { readonly text: string } | { readonly hex: string } {
   const shown = bytes.subarray(0, most)
   // Leaves out the half of a character at the cut.

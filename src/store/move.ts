@@ -2,20 +2,23 @@ import type { Part } from './record.ts'
 import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
 import type { Shard } from './shards.ts'
 
-/** Says that the process cannot know that its roster is current: then it moves nothing. */
+/** Signals that the process cannot know that its roster is current; it then moves nothing. */
 export const NOT_CURRENT = Symbol('roster not current')
 
-/** What becomes of a record in a list: it stays, it goes (a part of a lane), or it is gone under a name of the account. */
+/** What happens to a record in a list: it stays, it moves (a part of a lane), or it leaves under a name of the account. */
 export type Fate = 'stays' | Part | { readonly gone: string }
 
 export interface Swept {
   readonly left: number
   readonly stayed: number
-  /** Where the sweep ended: at the end of the list, where another process changed it, or where a fate was uncertain. */
+  /** Where the sweep ended: at the end of the list, at a change by another process, or at an uncertain fate. */
   readonly end: 'reached' | 'changed' | typeof NOT_CURRENT
 }
 
-/** Goes through a list of a shard in order and does with each entry what `decide` says. Each slice of the list is one step. */
+/**
+ * Passes through a list of a shard in order and does with each entry what `decide` returns. Each slice of the list is one
+ * step.
+ */
 export async function sweep(
   shard: Shard,
   { options = UNBOUNDED, ...list }: RecordSource & { readonly options?: AppenderOptions },
@@ -43,7 +46,7 @@ export async function sweep(
   }
 }
 
-/** Goes through a list until no other process has changed it meanwhile. Answers how many entries have left it. */
+/** Passes through a list until no other process changes it during a pass. Resolves to how many entries have left it. */
 export async function sweepAll(shard: Shard, source: RecordSource, fate: (record: Buffer) => Fate): Promise<number> {
   for (let left = 0; ; ) {
     const swept: Swept = await sweep(shard, source, fate)
@@ -52,7 +55,7 @@ export async function sweepAll(shard: Shard, source: RecordSource, fate: (record
   }
 }
 
-/** For records that were stored before: they are no duplicates, and nothing of them is given up to stay within bounds. */
+/** For records that were stored before: they are no duplicates, and none is dropped to stay within bounds. */
 const UNBOUNDED: AppenderOptions = {
   maxWaitMs: 0,
   duplicates: null,

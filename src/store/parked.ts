@@ -7,13 +7,13 @@ import type { RecordSource } from './store.ts'
 import { sumOver } from './survey.ts'
 import type { Shard, Store } from './shards.ts'
 
-/** The lane that a record belongs to by now, by its device and time; undefined where it has none any more. */
+/** Returns the lane where a record belongs now, by its device and time; undefined if it has none any more. */
 export type Place = (record: Buffer) => string | undefined | typeof NOT_CURRENT
 
 /**
- * Has parked and refused records of lanes tried again, and answers how many there are. A parked lane is due at once: the
- * worker that takes it looks up anew where its records belong. Refused records go to the end of the lane where they belong
- * by now. Once the roster is not current, this ends, and what is left stays as it is.
+ * Makes parked and refused records of lanes due again. Resolves to their number. A parked lane is due at once: the worker
+ * that takes it looks up where its records belong now. Refused records go to the end of the lane where they belong now. If
+ * the roster stops being current, this ends, and the remaining records stay unchanged.
  */
 export async function release(
   redis: Store,
@@ -30,7 +30,7 @@ export async function release(
   return isCurrent ? released : NOT_CURRENT
 }
 
-/** What the shards may have of some lanes. */
+/** The parts of some lanes in the shards. */
 function partsOf(redis: Store, lanes: readonly string[]): (readonly [shard: Shard, lane: string])[] {
   return lanes.flatMap((lane) => redis.shards.map((shard) => [shard, lane] as const))
 }
@@ -66,7 +66,7 @@ export function lanesParked(shard: Shard): Promise<string[]> {
   return shard.hkeys(shard.keyNames.parked)
 }
 
-/** The lanes of a shard that are parked whole and have a record that belongs to another lane by now. */
+/** Resolves to the lanes of a shard that are parked whole and have a record that now belongs to another lane. */
 export async function misplacedLanes(shard: Shard, place: Place): Promise<string[] | typeof NOT_CURRENT> {
   const lanes = await lanesParked(shard)
   const found = await pLimit(AT_ONCE).map(lanes, (lane) => hasMisplaced(shard, lane, place))
@@ -85,7 +85,7 @@ async function hasMisplaced(shard: Shard, lane: string, place: Place): Promise<b
   }
 }
 
-/** Deletes parked and refused records of lanes, counted. Answers how many there were. */
+/** Deletes parked and refused records of lanes, and counts them. Resolves to their number. */
 export function discard(redis: Store, lanes: readonly string[]): Promise<number> {
   return sumOver(partsOf(redis, lanes), async ([shard, lane]) => {
     const refused = await sweepRefused(shard, lane, () => DELETED)
@@ -96,8 +96,8 @@ export function discard(redis: Store, lanes: readonly string[]): Promise<number>
 }
 
 /**
- * Moves the records of a leased lane of a shard to the lanes where they belong by now. Answers whether the rest may be pushed: not
- * where nothing is left or the lease was lost.
+ * Moves the records of a leased lane of a shard to the lanes where they belong now. Resolves to whether the remaining records
+ * may be pushed; false if none are left or the lease was lost.
  */
 export async function relocate(
   shard: Shard,
@@ -118,7 +118,10 @@ function movedTo(to: string, record: Buffer, from: string): Fate {
   return { lane: to, device: deviceOf(record), records: record }
 }
 
-/** Leases a lane of a shard for an admin operation, once its present lease has ended; undefined where it is not there any more. */
+/**
+ * Leases a lane of a shard for an admin operation, once its present lease has ended; resolves to undefined if the lane is
+ * gone.
+ */
 export async function seize(shard: Shard, lane: string): Promise<string | undefined> {
   for (let tries = 0; tries < SEIZE_TRIES; tries++) {
     const token = (await shard.run('seize', [shard.keyNames.schedule], [lane, SEIZE_MS])) as Buffer | null
@@ -128,7 +131,10 @@ export async function seize(shard: Shard, lane: string): Promise<string | undefi
   return undefined
 }
 
-/** Sweeps the refused records of a lane of a shard until each had its fate, or one is uncertain: this and those behind it stay. */
+/**
+ * Sweeps the refused records of a lane of a shard until each is handled, or until the fate of one is uncertain: this one and
+ * those after it stay.
+ */
 export async function sweepRefused(
   shard: Shard,
   lane: string,

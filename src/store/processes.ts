@@ -8,7 +8,7 @@ import { keys } from './keys.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { Store } from './shards.ts'
 
-/** What a process says of itself. Instants in ms UTC. */
+/** Identity of a process. Instants in ms UTC. */
 export interface ProcessIdentity {
   readonly role: 'gateway' | 'worker' | 'admin' | 'tracking'
   /**
@@ -23,7 +23,7 @@ export interface ProcessIdentity {
   readonly restarts?: number
 }
 
-/** A process as the others see it. `Figures`: what its role adds. */
+/** A process as the others see it. `Figures`: those of its role. */
 interface ProcessSign extends Omit<ProcessIdentity, 'installation' | 'slot'> {
   readonly pid: number
   readonly host: string
@@ -42,7 +42,10 @@ interface StoredSign extends ProcessSign {
   readonly observations: readonly Observation[]
 }
 
-/** Says once a second that this process lives, what it observes, and its figures. What cannot be written now is written later. */
+/**
+ * Signs once a second: reports that this process lives, its observations, and its figures. If Redis cannot be written now, it
+ * retries later.
+ */
 export function signOn(
   redis: Store,
   { installation, slot, role, restarts, restartsAt }: ProcessIdentity,
@@ -78,7 +81,7 @@ export function processId({ installation, slot, role }: ProcessIdentity): string
   return hash('sha256', [hostname(), resolve(installation), role, which].join('\n')).slice(0, 24)
 }
 
-/** All processes that gave a sign of life within ten minutes, and the observations of those that live. */
+/** Resolves to all processes that gave a sign of life within ten minutes, and the observations of the live ones. */
 export async function readProcesses(redis: Redis) {
   const ids = await redis.smembers(keys.processIds)
   const reads = redis.pipeline()
@@ -102,8 +105,8 @@ export async function readProcesses(redis: Redis) {
 }
 
 /**
- * Returns which of these processes are silent: their last sign of life is older than that of the process `own` by 5 s, by
- * the clock of Redis, or they have ended. While Redis was away no process could sign, and none is silent.
+ * Resolves to those of these processes that are silent: their last sign of life is 5 s older than that of the process `own`,
+ * by Redis' clock, or they have ended. While Redis was away no process could sign, so none is silent.
  */
 export async function silentProcesses(redis: Redis, own: string, others: readonly string[]): Promise<string[]> {
   const [left, ...leftOfOthers] = await Promise.all([own, ...others].map((id) => redis.pttl(keys.process(id))))
@@ -113,5 +116,5 @@ export async function silentProcesses(redis: Redis, own: string, others: readonl
 const SIGN_KEYS = [keys.format, keys.processIds, keys.process('')]
 /** A process that was killed and not started again is forgotten after that. */
 const KEPT_MS = 600_000
-/** What a process that is silent for longer observed or had open counts no more. */
+/** After this silence, the observations and connections of a process no longer count. */
 const OBSERVED_MS = 5000

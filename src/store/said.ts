@@ -1,18 +1,18 @@
 import type { Alarm, Said } from '../../protocols/kit/index.ts'
 
 /*
- * What a tracker says beside its positions, as its record keeps it: the last of each value, by the time at which it was said. Two
- * gateways may hear one device, and a backlog may come while it sends live, so what is older never replaces what is newer.
- * `lua/devices.lua` merges what gateways write by the same rule.
+ * The values that a tracker sends beside its positions, as its record keeps them: the last of each value, by the time at
+ * which it was sent. Two gateways may hear one device, and a backlog may come while it sends live, so an older value never
+ * replaces a newer one. `lua/devices.lua` merges the values of gateways by the same rule.
  */
 
-/** One value that a tracker said last. Instants in ms UTC. */
+/** The last state of one value. Instants in ms UTC. */
 export interface SaidPart {
   /** When it was said last. */
   readonly at: number
-  /** Of a state: when it became this value. Of an alarm: the first time of those that are within ten minutes of one another. */
+  /** For a state: when it took this value. For an alarm: the first time of alarms within ten minutes of one another. */
   readonly since_at?: number
-  /** Of a state: when another value was said last. */
+  /** For a state: when another value was last sent. */
   readonly other_at?: number
   /** Of an alarm: when it came. */
   readonly value: boolean | number | string
@@ -21,13 +21,13 @@ export interface SaidPart {
 /** By the name of the value; `alarm:sos` for an alarm. */
 export type SaidParts = Readonly<Record<string, SaidPart>>
 
-/** When something was said, and when it came; ms UTC. */
+/** When values were sent, and when they arrived; ms UTC. */
 export interface SaidTimes {
   readonly at: number
   readonly cameAt: number
 }
 
-/** What one frame says, as parts. */
+/** Returns the values of one frame as parts. */
 export function partsOf({ alarms = [], driver, ...values }: Said, { at, cameAt }: SaidTimes): SaidParts {
   const parts: Record<string, SaidPart> = {}
   for (const [name, value] of Object.entries(values))
@@ -43,8 +43,8 @@ function shortened(driver: string): string {
 }
 
 /**
- * What is known of before, and news. Of each value the later one counts; it lasts since its first time without another in between.
- * An alarm of the same time is the same one, which comes again in a frame that is sent again: it came when it came first.
+ * Merges known values and news. The later of two values counts; it lasts since its first time without another value in
+ * between. An alarm with the same time is the same alarm in a repeated frame; the time of its first arrival stays.
  */
 export function mergedSaid(known: SaidParts, news: SaidParts): SaidParts {
   const merged = { ...known }
@@ -69,7 +69,7 @@ function repeated(before: SaidPart, part: SaidPart): SaidPart {
   return since_at - before.at < ANEW_MS ? { ...part, since_at: before.since_at ?? before.at } : part
 }
 
-/** What of it was said from a time on; what lasts from before lasts since then. ms UTC */
+/** Returns the values sent from a time on, ms UTC; one that lasts from before lasts since that time. */
 export function saidFrom(parts: SaidParts, since: number): SaidParts {
   const own = Object.entries(parts).filter(([, { at }]) => at >= since)
   return Object.fromEntries(
@@ -87,7 +87,7 @@ export function valuesIn(parts: SaidParts): [name: string, part: SaidPart][] {
 /** The last alarm of a kind. */
 export interface AlarmPart extends SaidTimes {
   readonly alarm: Alarm
-  /** The first time of those that are within ten minutes of one another. */
+  /** The first time of those within ten minutes of one another. */
   readonly sinceAt: number
 }
 

@@ -3,8 +3,8 @@ import { keys } from './keys.ts'
 import type { Store } from './shards.ts'
 
 /**
- * Refuses the store if it has another number of shards than the data: this process would look for devices where they are not. To be
- * called once the connection of the home shard is ready.
+ * Refuses the store if its data have another number of shards: this process would look for devices in the wrong shards. Call
+ * it once the connection of the home shard is ready.
  */
 export async function settleShardCount(home: Store): Promise<void> {
   while (home.status === 'ready') {
@@ -20,8 +20,8 @@ export async function settleShardCount(home: Store): Promise<void> {
 }
 
 /**
- * Why the data in Redis cannot have as many shards as this process, if so. Notes the number in data that are empty, and a larger one
- * where no shard has anything left that would be in another one.
+ * Resolves to why the stored data cannot be opened with this number of shards, or undefined. Notes the number in empty data,
+ * and a larger number if no shard has data that would then be in another shard.
  */
 export async function shardProblem(home: Store): Promise<string | undefined> {
   const count = home.shards.length
@@ -51,9 +51,8 @@ function differing(before: number, count: number): string {
 }
 
 /**
- * Whether nothing waits, is held or refused in any shard: then no shard has anything of a device that may be in another one from now
- * on, but its marks of duplicates, which expire, and its days and kept frames, which are looked for in all shards. What is parked whole
- * waits as well.
+ * Resolves to whether nothing waits, is held or refused in any shard, parked lanes included. Then the shards have only data
+ * of devices that may move which are either looked for in all shards (days, kept frames), or expire (duplicate marks).
  */
 async function takeIfDrained(home: Store): Promise<boolean> {
   const left = await home.inShards((shard) => {

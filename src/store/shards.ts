@@ -11,7 +11,10 @@ import {
 } from '../redis/connection.ts'
 import { type ShardKeys, shardKeys, tagOf } from './keys.ts'
 
-/** The scripts of each file in lua/: its functions, or the one that has its name. Their keys and arguments are said there. */
+/**
+ * The scripts of each file in lua/: its functions, or the one with the file's name. The file documents their keys and
+ * arguments.
+ */
 const SCRIPTS = {
   store: ['append', 'move'],
   forget: ['forget'],
@@ -52,7 +55,7 @@ const SCRIPTS = {
   ],
 } as const
 
-/** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
+/** Scripts that fail while Redis' memory is full: their data are not acknowledged yet. All other scripts make room. */
 const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set([
   'append',
   'roster',
@@ -62,7 +65,7 @@ const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set([
   'keep_frames',
   'requeue',
 ])
-/** Scripts that need no replica: they read, or what they write may be lost. */
+/** Scripts that need no replica: they only read, or what they write may be lost. */
 const READING: ReadonlySet<string> = new Set([
   'survey',
   'beat',
@@ -84,9 +87,9 @@ for (const script of Object.values(SCRIPTS).flat()) metrics.slowScripts.inc({ sc
 type Value = string | number | Buffer
 
 /**
- * A part of the devices, with keys and a connection of its own; in a Redis Cluster its keys may be on a master of their
- * own. All fixes of a device are in its shard: in lanes, held and refused, with their marks of duplicates. A lane is in every shard
- * that has a device of it: each part has an order of its own, and is leased and pushed on its own.
+ * A part of the devices, with its own keys and connection; in a Redis Cluster its keys may be on another master. All fixes of
+ * a device are in its shard: in lanes, held and refused, with their duplicate marks. A lane is in every shard that has a
+ * device of it: each part has its own order, and is leased and pushed separately.
  */
 export class Shard extends Connection {
   /** 0 is home, which has everything else as well. */
@@ -108,8 +111,8 @@ export class Shard extends Connection {
   }
 
   /**
-   * Runs a script: its keys, then its arguments. Strings in the answer are buffers. If Redis has replicas, the answer waits until
-   * these have what was written.
+   * Runs a script with its keys and arguments. Strings in the answer are buffers. If Redis has replicas, resolves once these
+   * have what was written.
    */
   run(script: Script, names: readonly string[], args: readonly Value[]): Promise<unknown> {
     const call = () => this.#call(script, names, args)
@@ -128,8 +131,9 @@ export class Shard extends Connection {
   }
 
   /**
-   * Counts a slow call. It is a finding once no call of the connection was quick for five seconds: on a busy machine a single one
-   * waits now and then. The time of Redis' fsync counts, which is in no figure that Redis has of a script.
+   * Counts a slow call. It becomes a finding once no call of the connection was quick for five seconds, because on a busy
+   * machine single calls are slow at times. The time includes Redis' fsync, which is in none of Redis' own figures of a
+   * script.
    */
   #noteTime(script: Script, askedAt: number): void {
     const now = performance.now()
@@ -142,7 +146,7 @@ export class Shard extends Connection {
   }
 }
 
-/** What is stored in Redis: the home shard, and by it all shards. They end with it. */
+/** The stored data: the home shard, and through it all shards. They end with it. */
 export class Store extends Shard {
   /** All shards, home first. */
   readonly shards: readonly Shard[]
@@ -160,13 +164,13 @@ export class Store extends Shard {
     this.on('end', () => others.forEach((shard) => shard.disconnect()))
   }
 
-  /** The shard of a device. Ids of digits mean the same device with leading zeros and without. */
+  /** Returns the shard of a device. Ids of digits mean the same device with and without leading zeros. */
   shardOf(device: string): Shard {
     if (this.shards.length === 1) return this
     return this.shards[hashOf(device.replace(/^0+(?=\d+$)/, '')) % this.shards.length]
   }
 
-  /** What each shard answers, home first. */
+  /** Asks all shards, home first. Resolves to their answers in this order. */
   inShards<Answer>(ask: (shard: Shard) => Promise<Answer>): Promise<Answer[]> {
     return Promise.all(this.shards.map(ask))
   }
@@ -177,7 +181,7 @@ export class Store extends Shard {
   }
 }
 
-/** FNV-1a. Part of the format of the data: another one would not find what is stored. */
+/** FNV-1a. Part of the data format: with another hash, stored data would not be found. */
 function hashOf(name: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
@@ -192,7 +196,7 @@ function source(name: string): string {
 
 const SLOW_MS = 250
 const LASTING_MS = 5000
-/** The prefix of the commands that run scripts: Redis has an APPEND of its own. */
+/** The prefix of the commands that run scripts, because Redis has its own APPEND. */
 const PREFIX = 'wb_'
 /** The suffix of a script that may write even if Redis' memory is full; Redis 7 allows that. */
 const WHEN_FULL = 'WhenFull'

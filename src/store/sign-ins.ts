@@ -1,17 +1,17 @@
 import type { Redis } from '../redis/connection.ts'
 import { keys } from './keys.ts'
 
-/** A person who is signed in to the page, as Redis stores it. */
+/** A person who is signed in to the page, as stored in Redis. */
 export interface StoredSignIn {
   readonly name: string
   /** The id of the person at the provider. */
   readonly subject: string
   readonly groups: readonly string[]
-  /** By which provider, and as which client of it. */
+  /** The provider, and our client id there. */
   readonly by: string
   /** When the provider has to be asked again, ms UTC. */
   readonly until: number
-  /** What the provider gave, which only the cookie can open. */
+  /** What the provider returned, encrypted so that only the cookie opens it. */
   readonly sealed: string
 }
 
@@ -22,7 +22,10 @@ interface AddedSignIn {
   readonly maxMs: number
 }
 
-/** Adds a sign-in that ends after `maxMs`. Beyond `most` the oldest end, beyond `mostOfPerson` the oldest of the same person. */
+/**
+ * Adds a sign-in that ends after `maxMs`. Beyond `most`, the oldest end; beyond `mostOfPerson`, the oldest of the same
+ * person.
+ */
 export async function addSignIn(redis: Redis, hash: string, added: AddedSignIn): Promise<void> {
   const { signIn, most, mostOfPerson, maxMs } = added
   await redis.set(keys.signIn(hash), JSON.stringify(signIn), 'PX', maxMs)
@@ -42,7 +45,7 @@ export async function readSignIn(redis: Redis, hash: string): Promise<StoredSign
   return text === null ? undefined : (JSON.parse(text) as StoredSignIn)
 }
 
-/** Replaces a sign-in, which does not prolong it; one that has ended meanwhile stays so. */
+/** Replaces a sign-in without prolonging it; one that has ended in between stays ended. */
 export async function replaceSignIn(redis: Redis, hash: string, signIn: StoredSignIn): Promise<void> {
   await redis.set(keys.signIn(hash), JSON.stringify(signIn), 'KEEPTTL', 'XX')
 }

@@ -1,8 +1,8 @@
 import type { Redis } from '../redis/connection.ts'
 
 /**
- * The members of a sorted set, in no order, read in slices between which Redis does other things: of those that come or go
- * meanwhile, some are missing.
+ * Yields the members of a sorted set, in no order, read in slices between which Redis does other work. Members that come or
+ * go during the read may be missing.
  */
 export async function membersOf(redis: Redis, key: string): Promise<string[]> {
   const members = new Set<string>()

@@ -5,7 +5,7 @@ import { dueAfter } from './lease.ts'
 import { type CopiedPart, type HoldReason, type Part, slicesOf } from './record.ts'
 import type { Shard } from './shards.ts'
 
-/** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
+/** Bounds of data other than waiting fixes, so that these keep enough memory. */
 export interface MemoryShares {
   /** Bytes of marks of duplicates. */
   markBytes: number
@@ -31,11 +31,11 @@ export interface HoldLimits {
    * senders.
    */
   readonly maxFixesConfigured: number
-  /** How many unknown devices may have held fixes; unproven senders may use half of these places. */
+  /** The most unknown devices with held fixes; unproven senders may use half of these places. */
   readonly maxUnknownDevices: number
 }
 
-/** A list whose entries may leave it. */
+/** A list from which entries may move. */
 export interface RecordSource {
   readonly list: string
   /** The zset that has the list's name while it is not empty. */
@@ -46,7 +46,8 @@ export interface RecordSource {
 }
 
 /**
- * What was not stored of a part: how many duplicates; −1 if its device is not configured and its places are used up.
+ * Records of a part that were not stored: the number of duplicates; −1 if its device is not configured and all places are in
+ * use.
  */
 export interface LeftOut {
   readonly part: number
@@ -55,15 +56,15 @@ export interface LeftOut {
 
 interface StoreCall {
   readonly parts: readonly Part[]
-  /** What the custody account counts in the same step. */
+  /** Counts for the custody account, added in the same step. */
   readonly counters: Map<string, number>
-  /** The entries that leave a list in the same step: their positions, from 0, and the entries as they were read there. */
+  /** Entries that leave a list in the same step: their positions, from 0, and their content when they were read. */
   readonly from?: RecordSource & { readonly entries: readonly (readonly [position: number, entry: Buffer])[] }
 }
 
 /**
- * Stores records in a shard in one step, and takes others out of a list where the call says so. Answers what it left out; null where
- * the list is not as it was read, or the lease was lost: then nothing has changed.
+ * Stores records in a shard in one step, and optionally removes others from a list. Resolves to what was left out; null if
+ * the list has changed since it was read, or the lease was lost: then nothing has changed.
  */
 export async function storeRecords(
   shard: Shard,
@@ -101,7 +102,7 @@ export async function storeRecords(
 
 type StoreAnswer = [number[], number[], Buffer, number[], number[]]
 
-/** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
+/** Packs parts as runs for store.lua. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
 function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
   const [runs, marked]: [MarkedRun[], MarkedRun[]] = [[], []]
   const partOfRun: number[] = []
@@ -163,14 +164,14 @@ export function add(counters: Map<string, number>, name: string, amount: number)
 }
 
 const { MAX_SAFE_INTEGER: MOST } = Number
-/** What was acknowledged once is never refused. */
+/** Limits for records that were acknowledged before, which are never refused. */
 const UNLIMITED = { maxFixesPerDevice: MOST, maxUnknownDevices: MOST, heldFixes: MOST }
 /** The most bytes that precede the records of a run, without its texts; the most bytes of a character in UTF-8. */
 const MAX_HEAD_BYTES = 9
 const MAX_CHAR_BYTES = 3
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 
-/** What store.lua touches, in its order; the keys of a list follow. */
+/** The keys of store.lua, in order; the keys of a list follow. */
 const TOUCHED = [
   'schedule',
   'custody',

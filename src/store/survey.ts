@@ -13,13 +13,13 @@ export interface LaneState {
   readonly parked?: ParkedState
 }
 
-/** `fixes`: how many of those that wait; `nextTryAt`: absent while one is being tried. */
+/** `fixes`: number of waiting ones; `nextTryAt`: absent during a try. */
 interface ParkedState extends Parked {
   readonly fixes: number
   readonly nextTryAt?: number
 }
 
-/** Why something is not delivered, as the service said it; status 0: our own reason. */
+/** Why something is not delivered, in the words of the service; status 0: a reason of waybridge. */
 export interface RefusalReason {
   readonly status: number
   readonly message: string
@@ -27,14 +27,14 @@ export interface RefusalReason {
 
 /** Why a lane is parked whole. Instants in ms UTC. */
 export interface Parked extends RefusalReason {
-  /** What names the request that was refused; of a lane that a version before this one has parked it is not known. */
+  /** Identifies the refused request; unknown for a lane that an earlier version has parked. */
   readonly trace?: { readonly requestId: string; readonly traceparent: string }
   readonly tries: number
   readonly at: number
   readonly since: number
 }
 
-/** One answer of the service by which records were refused. */
+/** One answer of the service that refused records. */
 export interface Refused extends RefusalReason {
   readonly at: number
   readonly count: number
@@ -48,10 +48,10 @@ export async function custodyCounters(redis: Store): Promise<Map<string, number>
   return sums
 }
 
-/** How much waits in a lane, or in the part of it in a shard, and since when, ms UTC. */
+/** The number of fixes that wait in a lane, or in its part in a shard, and since when, ms UTC. */
 export interface LaneCount extends Pick<LaneState, 'lane' | 'waiting' | 'oldestAt'> {}
 
-/** Every part of a lane with records, in slices of some dozen, counted from what is stored. */
+/** Yields every part of a lane with records, in slices of some dozen, counted from the stored lists. */
 export async function* countLanes(redis: Store): AsyncGenerator<(LaneCount & { readonly isParked: boolean })[]> {
   for (const shard of redis.shards) {
     const known = new Set<string>()
@@ -73,7 +73,7 @@ export async function* countLanes(redis: Store): AsyncGenerator<(LaneCount & { r
   }
 }
 
-/** The state of lanes, in their order. `shards`: whose parts of them count; all, unless it is about a device. */
+/** Resolves to the state of lanes, in order. `shards`: whose parts of them count; all, unless the question is about a device. */
 export async function describeLanes(
   redis: Store,
   lanes: readonly string[],
@@ -132,7 +132,7 @@ function stateOf(lane: string, state: Buffer): LaneState {
   }
 }
 
-/** How many lanes of a shard are due for longer than `ms`, or have a lease that ended before that. */
+/** Resolves to the number of lanes of a shard that are due for longer than `ms`, or have a lease that ended before that. */
 export async function countOverdue(shard: Shard, ms: number): Promise<number> {
   const [seconds] = await shard.time()
   return shard.zcount(shard.keyNames.schedule, '-inf', seconds * 1000 - ms)
@@ -168,7 +168,7 @@ export async function parkedByLane(redis: Store): Promise<Map<string, number>> {
   return counts
 }
 
-/** What was refused of a lane, oldest first in each shard, read in slices: there may be a million entries. */
+/** Yields the refused records of a lane, oldest first in each shard, read in slices: there may be a million entries. */
 export async function* surveyRefused(redis: Store, lane: string, shards = redis.shards): AsyncGenerator<Refused> {
   for (const shard of shards)
     for (let first = 0, length = SLICE; length === SLICE; first += SLICE) {

@@ -3,13 +3,13 @@ import type { Store } from './shards.ts'
 import { fieldsOf } from './slices.ts'
 
 /**
- * What a trial counts of a device. `answers_…`: of the old server, beside ours; `not_understood`: frames of which nothing could be
- * read, or not all positions.
+ * The figures of a device on a trial. `answers_…`: the old server's, compared with ours; `not_understood`: frames of which
+ * nothing, or not all positions, could be read.
  */
 export const TRIAL_COUNTS = ['frames', 'not_understood', 'positions', 'answers_equal', 'answers_different'] as const
 export type TrialCounts = Record<(typeof TRIAL_COUNTS)[number], number>
 
-/** Frames that have come by way of a trial: all of them, those that are stored or noted, and the others. */
+/** Frames that came through a trial: all of them, those that are stored or noted, and the others. */
 export const TRIAL_ACCOUNT = ['seen', 'stored', 'missed'] as const
 export type TrialAccount = Record<(typeof TRIAL_ACCOUNT)[number], number>
 
@@ -21,7 +21,7 @@ export interface TrialDifference {
   readonly old: string
 }
 
-/** A device as a trial has seen it, or what is added to that. `difference`: the first one. */
+/** Figures of a device on a trial, or additions to them. `difference`: the first one. */
 export interface TriedDevice {
   readonly device: string
   readonly protocol: string
@@ -29,7 +29,10 @@ export interface TriedDevice {
   readonly difference?: TrialDifference
 }
 
-/** Adds what a gateway has seen, all or nothing; it is kept for a week after the last time. Rejects where Redis does not take it. */
+/**
+ * Adds figures of a gateway, all or nothing; they are kept for a week after the last addition. Rejects if Redis does not
+ * accept them.
+ */
 export async function addTrial(
   redis: Store,
   account: Readonly<TrialAccount>,

@@ -1,13 +1,13 @@
 import { keys } from './keys.ts'
 import type { Store } from './shards.ts'
 
-/** How many delivered fixes were compared with what the tracking API has, and how many of them it does not have. */
+/** Numbers of delivered fixes that were compared with the tracking API, and of those missing there. */
 export interface VerifiedCount {
   readonly checked: number
   readonly missing: number
 }
 
-/** What the tracking API took of a lane and window, and does not have. Instants in ms UTC. */
+/** Fixes of a lane and window that the tracking API accepted but does not have. Instants in ms UTC. */
 export interface MissingFixes extends VerifiedCount {
   readonly lane: string
   /** When the window begins. */
@@ -17,11 +17,11 @@ export interface MissingFixes extends VerifiedCount {
   readonly lastAt: number
   /** When that was found. */
   readonly at: number
-  /** How many of them were queued once more. */
+  /** How many of them were queued again. */
   readonly repaired: number
 }
 
-/** What was found of a lane and window. `missing`: undefined: nothing is missing. */
+/** Result for a lane and window. `missing`: undefined if nothing is missing. */
 export interface Verified {
   readonly lane: string
   /** When the window begins, ms UTC. */
@@ -36,8 +36,8 @@ export interface Verified {
 export const WINDOW_MS = 100_000
 
 /**
- * Notes what was found, in place of what was found of the window before.
- * @param keptMs for how long delivered fixes are kept: later the window is not verified again
+ * Notes a result, replacing the earlier one of the window. @param keptMs how long delivered fixes are kept; later the window
+ * is not verified again
  */
 export async function noteVerified(redis: Store, found: Verified, keptMs: number): Promise<void> {
   const { lane, window, day, checked, missing } = found
@@ -52,7 +52,7 @@ export async function noteVerified(redis: Store, found: Verified, keptMs: number
   )
 }
 
-/** What was found of the lanes on a local day, which begins at `day` (ms UTC); it is kept for 32 days. */
+/** Resolves to the results of the lanes for a local day that begins at `day` (ms UTC); they are kept for 32 days. */
 export async function verifiedOf(redis: Store, day: number): Promise<Map<string, VerifiedCount>> {
   const found = await redis.hgetall(keys.verifiedDay(day))
   return new Map(

@@ -4,7 +4,7 @@ import type { Redis } from '../redis/connection.ts'
 
 /* Devices are named by their ids without leading zeros. */
 
-/** A frame of a device that somebody watches, as it is kept in Redis (JSON), with asterisks in place of secrets. */
+/** A frame of a watched device, as stored in Redis (JSON), with asterisks in place of secrets. */
 export interface WatchedFrame {
   /** When it arrived, ms UTC. */
   readonly at: number
@@ -22,7 +22,7 @@ export interface WatchedFrame {
   readonly fixCount: number
   /** Whether it has fixes of other devices, as that of a relay may. */
   readonly isShared?: true
-  /** What the device was answered, base64. */
+  /** The answer to the device, base64. */
   readonly reply?: string
   /** Why it was not understood, refused, or not stored. */
   readonly error?: string
@@ -34,7 +34,10 @@ const MOST_WATCHED = 100
 /** How long a device is watched, ms. */
 const WATCHED_MS = 900_000
 
-/** Has the gateways keep the frames of a device for 15 min from now on. Answers until when, ms UTC by the clock of Redis. */
+/**
+ * Makes the gateways keep the frames of a device for 15 min from now on. Resolves to the end of that time, ms UTC by Redis'
+ * clock.
+ */
 export async function watchFrames(redis: Redis, device: string): Promise<number> {
   const now = await clockOf(redis)
   await redis

@@ -16,7 +16,7 @@ interface WorkersOptions {
   readonly apis?: () => readonly string[]
 }
 
-/** Notes twice a second that this worker process lives. `changed` is told how many live when that changes. */
+/** Notes twice a second that this worker process lives. Calls `changed` with the number of live workers when it changes. */
 export function joinWorkers(
   redis: Store,
   changed: (count: number) => void,

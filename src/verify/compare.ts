@@ -1,7 +1,7 @@
 import { WINDOW_MS } from '../store/index.ts'
 import type { CourierPosition } from '../tracking/schemas.ts'
 
-/** When and where a fix was measured: unix seconds, degrees. */
+/** Time and place of a fix: unix seconds, degrees. */
 interface Measured {
   readonly timestamp: number
   readonly latitude: number
@@ -9,9 +9,9 @@ interface Measured {
 }
 
 /**
- * The fixes that none of the positions is, in their order. A position is a fix if it is less than a second and at most 1e-5 degrees from
- * it, which is more than a number of 32 bits loses; the order of the positions, and how often each comes, mean nothing. One
- * position may be several fixes: the API stores the same position once.
+ * Returns the fixes that match none of the positions, in order. A position matches a fix if it is less than a second and at
+ * most 1e-5 degrees away, which is more than a 32-bit number loses. The order of the positions and repetitions do not matter.
+ * One position may match several fixes, since the API stores equal positions once.
  */
 export function missingFixes<Fix extends Measured>(
   fixes: readonly Fix[],
@@ -39,8 +39,8 @@ export function isOutside({ timestamp }: CourierPosition, from: number, to: numb
 }
 
 /**
- * Whether a window of a route is among those that are verified. Of each route it is the given share of the windows, spread evenly, so that
- * none waits longer than others; which ones follows from its name.
+ * Returns whether a window of a route is chosen for verification. The given share of each route's windows is chosen, spread
+ * evenly so that no window waits longer than others; the route's name determines which.
  */
 export function isChosen(route: string, window: number, share: number): boolean {
   const number = Math.round(window / WINDOW_MS)
@@ -48,7 +48,7 @@ export function isChosen(route: string, window: number, share: number): boolean 
   return Math.floor((number + 1) * share + phase) > Math.floor(number * share + phase)
 }
 
-/** FNV-1a, mixed: the first bits differ as well where names differ in their last digit. */
+/** FNV-1a, mixed: the first bits differ even if names differ only in their last digit. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -11,7 +11,7 @@ export interface DeliveredFix extends Position {
   readonly isQueued: boolean
 }
 
-/** What was delivered to the lanes of a route in a window. */
+/** Fixes delivered to the lanes of a route in a window. */
 export interface RouteWindow {
   /** `7/1003`: company and route. */
   readonly route: string
@@ -21,8 +21,8 @@ export interface RouteWindow {
 }
 
 /**
- * What was delivered of an hour (since 1970), by route and window, in this order. The kept fixes alone say which devices have delivered
- * to a route, so a change of the roster hides nothing.
+ * Resolves to the fixes delivered in an hour (since 1970), by route and window, in this order. Only the kept fixes tell which
+ * devices have delivered to a route, so a change of the roster hides nothing.
  */
 export async function deliveredIn(
   redis: Store,
@@ -66,12 +66,12 @@ export async function routesIn(redis: Store, hour: number): Promise<string[]> {
   return [...routes].toSorted()
 }
 
-/** `7/42/1003` → `7/1003`. The API gives the positions of a route, and does not say whose they are. */
+/** Returns the route of a lane: `7/42/1003` → `7/1003`. The API returns the positions of a route without their couriers. */
 export function routeOf(lane: string): string {
   return `${lane.slice(0, lane.indexOf('/'))}${lane.slice(lane.lastIndexOf('/'))}`
 }
 
-/** The fixes of a device that were delivered, each lane and fix once; what is queued only is not among them. */
+/** Yields the delivered fixes of a device, once for each lane and fix; fixes that are only queued are left out. */
 function* deliveredOf(device: string, kept: readonly KeptFix[]): Generator<DeliveredFix> {
   for (const same of Map.groupBy(kept, keyOf).values()) {
     const deliveries = same.filter(({ isQueued }) => !isQueued).length
@@ -79,7 +79,7 @@ function* deliveredOf(device: string, kept: readonly KeptFix[]): Generator<Deliv
   }
 }
 
-/** Two devices may send the same position: the API stores it once. */
+/** Removes repeated fixes: if two devices send the same position, the API stores it once. */
 function distinct(fixes: readonly DeliveredFix[]): DeliveredFix[] {
   const unique = new Map(fixes.map((fix) => [keyOf(fix), fix]))
   return [...unique.values()].toSorted((one, other) => one.timestamp - other.timestamp)

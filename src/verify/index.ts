@@ -12,7 +12,7 @@ export type { VerifySettings } from './sampler.ts'
 
 export interface VerifierSources {
   readonly redis: Store
-  /** What asks the API of a company. */
+  /** Returns the client for the API of a company. */
   readonly tracking: (company_id: string) => Pick<TrackingClient, 'request' | 'timeoutMs'>
   readonly companies: () => readonly Company[]
   readonly settings: VerifySettings
@@ -21,19 +21,19 @@ export interface VerifierSources {
   readonly batch: BatchSettings
   /** The time zone of local days. */
   readonly zone: () => string
-  /** Resolves to what tells whether the API of a company takes pushes now. */
+  /** Resolves to a function that tells whether the API of a company accepts pushes now. */
   readonly isUp: () => Promise<(company_id: string) => boolean>
   /** Notes with which status a request with the OAuth token of a company was answered. */
   readonly answered: (company: Company, status: number) => void
   /** Least ms from one request to the next; default: 1 s. */
   readonly gapMs?: number
-  /** ms between two reads of what is missing, if somebody asks; default: 30 s. */
+  /** ms between two reads of missing fixes in a requested run; default: 30 s. */
   readonly pauseMs?: number
   /** About so many requests are made if somebody asks; default: 60. */
   readonly mostRequests?: number
 }
 
-/** Reads back from the tracking API what was delivered, and knows what is missing there. */
+/** Reads delivered fixes back from the tracking API, and keeps those that are missing. */
 export class Verifier {
   readonly #sources: VerifierSources
   readonly #closing = new AbortController()
@@ -50,12 +50,15 @@ export class Verifier {
     this.#sampler = new Sampler({ ...sources, readBack: this.#readBack, settlement: this.#settlement })
   }
 
-  /** What is missing, as of some seconds ago. */
+  /** Missing fixes as of some seconds ago. */
   get missing(): readonly MissingFixes[] {
     return this.#settlement.missing
   }
 
-  /** Compares a share of what was delivered, until it is closed; call it once a second. Rejects where Redis does not answer. `now`: ms UTC. */
+  /**
+   * Compares a share of the delivered fixes, until it is closed. Call it once a second. Rejects if Redis does not answer.
+   * `now`: ms UTC.
+   */
   async look(now = Date.now()): Promise<void> {
     if (this.#looks++ % 5 === 0) await this.#settlement.look(now)
     const { signal } = this.#closing
@@ -65,7 +68,7 @@ export class Verifier {
     })
   }
 
-  /** Compares all that is wanted. Rejects where Redis does not answer, or with an AbortError. */
+  /** Compares all wanted fixes. Rejects if Redis does not answer, or with an AbortError. */
   run(wanted: Wanted, now = Date.now()): Promise<RunResult> {
     const signal = AbortSignal.any([wanted.signal, this.#closing.signal])
     const { settings } = this.#sources

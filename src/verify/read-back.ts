@@ -10,7 +10,7 @@ import { bodyOf, type Failure, type Reply } from '../tracking/exchange.ts'
 import { CourierPosition, type CourierPosition as Position } from '../tracking/schemas.ts'
 
 export interface ReadBackSources {
-  /** What asks the API of a company. */
+  /** Returns the client for the API of a company. */
   readonly tracking: (company_id: string) => Api
   readonly companies: () => readonly Company[]
   /** Notes with which status a request with the OAuth token of a company was answered. */
@@ -23,7 +23,7 @@ export interface ReadBackSources {
 
 type Api = Pick<TrackingClient, 'request' | 'timeoutMs'>
 
-/** Why it is not known whether the API has what it took. */
+/** Why a comparison with the API was not possible. */
 export interface NotKnown {
   readonly reason: 'no_token' | 'refused' | 'no_operation' | 'no_answer' | 'not_readable' | 'couriers'
   readonly message: Text
@@ -67,7 +67,7 @@ export class ReadBack {
       if (this.#apiOf(asked.route) !== api) return 'elsewhere' as const
       const outcome = await this.#ask(api, asked, company.oauth_token)
       this.#sources.signal.throwIfAborted()
-      // The answer says nothing about another API, nor about a token that has replaced this one meanwhile.
+      // The answer tells nothing about another API, nor about a token that has replaced this one in between.
       if (this.#apiOf(asked.route) !== api) return 'elsewhere' as const
       const isNew = this.#companyOf(asked.route)?.oauth_token !== company.oauth_token
       if (!('fault' in outcome) && outcome.status === 401 && isNew) continue

@@ -8,9 +8,8 @@ export interface BatchSettings {
 }
 
 /**
- * Queues fixes once more for the lane that they were delivered to; one that is queued already is left out. They are counted as
- * redelivered once they are. In a lane with many waiting fixes nothing is queued.
- * @returns how many were queued
+ * Queues fixes again for the lane that they were delivered to, except those that are queued already. Counts them as
+ * redelivered once they are delivered. Queues nothing in a lane with many waiting fixes. @returns how many were queued
  */
 export async function repair(redis: Store, fixes: readonly DeliveredFix[], batch: BatchSettings): Promise<number> {
   const groups = Map.groupBy(
@@ -24,7 +23,7 @@ export async function repair(redis: Store, fixes: readonly DeliveredFix[], batch
   return queued
 }
 
-/** Queues fixes of one device, lane and hour: none if other calls change what is kept all the time. */
+/** Queues fixes of one device, lane and hour; none if other calls keep changing the kept fixes. */
 async function queue(redis: Store, fixes: readonly DeliveredFix[], batch: BatchSettings): Promise<number> {
   const [{ device, lane, timestamp }] = fixes
   const [shard, hour] = [redis.shardOf(device), Math.floor(timestamp / 3600)]

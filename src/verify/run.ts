@@ -11,11 +11,11 @@ export interface Wanted {
   readonly isWanted: (route: string) => boolean
   /** The local day, ms UTC. */
   readonly day: { readonly from: number; readonly until: number }
-  /** Whether what is missing is pushed once more. */
+  /** Whether missing fixes are pushed again. */
   readonly repair: boolean
   /** Where an earlier run has ended: its `next`. */
   readonly from?: string
-  /** Ends the run: what was not compared is left out. */
+  /** Ends the run early; the remaining fixes are not compared. */
   readonly signal: AbortSignal
 }
 
@@ -28,7 +28,7 @@ export interface RunSources {
   readonly settlement: Settlement
   /** ms after which a delivered fix must be there. */
   readonly afterMs: number
-  /** ms between the two reads of what is missing; default: 30 s. */
+  /** ms between the two reads of missing fixes; default: 30 s. */
   readonly pauseMs?: number
   /** About so many requests are made; default: 60. */
   readonly mostRequests?: number
@@ -47,7 +47,7 @@ export interface RunResult {
   readonly stopped?: NotKnown
 }
 
-/** Fixes of a company of which it is not known whether the API has them. */
+/** Fixes of a company that could not be compared with the API. */
 export interface Unknown extends NotKnown {
   readonly company: string
   readonly fixes: number
@@ -63,8 +63,8 @@ interface DoubtfulWindows {
 }
 
 /**
- * Compares all fixes of a day that were delivered to some routes with what the API has, an hour of a route with one request. What is not
- * there is read once more, a quarter of an hour at a time, when `after` and a pause have passed.
+ * Compares all fixes that were delivered on a day to some routes with the API's positions, with one request per route and
+ * hour. Reads missing fixes again, a quarter of an hour at a time, once `after` and a pause have passed.
  */
 export class VerifyRun {
   readonly #sources: RunSources
@@ -86,7 +86,7 @@ export class VerifyRun {
     this.#beganAt = now
   }
 
-  /** Rejects where Redis does not answer, and with an AbortError once `signal` is aborted. */
+  /** Rejects if Redis does not answer, and with an AbortError once `signal` is aborted. */
   async result(): Promise<RunResult> {
     const next = await this.#readHours()
     await this.#confirm()
@@ -107,7 +107,7 @@ export class VerifyRun {
     return Math.min(this.#wanted.day.until, due - (due % WINDOW_MS))
   }
 
-  /** @returns where it has stopped, if something is left */
+  /** @returns where it stopped, if something is left */
   async #readHours(): Promise<string | undefined> {
     const { day, from = '', isWanted, signal } = this.#wanted
     const { mostRequests = MOST_REQUESTS } = this.#sources
@@ -131,7 +131,10 @@ export class VerifyRun {
     return undefined
   }
 
-  /** What was delivered to some routes in an hour, of the day, and old enough; without routes of which there is nothing. */
+  /**
+   * Resolves to the fixes delivered to some routes in an hour, if they are of the day and old enough; routes without fixes
+   * are left out.
+   */
   async #deliveredTo(routes: readonly string[], hour: number): Promise<Map<string, RouteWindow[]>> {
     const wanted = new Set(routes)
     const { day } = this.#wanted
@@ -213,7 +216,7 @@ export class VerifyRun {
   }
 }
 
-/** Windows of the same quarter of an hour: if the API leaves positions out of a long answer, a short one has them. */
+/** Groups windows by quarter of an hour: if the API truncates a long answer, a short one is complete. */
 function quartersOf(windows: readonly RouteWindow[]): RouteWindow[][] {
   return [...Map.groupBy(windows, ({ window }) => Math.floor(window / QUARTER_MS)).values()]
 }

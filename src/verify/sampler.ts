@@ -5,7 +5,7 @@ import { type DeliveredFix, deliveredIn, type RouteWindow, routeOf } from './del
 import type { NotKnown, ReadBack } from './read-back.ts'
 import { countUnknown, intervalOf, judge, type Settlement } from './settle.ts'
 
-/** What `verify` of gateway.yaml says. */
+/** The `verify` section of gateway.yaml. */
 export interface VerifySettings {
   readonly share: number
   /** ms. */
@@ -20,7 +20,7 @@ export interface SamplerSources {
   readonly settings: VerifySettings
   /** The API of a company. */
   readonly tracking: (company_id: string) => object
-  /** Resolves to what tells whether the API of a company takes pushes now. */
+  /** Resolves to a function that tells whether the API of a company accepts pushes now. */
   readonly isUp: () => Promise<(company_id: string) => boolean>
 }
 
@@ -28,14 +28,14 @@ export interface SamplerSources {
 interface Task extends RouteWindow {
   readonly dueAt: number
   readonly isFresh: boolean
-  /** What the first read did not have. */
+  /** Fixes that the first read did not contain. */
   readonly suspects?: readonly DeliveredFix[]
 }
 
 /**
- * Compares a share of what was delivered with what the tracking API has. Of the windows of each route a share is chosen. A window is
- * looked at 15 s after its end, and again an hour and half a day after the end of its hour if fixes came since: they were late. A
- * fix is read after `after` at the earliest, and what is not there once more half a minute later. Of several admin processes one does so.
+ * Compares a share of the delivered fixes with the tracking API. A share of each route's windows is chosen. A window is read
+ * 15 s after its end; if late fixes come, again an hour and half a day after the end of its hour. A fix is read after `after`
+ * at the earliest, and a missing one again half a minute later. Of several admin processes, one does this.
  */
 export class Sampler {
   readonly #sources: SamplerSources
@@ -43,7 +43,7 @@ export class Sampler {
   #tasks: Task[] = []
   #lastWindow: number | undefined
   readonly #lastHours = new Map<number, number>()
-  /** Until when nothing is read, ms UTC: of all companies of an API, or of one. */
+  /** Until when nothing is read, ms UTC, for all companies of an API, or for one. */
   readonly #pausedUntil = new Map<string | object, number>()
   readonly #recheckedAt = new Map<string, number>()
 
@@ -51,7 +51,7 @@ export class Sampler {
     this.#sources = sources
   }
 
-  /** Call it once a second. It makes at most one request. Rejects where Redis does not answer. */
+  /** Makes at most one request. Call it once a second. Rejects if Redis does not answer. */
   async look(now: number): Promise<void> {
     if (!(await this.#hasTurn())) return
     if (this.#sources.settings.share > 0) {
@@ -86,7 +86,7 @@ export class Sampler {
     this.#lastWindow = Math.max(this.#lastWindow ?? last, last)
   }
 
-  /** The last hour that ended `age` ago, without the windows of which all was compared. */
+  /** Samples the last hour that ended `age` ago, except windows that are fully compared. */
   async #sampleLate(now: number, age: number): Promise<void> {
     const { redis, settings } = this.#sources
     const hour = Math.floor((now - age) / HOUR_MS) - 1
@@ -103,7 +103,7 @@ export class Sampler {
     this.#lastHours.set(age, hour)
   }
 
-  /** What has no room is left out, whichever that is. */
+  /** Adds tasks while there is room, whatever they are. */
   #add(found: readonly RouteWindow[], now: number): void {
     const waiting = new Set(this.#tasks.map(taskKey))
     const some = found.filter((each) => !waiting.has(taskKey(each)))
@@ -113,7 +113,7 @@ export class Sampler {
     this.#tasks.push(...chosen.map((each) => ({ ...each, dueAt, isFresh: true })))
   }
 
-  /** The task that is due for longest, of a company that can be read. */
+  /** Returns the task that has been due for longest, among those of companies that can be read. */
   #nextTask(now: number, isReadable: (company: string) => boolean): Task | undefined {
     const due = this.#tasks.filter(({ dueAt, route }) => dueAt <= now && isReadable(companyOf(route)))
     const [next] = due.toSorted((one, other) => one.dueAt - other.dueAt)
@@ -141,7 +141,7 @@ export class Sampler {
     await settlement.note(task, judged, { isFresh, repairs: settings.repair })
   }
 
-  /** Where there is no answer all companies of the API wait; where a company cannot be read, it does. */
+  /** Without an answer, all companies of the API pause; if one company cannot be read, only that one does. */
   #pause({ fixes, isFresh, route }: Task, { reason }: NotKnown, now: number): void {
     if (isFresh) countUnknown(fixes.length)
     if (reason === 'no_answer') this.#pausedUntil.set(this.#sources.tracking(companyOf(route)), now + NO_ANSWER_MS)
@@ -149,7 +149,7 @@ export class Sampler {
     else if (reason === 'no_operation') this.#pausedUntil.set(companyOf(route), now + NO_OPERATION_MS)
   }
 
-  /** Reads again what is missing, what was looked at longest ago first. */
+  /** Reads missing fixes again, those checked longest ago first. */
   async #recheck(now: number, isReadable: (company: string) => boolean): Promise<void> {
     const { redis, settlement } = this.#sources
     const lookedAt = ({ at, ...each }: MissingFixes) => Math.max(at, this.#recheckedAt.get(keyOfMissing(each)) ?? 0)
@@ -181,7 +181,7 @@ function companyOf(route: string): string {
 }
 
 const HOUR_MS = 3_600_000
-/** What trackers and batches take until a fix is delivered, mostly. */
+/** The usual time of trackers and batches until a fix is delivered. */
 const SETTLE_MS = 15_000
 const PAUSE_MS = 30_000
 const LATE_MS = [HOUR_MS, 12 * HOUR_MS]

@@ -17,17 +17,17 @@ export interface SettlementSources {
   readonly zone: () => string
 }
 
-/** What two reads say of fixes. */
+/** The result of two reads of fixes. */
 export interface Judgement {
   readonly missing: readonly DeliveredFix[]
-  /** Fixes of which it is not known. */
+  /** Fixes that could not be compared. */
   readonly unknown: readonly DeliveredFix[]
   readonly why?: NotKnown
 }
 
 /**
- * What is missing of fixes, by what neither of two reads has. Of a courier all of whose fixes are missing while another courier's on the
- * same route are there it is not known: the API may give the positions of one of them alone.
+ * Returns the missing fixes: those that neither of two reads contains. If all fixes of one courier are missing while another
+ * courier's on the same route are there, the result is unknown, because the API may return the positions of only one of them.
  * @param last the positions of the second read
  */
 export function judge(
@@ -55,7 +55,7 @@ interface Noting {
   readonly repairsAgain?: boolean
 }
 
-/** Notes what was found, for the day sheet and the finding, and has what is missing pushed once more. */
+/** Notes results for the day sheet and the finding, and queues missing fixes again. */
 export class Settlement {
   readonly #sources: SettlementSources
   #missing: readonly MissingFixes[] = []
@@ -64,7 +64,7 @@ export class Settlement {
     this.#sources = sources
   }
 
-  /** What is missing, as of the last look. */
+  /** Missing fixes as of the last look. */
   get missing(): readonly MissingFixes[] {
     return this.#missing
   }
@@ -99,7 +99,7 @@ export class Settlement {
     return queued
   }
 
-  /** What is missing of a lane and window; since when is kept. */
+  /** Returns the missing fixes of a lane and window; keeps the time since when they are missing. */
   #lost(lane: string, window: number, lost: readonly DeliveredFix[]) {
     const before = this.#missing.find((other) => other.lane === lane && other.window === window)
     return {
@@ -112,7 +112,10 @@ export class Settlement {
   }
 }
 
-/** The interval to ask for, so that it has the fixes of windows from `first` to `last` (ms UTC) also where it has no ends. */
+/**
+ * Returns the interval to ask for, so that it covers the windows from `first` to `last` (ms UTC) even if the API excludes its
+ * ends.
+ */
 export function intervalOf(first: number, last: number): Pick<ReadInterval, 'from' | 'to'> {
   return { from: first / 1000 - 1, to: (last + WINDOW_MS) / 1000 }
 }
@@ -123,7 +126,7 @@ function countFixes(all: number, missing: number, unknown: number): void {
   metrics.verified.inc({ result: 'unknown' }, unknown)
 }
 
-/** Counts fixes of which it is not known whether the API has them. */
+/** Counts fixes that could not be compared with the API. */
 export function countUnknown(fixes: number): void {
   countFixes(fixes, 0, fixes)
 }

@@ -5,7 +5,7 @@ local MOST_IN_SECTION = 255
 -- Of each log: the pieces of its entry, and how many fixes they have.
 local pieces_of, fixes_of, names_of = {}, {}, {}
 
--- Records without what only logs keep of them: also of a run that is held, and so is written to no log.
+-- Removes what only logs keep from records; also for a run that is held, and so is written to no log.
 local function own_records(run, records)
   if not run.own_length then return records end
   local own, own_length, length = {}, run.own_length, string.char(run.own_length)

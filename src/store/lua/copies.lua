@@ -57,7 +57,7 @@ local function enter_copies()
       local is_first = redis.call('EXISTS', cursors_prefix .. log) == 0
       local fixes = tonumber(redis.call('HGET', fixes_ends, log) or 0)
       entry = is_first and first_entry(log) or tonumber(redis.call('HGET', entries_ends, log) or 0)
-      -- Without copies nothing was trimmed: the log is whole.
+      -- If there were no copies, nothing was trimmed: the log is complete.
       fix = is_first and 0 or fixes
       start = fix
     end
@@ -78,7 +78,7 @@ local function survey_copies()
     names[log] = true
     found[#found + 1] = { log, ends[i + 1], fixes[log] or '0', redis.call('LLEN', logs_prefix .. log), redis.call('HGETALL', cursors_prefix .. log) }
   end
-  -- Logs to which nothing was written yet.
+  -- Logs without any entry yet.
   for _, log in ipairs(ARGV) do
     if not names[log] then found[#found + 1] = { log, '0', '0', 0, redis.call('HGETALL', cursors_prefix .. log) } end
   end

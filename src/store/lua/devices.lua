@@ -1,4 +1,4 @@
--- What is noted of devices: their records and their events.
+-- Notes on devices: their records and their events.
 
 -- A record is a JSON object of four or five lines: the contact, the last fix, the last filtered fix, what the tracker says beside
 -- its positions, the usual intervals. Each but the first may be empty; the fourth of five is left out if the tracker says nothing.
@@ -16,8 +16,8 @@ local function lines(record)
     string.sub(record, fourth + 1)
 end
 
--- The one of two lines that counts: the new one, unless it is empty or the known one is of a later time. A time that is still to
--- come is of a gateway whose clock is wrong. `from`: where the 13 digits of the time begin.
+-- Returns the line that counts: the new one, unless it is empty or the known one has a later time. A time in the future comes
+-- from a gateway whose clock is wrong, and does not count. `from`: where the 13 digits of the time begin.
 local function latest(known, new, from)
   if new == '' then return known end
   if known == '' then return new end
@@ -25,7 +25,7 @@ local function latest(known, new, from)
   return at > string.sub(new, from, from + 12) and (tonumber(at) or math.huge) <= now and known or new
 end
 
--- News of a state, with the first time of it and the last time of another value, as `lasting` of said.ts.
+-- Merges news of a state: keeps the first time of its value, and the last time of another value, like `lasting` of said.ts.
 local function lasting(before, part)
   local other_at = part.other_at or 0
   if part.value ~= before.value then
@@ -36,7 +36,7 @@ local function lasting(before, part)
   return part
 end
 
--- A later alarm, with the first time of those that are within ten minutes of one another, as `repeated` of said.ts.
+-- Merges a later alarm: keeps the first time of alarms within ten minutes of one another, like `repeated` of said.ts.
 local function repeated(before, part)
   if part.since_at - before.at < 600000 then part.since_at = before.since_at or before.at end
   return part
@@ -63,15 +63,15 @@ local function merged_said(known, new)
   return ',"said":' .. cjson.encode(parts)
 end
 
--- Whether nothing of a record stays: it has a contact and a fix alone, which is no later than it, and the new fix is later. So it is
--- of most devices, and twice as fast.
+-- Whether a record can be replaced as a whole: it has only a contact and a fix of the same time or earlier, and the new fix
+-- is later. This holds for most devices, and is twice as fast.
 local function is_replaced(record, news)
   if string.sub(record, -3) ~= '\n\n}' then return false end
   local fix = string.find(news, '\n,"fix"', 20, true)
   return fix and string.sub(record, 7, 19) <= string.sub(news, fix + 14, fix + 26)
 end
 
--- A record with what is new in it; nil if there is no contact: the device was never heard, or is forgotten meanwhile.
+-- Returns a record with its news; nil if there is no contact, because the device was never heard or was forgotten in between.
 local function renewed(record, news)
   if record and is_replaced(record, news) then return news end
   local contact, fix, filtered, said, usual = lines(news)
@@ -101,8 +101,7 @@ local function missing(list, from, to)
     known[event] = true
     latest_change = change(event) or latest_change
   end
-  -- When a call is repeated, the events that it wrote before are the first ones, and the latest of them are still in
-  -- the list.
+  -- When a call is repeated, the events of its first run come first, and the latest of them are still in the list.
   local first = to + 1
   while first > from and not known[ARGV[first - 1]] do first = first - 1 end
   for i = first, to do
@@ -113,7 +112,7 @@ local function missing(list, from, to)
   return new_events
 end
 
--- Drops the oldest events of a list: those of connections if they are more than half of what is kept, else changes.
+-- Drops the oldest events of a list: connections if they are more than half of the kept events, else changes.
 local function trim(key, kept)
   local events = redis.call('LRANGE', key, 0, -1)
   local connections, changes = {}, {}

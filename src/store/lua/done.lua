@@ -36,7 +36,7 @@ end
 
 local scores = {}
 
--- What comes next of a lane: a new token and the records, where they are to be pushed now.
+-- Returns the next records of a lane with a new token, if records are to be pushed now.
 local function next_of(i, token, count, wanted, at_once)
   local lane = lanes[i]
   if count > 0 then
@@ -50,7 +50,7 @@ local function next_of(i, token, count, wanted, at_once)
   elseif wanted == 0 then
     add_due(scores, lane, now)
   else
-    -- With the new token the same call, sent again since its answer was lost, does nothing.
+    -- Because of the new token, a call that is sent again since its answer was lost does nothing.
     local new_token = renewed(token, token + 1)
     add_score(scores, lane, new_token)
     return { new_token, table.concat(redis.call('LRANGE', lane_prefix .. lane, 0, wanted - 1)) }

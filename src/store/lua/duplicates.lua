@@ -1,10 +1,10 @@
 -- Part of store.lua: which records of a run for a lane are no duplicates, and their marks (see ../duplicates.ts).
 -- include marks
 
--- Bytes: marks of a string; marks of a device, as they are accounted for.
+-- Bytes of the marks of a string; bytes of the marks of a device, as accounted.
 local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
 
--- The records whose marks are not known, and their marks.
+-- Returns the records whose marks are not known, and their marks.
 local function without_known(run, known)
   local new_records, new_marks = {}, {}
   for i, record in ipairs(run.records) do
@@ -27,7 +27,7 @@ local function account(device, bytes)
   redis.call('HINCRBY', mark_bytes, '', bytes)
 end
 
--- Keeps a string of marks for the whole window, and notes its span where it is the device's latest.
+-- Keeps a string of marks for the whole window, and notes its span if it is the device's latest.
 local function keep(marks_name)
   local device, span = string.match(marks_name, '^(.*):(%d+)$')
   if redis.call('ZADD', mark_expiries, now + keep_ms, marks_name) == 1 then

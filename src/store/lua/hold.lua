@@ -21,7 +21,7 @@ local function is_refused(proven, unproven, own, more)
   return redis.call('ZCARD', proven.devices) + of_unproven >= most_unknown
 end
 
--- Discards the oldest of a list of held fixes, `most` of them. Answers how many.
+-- Discards the `most` oldest entries of a list of held fixes. Answers how many.
 local function discard_oldest(held, most, place)
   local number = math.max(0, math.min(most, held.length))
   if number == 0 then return 0 end
@@ -31,13 +31,13 @@ local function discard_oldest(held, most, place)
   return number
 end
 
--- Whether held fixes of some devices are being released: then fixes of these that arrive go behind them.
+-- True while held fixes of some devices are being released; new fixes of these devices are then queued behind them.
 local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
 
--- A run as it is to be stored while some devices are released: one of a lane goes behind the older fixes of its device, in UTC.
--- Fixes that are ahead of the clock are refused (`is_refused`), and the device sends them again: if they were held, newer fixes
--- of the device, which are held in another list, could leave before them.
--- A run of an unproven sender stays one: it displaces no fix that came over a connection.
+-- Returns a run as it is stored while some devices are released: one for a lane goes behind the older fixes of its device, in
+-- UTC. Fixes that are ahead of the clock are refused (`is_refused`), and the device sends them again: if they were held,
+-- newer fixes of the device, which are held in another list, could leave before them. A run of an unproven sender stays
+-- unproven: it displaces no fix that came over a connection.
 local function behind_released(run)
   local device = run.is_lane and string.match(run.marks_name, '^(.*):') or run.place
   if not redis.call('ZSCORE', releasing, same_id(device)) then return run end
@@ -53,7 +53,7 @@ local function behind_released(run)
   }
 end
 
--- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where the run is refused.
+-- Holds a run. Answers how many records are discarded as the oldest of too many; nothing if the run is refused.
 local function hold(run)
   if run.is_refused then return end
   local letter, more, place = run.kind, #run.records, run.place
@@ -63,7 +63,7 @@ local function hold(run)
   if reason == 'unknown' and is_refused(proven, unproven, own, more) then return end
   local look_at, version = string.match(run.look, '^(%d+) (%d+)$')
   local latest_version = redis.call('GET', roster_version) or '0'
-  -- A gateway that lags behind the roster may have held what has a route by now.
+  -- A gateway with an outdated roster may have held fixes that have a route by now.
   if version ~= latest_version then
     redis.call('ZADD', releasing, 'GT', latest_version, same_id(place))
     some_releasing = list == nil

@@ -17,7 +17,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function token_until(ms, state) return string.format('%.2f', math.floor(ms) + state) end
 
--- The token of the same lease, with another end.
+-- Returns the token of the same lease with another end.
 local function renewed(token, ms) return token_until(ms, token % 1) end
 
 local function is_due_time(score) return score % 1 == 0 end
@@ -42,7 +42,8 @@ local function leases_of(schedule, first, size)
   return lanes, held
 end
 
--- Notes the latest time from which something was scheduled. If the clock of Redis is behind it, the clock was set back: see beat.lua.
+-- Notes the latest time from which something was scheduled. If Redis' clock is behind it, the clock was set back: see
+-- beat.lua.
 local function note_clock(clock)
   if now > tonumber(redis.call('HGET', clock, 'beat') or 0) then redis.call('HSET', clock, 'beat', now) end
 end
@@ -79,7 +80,7 @@ local function last_push(pushes_prefix, lane)
   return redis.call('HGET', pushes_prefix .. TODAY, lane) or redis.call('HGET', pushes_prefix .. (TODAY - 1), lane) or ''
 end
 
--- A key of the usual API, or of another one that companies push to, by its id ('': the usual one).
+-- Returns a key of the usual API ('') or of another one, by its id.
 local function api_key(key, api) return api == '' and key or key .. ':' .. api end
 
 -- The API has answered, well or not: it is up.
@@ -97,8 +98,8 @@ local function pass_probe_on(upstream, lane)
   if redis.call('HGET', upstream, 'prober') == lane then redis.call('HSET', upstream, 'probe', now) end
 end
 
--- `ahead` has the lanes that are behind: '1:' and when the newest record was received, while this record is at the head
--- of the list, '0:' once it was sent. Answers whether it was at the head, and notes that it was sent.
+-- `ahead` has the lanes that are behind: '1:' and when the newest record was received, while this record is at the head of
+-- the list; '0:' once it was sent. Answers whether it was at the head, and notes that it was sent.
 local function note_sent_ahead(ahead, lane)
   local newest = redis.call('HGET', ahead, lane)
   if not newest or string.sub(newest, 1, 1) ~= '1' then return false end
@@ -106,5 +107,5 @@ local function note_sent_ahead(ahead, lane)
   return true
 end
 
--- What two ids of one device have in common: digits without leading zeros; any other text itself.
+-- Returns the common form of a device's ids: digits without leading zeros; any other text unchanged.
 local function same_id(id) return string.match(id, '^0*(%d+)$') or id end

@@ -4,7 +4,7 @@
 -- `roster_version`: in the home shard that of the roster, in others the last one that a gateway has told (`mark_releasing`).
 local frames, sizes, due, prefix, roster_version = unpack(KEYS)
 
--- What a frame takes of the memory of Redis, bytes: its text, with its id in three places.
+-- Returns the memory of a frame in Redis, bytes: its text, and its id in three places.
 local function size_of(text_length, id) return text_length + 4 * #id + 300 end
 
 local function device_of(id) return string.match(id, '^%d+%-%w+%-(.*)$') end
@@ -15,7 +15,7 @@ local function account(list, device, bytes)
   end
 end
 
--- Drops a frame. Answers whether it was there.
+-- Drops a frame. Answers whether it existed.
 local function drop(list, id)
   local length = redis.call('HSTRLEN', frames, id)
   if redis.call('HDEL', frames, id) == 0 then return false end
@@ -67,8 +67,8 @@ local function keep_frames()
       redis.call('ZADD', prefix .. list .. ':' .. device, 0, id)
       account(list, device, size)
       redis.call('ZADD', due, 'NX', '+inf', device)
-      -- The gateway had not applied the latest roster: it may have decoded the frame with earlier settings. A change that no gateway
-      -- has told this shard yet finds the frame later (src/gateway/redecoding.ts).
+      -- The gateway had not applied the latest roster, so it may have decoded the frame with earlier settings. A change that
+      -- no gateway has told this shard yet finds the frame later (src/gateway/redecoding.ts).
       if known_version ~= version then redis.call('ZADD', due, 'LT', 0, device) end
     elseif full and when_full ~= '0' then
       -- Or it is larger than all that there may be: then it is itself the oldest.

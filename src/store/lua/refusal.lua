@@ -1,4 +1,4 @@
--- Scripts for what the service refuses: a lane, or one record of it.
+-- Scripts for refusals of the service: of a lane, or of one record.
 
 -- Parks a lane whole: it keeps its records and its place in the schedule, where one record is tried after 15 s, 30 s, 60 s,
 -- then every 5 minutes; at once where `try_parked` (schedule.lua) asked for that during the request.

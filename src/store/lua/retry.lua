@@ -12,7 +12,7 @@ local first_delay, longest_delay, jitter = tonumber(ARGV[4]), tonumber(ARGV[5]),
 local asked = math.min(tonumber(ARGV[7]), 3600000)
 
 if not holds(schedule, lane, token) then return false end
--- After a refusal the number says how many records were refused in a row, not how many requests failed.
+-- After a refusal the number counts consecutive refused records, not failed requests.
 local last_status, attempts = string.match(last_push(pushes_prefix, lane), ':([^:]+):(%d+)$')
 attempts = (last_status == '422' or last_status == '413') and 1 or (attempts or 0) + 1
 local delay = math.min(longest_delay, first_delay * 2 ^ math.min(attempts - 1, 30)) * jitter

@@ -25,8 +25,8 @@ local function store(key, fields, before, after, since)
   end
 end
 
--- Since when devices of a change belong to their companies, by id, where that is not always; and what `former` is to keep of
--- devices, false where it keeps nothing any more.
+-- Returns since when devices of a change belong to their companies, by id, if not since ever; and the new values of `former`,
+-- false for those to delete.
 local function companies_of(fields, version)
   local since, dropped = {}, {}
   for _, field in ipairs(fields) do
@@ -70,8 +70,8 @@ if as_of ~= last then return false end
 local version = last
 if #ARGV >= first_change then version = string.format('%.0f', math.max(now, tonumber(last) + 1)) end
 for arg = first_change, #ARGV do
-  -- First what Redis refuses while its memory is full: then nothing is written.
-  -- A large entry leaves few others: a process that misses those reads the whole roster.
+  -- First the commands that Redis refuses while its memory is full: then nothing is written. A large entry leaves room for
+  -- few others: a process that misses those reads the whole roster.
   local kept = math.max(1, math.min(kept_entries, math.floor(kept_bytes / #ARGV[arg])))
   local change = cjson.decode(ARGV[arg])
   local since, dropped = companies_of(change.devices, version)

@@ -1,4 +1,4 @@
--- Scripts that lease lanes and change nothing but their scores (see lease.lua).
+-- Scripts that lease lanes and only change their scores (see lease.lua).
 
 -- Leases lanes until now + lease_ms. Answers their token.
 local function lease(schedule, lanes, lease_ms)
@@ -8,7 +8,7 @@ local function lease(schedule, lanes, lease_ms)
   return token
 end
 
--- Whether a lane waits in the schedule and nobody has leased it.
+-- Whether a lane is in the schedule and not leased.
 local function is_free(schedule, lane)
   local score = redis.call('ZSCORE', schedule, lane)
   return score and not is_leased(score)
@@ -33,8 +33,8 @@ local function apis_of_claim(upstream, aside)
   return apis, function(lane) return by_company[string.match(lane, '^[^/]*')] or apis[''] end
 end
 
--- Leases the lanes of several APIs that are due. Lanes whose API is down, limits us, or has no room are set aside, so that they
--- are in the way of no other: they keep their place in the schedule, due in a minute, and are leased again once their API takes them.
+-- Leases due lanes of several APIs. Lanes whose API is down, rate-limited, or without room are set aside, so that they do not
+-- block others: they keep their place in the schedule, due in a minute, and are leased again once their API accepts requests.
 local function claim_of_several()
   local schedule, upstream, _, clock, aside, failing = unpack(KEYS)
   local lease_ms, most = ARGV[1], tonumber(ARGV[2])
@@ -126,7 +126,7 @@ local function claim()
   return { lease(schedule, lanes, lease_ms), #lanes == most and 1 or 0, unpack(lanes) }
 end
 
--- Takes back lanes that were set aside, a thousand at most: their API may be another one now. Answers how many.
+-- Takes back at most a thousand lanes that were set aside, because they may have another API now. Answers how many.
 local function recall()
   local schedule, aside = unpack(KEYS)
   local back, scores = redis.call('ZPOPMIN', aside, 1000), {}
@@ -160,7 +160,8 @@ local function postpone()
   pass_probe_on(upstream, lane)
 end
 
--- Leases an unleased lane for an admin operation. Answers the token; false where the lane is leased; '' where it is not in the schedule.
+-- Leases an unleased lane for an admin operation. Answers the token; false if the lane is leased; '' if it is not in the
+-- schedule.
 local function seize()
   local schedule, lane, lease_ms = KEYS[1], ARGV[1], ARGV[2]
   local score = redis.call('ZSCORE', schedule, lane)

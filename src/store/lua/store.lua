@@ -34,7 +34,7 @@ local byte, sub = string.byte, string.sub
 
 -- include duplicates
 
--- Whether the entries that leave are as they were read, and the lease of their lane holds.
+-- Whether the entries to move are still as they were read, and the lease of their lane still holds.
 local function unchanged()
   if token ~= '' and not holds(index, name, token) then return false end
   for i = first_entry, #ARGV, 2 do
@@ -43,7 +43,7 @@ local function unchanged()
   return true
 end
 
--- Takes the entries that leave out of their list. They are emptied first: so positions stay as they were read.
+-- Removes the moved entries from their list. Empties them first, so that the positions of the others stay the same.
 local function take_out()
   for i = first_entry, #ARGV, 2 do redis.call('LSET', list, ARGV[i], '') end
   local left = redis.call('LREM', list, (#ARGV - first_entry + 1) / 2, '')
@@ -56,7 +56,7 @@ local function take_out()
   end
 end
 
--- The turn in which this is stored: a new one where another gateway has stored last.
+-- Returns the turn of this call: a new one if another gateway stored last.
 local function turn_of(gateway)
   local turn = redis.call('GET', storing) or ''
   if sub(turn, 1, #gateway) ~= gateway then
@@ -66,7 +66,7 @@ local function turn_of(gateway)
   return turn
 end
 
--- A text with its length in front, and the position behind it.
+-- Returns a text that is preceded by its length, and the position after it.
 local function text_at(at)
   local behind = at + 1 + byte(group, at)
   return sub(group, at + 1, behind - 1), behind
@@ -122,7 +122,7 @@ local function append()
   local turn = gateway == '' and '' or turn_of(gateway)
   local look_up_all = turn ~= known_turn
   local due = string.format('%.0f', now + lane_delay)
-  -- `begun`: score and name of the lanes that were empty.
+  -- `begun`: scores and names of the lanes that were empty.
   local left_out, latest, begun, unmarked, full = {}, {}, {}, {}, {}
   local duplicates, overflowed, refused = 0, 0, 0
   local at, number, run = 1, 0, nil

@@ -9,7 +9,7 @@ import { keptText } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { EVERYTHING, Scope } from './scope.ts'
 
-/** The caller of an operation, as it may be shown: the place of the token, never the token. */
+/** The caller of an operation in a form that may be shown: where its token is configured, never the token itself. */
 export interface Caller {
   /** The name of the token; without one `admin.tokens[1]`, or `admin-token` for the one that waybridge made. */
   readonly label: string
@@ -25,7 +25,7 @@ interface NoCaller {
   readonly fault: string
 }
 
-/** The person of a request that comes from the page; undefined where it has no cookie, or is not the page's. */
+/** Finds the person who is signed in; undefined if the request has no cookie or does not come from the page. */
 export type FindPerson = (request: FastifyRequest) => Promise<Caller | NoCaller | undefined>
 
 /** `expires`: from when on it is refused, ms UTC. */
@@ -45,7 +45,7 @@ interface TokenSettings extends Pick<Config, 'data_dir'> {
   readonly admin: Pick<Config['admin'], 'tokens'>
 }
 
-/** The tokens of the configuration; where it has none, the one in `<data_dir>/admin-token`, which the first start makes. */
+/** Returns the configured tokens; if none is configured, the one in `<data_dir>/admin-token`, which the first start creates. */
 export async function adminTokens({ admin, data_dir }: TokenSettings, logger?: Logger): Promise<Tokens> {
   if (admin.tokens.length > 0)
     return {
@@ -60,7 +60,7 @@ export async function adminTokens({ admin, data_dir }: TokenSettings, logger?: L
   return { tokens: [{ token, role: 'operate', label: 'admin-token', scope: EVERYTHING }], place }
 }
 
-/** The token, checked: an HTTP header must be able to carry it. @param place where it comes from @throws UserError */
+/** Returns the token if an HTTP header can carry it. @param place where the token is configured @throws UserError */
 export function sendable(token: string, place: string): string {
   const read = headerToken.safeParse(token)
   if (read.success) return read.data
@@ -80,14 +80,14 @@ export function pageAddress(url: string, token: string): string {
   return `${url}/#token=${encodeURIComponent(token.trim())}`
 }
 
-/** The file of the token that waybridge makes where the configuration has none. */
+/** Returns the path of the token file that waybridge creates if the configuration has no token. */
 export function tokenFile(dataDir: string): string {
   return join(dataDir, 'admin-token')
 }
 
 /**
- * A hook that sets `request.caller`. It answers 401 without a known token that has not expired, or a person who is signed in, and
- * 403 if a caller with the role `read` asks for a change. It takes as long for a wrong token as for a right one.
+ * Returns a hook that sets `request.caller`. It answers 401 without a known, unexpired token or a person who is signed in,
+ * and 403 if a caller with the role `read` asks for a change. A wrong token takes as long to check as a right one.
  */
 export function accessBy(tokensNow: () => readonly AdminToken[], personOf?: FindPerson) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
@@ -107,7 +107,7 @@ export function accessBy(tokensNow: () => readonly AdminToken[], personOf?: Find
   }
 }
 
-/** The caller, by the token of the request; without one, the person who is signed in. */
+/** Resolves to the caller: the one with the token of the request; without a token, the person who is signed in. */
 export async function callerOf(
   request: FastifyRequest,
   tokens: readonly AdminToken[],
@@ -133,8 +133,8 @@ function tokenOf({ headers }: FastifyRequest, tokens: readonly AdminToken[]): Ca
 }
 
 /**
- * A hook that answers 401 where `/metrics` wants a token and the request has neither that one nor one of the admin port's for
- * all companies. `metricsToken`: as it is now; null where `/metrics` wants none.
+ * Returns a hook that answers 401 if `/metrics` needs a token and the request has neither that token nor a token of the admin
+ * port for all companies. `metricsToken`: returns the present token; null: `/metrics` needs none.
  */
 export function metricsAccess(metricsToken: () => string | null, tokens: () => readonly AdminToken[] = () => []) {
   const access = accessBy(() => {
@@ -157,7 +157,7 @@ async function keptToken(dataDir: string, logger?: Logger): Promise<string> {
   return text.trim()
 }
 
-/** An answer does not say where the file of a token is. */
+/** An answer does not name the file of a token: that would help an attacker. */
 const WHERE = 'the log of the start says where the tokens are'
 
 function digest(token: string): Buffer {

@@ -4,7 +4,7 @@ import type { Operation } from './operation.ts'
 import { AlertTestsJson } from './schemas/alert-tests.ts'
 import type { Scope } from './scope.ts'
 
-/** What became of the test of a receiver. */
+/** Result of sending a test to one receiver. */
 export type AlertTest = WithTexts<AlertTestsJson['results'][number]>
 
 /** The receivers of alerts. */

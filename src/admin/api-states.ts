@@ -3,7 +3,7 @@ import type { Company, Config } from '../config/schema.ts'
 import { apiName } from '../domain/addresses.ts'
 import { keyOf, type Store } from '../store/index.ts'
 
-/** A tracking API that companies push to, as it is configured. `id`: '' for the usual one; `name`: `api.example`. */
+/** A configured tracking API. `id`: '' for the usual one; `name`: its host, as in `api.example`. */
 export interface KnownApi {
   readonly id: string
   readonly name: string
@@ -19,7 +19,7 @@ export interface Upstream {
 
 export interface ApiState extends KnownApi, Upstream {}
 
-/** The APIs of these companies; the usual one also if there are none. `baseUrl`: where that is, also if it is the embedded service. */
+/** Returns the APIs of these companies; always the usual one too. `baseUrl`: its URL, also if it is the embedded service. */
 export function knownApis(
   config: Pick<Config, 'push' | 'tracking'>,
   companies: readonly Company[],
@@ -38,7 +38,10 @@ export function knownApis(
   }))
 }
 
-/** The state of each API: the worst that the workers noted last in a shard; up since `startedAt` (ms UTC) where they noted none yet. */
+/**
+ * Resolves to the state of each API: the worst state that workers noted in any shard. An API without a note is up since
+ * `startedAt`, ms UTC.
+ */
 export function readApiStates(redis: Store, apis: readonly KnownApi[], startedAt: number): Promise<ApiState[]> {
   return Promise.all(
     apis.map(async (api) => {
@@ -49,12 +52,12 @@ export function readApiStates(redis: Store, apis: readonly KnownApi[], startedAt
   )
 }
 
-/** APIs of which nothing is known yet. */
+/** States of APIs that no worker has noted anything about. */
 export function unknownStates(apis: readonly KnownApi[], startedAt: number): ApiState[] {
   return apis.map((api) => ({ ...api, ...up(startedAt) }))
 }
 
-/** The one that is down, else that limits us; of these the one for longest. */
+/** Returns the state that is down, else the one that is rate-limited; of several, the one that has lasted longest. */
 export function worstOf<State extends Upstream>(states: readonly State[]): State | undefined {
   return states.toSorted((a, b) => WORST.indexOf(a.state) - WORST.indexOf(b.state) || a.since - b.since)[0]
 }

@@ -13,8 +13,8 @@ import { ArrivalJson } from './schemas/arrivals.ts'
 import { Instant, pageSchema } from './schemas/parts.ts'
 
 /**
- * `GET /admin/arrivals`: devices that are not configured, configured ones whose fixes are not taken for their own, and senders
- * that were not understood, the latest first.
+ * `GET /admin/arrivals`, latest first: devices that are not configured, configured devices whose sender is not accepted, and
+ * senders that no protocol understood.
  */
 export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
   const isConfigured = (device: string) => directory().find(device) !== undefined

@@ -22,9 +22,9 @@ export interface AuditOptions {
 }
 
 /**
- * Writes an entry of the audit log for every request for a change, whatever its outcome; the answer is sent once the entry is
- * on disk. Only the log of the process gets the entries that Redis does not take within a second, and those of tokens that may
- * only read: a caller who cannot change anything must not push real changes out of the audit log.
+ * Writes an audit entry for every request for a change, whatever its outcome, and sends the answer once the entry is on disk.
+ * Two kinds of entries go to the process log only: those that Redis does not take within a second, and those of read-only
+ * tokens, which must not push real changes out of the audit log.
  */
 export function keepAudit(app: FastifyInstance, { redis, logger, secrets, companyOf }: AuditOptions): void {
   // Before a device is deleted, or gets another company.
@@ -66,8 +66,8 @@ export async function inTime(added: Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * The companies of an entry: the company of the request; without one, or if the caller must not see that one, the caller's
- * companies.
+ * Returns the companies of an entry: the company of the request; if it has none, or one that the caller may not see, the
+ * companies of the caller.
  */
 export function companiesAbout(request: FastifyRequest, companyOf: AuditOptions['companyOf']): string[] | undefined {
   const company = request.company ?? companyAsked(request, companyOf)
@@ -78,14 +78,20 @@ export function companiesAbout(request: FastifyRequest, companyOf: AuditOptions[
 
 type AskedAbout = Readonly<Partial<Record<'company_id' | 'device' | 'id' | 'route_id', unknown>>>
 
-/** What a request is about, by its path and the parameters that its operation has. Others must not mislead who reads a log. */
+/**
+ * Returns the object of a request, from its path and the parameters that its operation has. Other parameters are ignored,
+ * because they would mislead readers of the log.
+ */
 export function askedAbout({ params, query, routeOptions }: FastifyRequest): AskedAbout {
   const { asks = [] } = routeOptions.config
   const asked = Object.entries(query as object).filter(([name]) => asks.includes(name))
   return { ...Object.fromEntries(asked), ...(params as object) }
 }
 
-/** The company that a request is about, as its path or query says; undefined: none, several, or its body says it. */
+/**
+ * Returns the company in the path or query of a request; undefined if there is none, if there are several, or if only the
+ * body names it.
+ */
 function companyAsked(request: FastifyRequest, companyOf: AuditOptions['companyOf']): string | undefined {
   const { company_id, device, id = device } = askedAbout(request)
   if (typeof company_id === 'string') return company_id
@@ -168,9 +174,9 @@ const MIN_SECRET = 8
 const MAX_PATH = 256
 const MAX_WAIT_MS = 1000
 const AUDIT_KEPT = 10_000
-/** Entries read in one call, where not all of them are seen. */
+/** Entries read in one call if the caller may not see all of them. */
 const AT_ONCE = 500
-/** The most entries that one look reads; the next look reads the others. */
+/** The most entries that one look reads; the next look continues. */
 const MAX_NEWS = 100
 /** The id of an entry of a Redis stream: ms UTC and a serial number. */
 const ENTRY_ID = /^[1-9]\d{0,14}-\d{1,15}$/

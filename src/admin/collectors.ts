@@ -128,8 +128,8 @@ interface RosterFactSources {
 }
 
 /**
- * Reads the results of the writers of the roster every five seconds, and which companies have no roster for today:
- * every minute, or every five seconds while one has none, so that the end of that is noticed soon.
+ * Reads the results of the roster's writers every five seconds. Reads which companies lack a roster for today every minute,
+ * but every five seconds while one lacks it, so that its end is noticed soon.
  */
 class RosterCollector {
   readonly #sources: RosterFactSources
@@ -143,7 +143,7 @@ class RosterCollector {
     this.#sources = sources
   }
 
-  /** Rejects where Redis does not answer. */
+  /** Rejects if Redis does not answer. */
   async read(): Promise<RosterFacts> {
     const now = performance.now()
     if (now - this.#readAt < READ_MS) return this.#facts
@@ -185,14 +185,14 @@ class RosterCollector {
   }
 }
 
-/** Whether a result is not one of a roster that is pulled no longer: nobody can correct that. */
+/** Returns false for the result of a roster that is no longer pulled, which nobody can correct. */
 function isPresent({ kind, pulled_at }: RosterResult): boolean {
   return kind !== 'pull' || pulled_at !== undefined
 }
 
 /**
- * Companies for which no line begins today, though some began on each of the last five working days (Monday to Friday).
- * Checked from six o'clock of a working day on. `now`: ms UTC.
+ * Resolves to the companies for which no roster line begins today, although one began on each of the last five working days
+ * (Monday to Friday). Applies from six o'clock of a working day on. `now`: ms UTC.
  */
 export async function companiesMissing(roster: Roster, now: number, zone: string): Promise<string[]> {
   const local = new Date(localFromUtc(now, zone))

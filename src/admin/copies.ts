@@ -22,7 +22,7 @@ import type { CopyJson } from './schemas/status.ts'
 
 export interface CopySources {
   readonly redis: Store
-  /** The copies that are configured; without it, there are none. */
+  /** The configured copies; without this option, there are none. */
   readonly copies?: () => Config['copies']
   readonly logger: Logger
 }
@@ -38,7 +38,7 @@ export class CopyCollector {
     this.#sources = sources
   }
 
-  /** Call it once a second. Rejects where Redis does not answer. */
+  /** Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const { copies, redis } = this.#sources
     const names = copies?.().map(({ name }) => name) ?? []
@@ -61,7 +61,7 @@ export class CopyCollector {
     })
   }
 
-  /** The copies as a status has them; undefined where none is configured. */
+  /** Returns the copies for a status; undefined if none is configured. */
   json(findings: Findings['current']): CopyJson[] | undefined {
     const settings = this.#sources.copies?.() ?? []
     if (settings.length === 0) return undefined

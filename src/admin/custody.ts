@@ -51,7 +51,7 @@ export async function takeAccount(redis: Store, companyOf: (device: string) => s
     discarded: sumOf(discardedFor.values()),
   }
   const received = counters.get('received') ?? 0
-  // Fixes that were delivered and queued once more, and those of them that were taken out again.
+  // Fixes that were delivered and queued again, minus those that were removed from the queue again.
   const requeued = (counters.get('requeued') ?? 0) - (counters.get('withdrawn') ?? 0)
   const custody = { received, ...accounted, difference: received + requeued - sumOf(Object.values(accounted)) }
   return {
@@ -67,7 +67,7 @@ export async function takeAccount(redis: Store, companyOf: (device: string) => s
   }
 }
 
-/** What is stored, by company; what is held of a device that is not configured belongs to none. */
+/** Counts stored fixes by company. Held fixes of a device that is not configured belong to no company. */
 class StoredByCompany {
   readonly #companies = new Map<string | undefined, StoredFixes>()
 
@@ -98,7 +98,7 @@ function nothingStored(): StoredFixes {
   return { waiting: { fixes: 0, lanes: 0 }, parked: { fixes: 0, lanes: 0 }, held: { fixes: 0, devices: 0 } }
 }
 
-/** Answers all lanes with records. What waits in a parked part of a lane counts as parked. */
+/** Counts waiting fixes and resolves to all lanes with records. Waiting fixes in a parked part of a lane count as parked. */
 async function countWaiting(redis: Store, stored: StoredByCompany, queued: Map<string, number>): Promise<LaneCount[]> {
   const lanes = new Map<string, LaneCount>()
   const counted = new Set<string>()
@@ -139,7 +139,7 @@ async function countHeld(redis: Store, stored: StoredByCompany, companyOf: (devi
   return heldFor
 }
 
-/** The counters with a prefix, by the rest of their names. */
+/** Returns the counters whose names begin with a prefix, by the rest of the name. */
 function withPrefix(counters: ReadonlyMap<string, number>, prefix: string): Map<string, number> {
   const found = [...counters].filter(([name]) => name.startsWith(prefix))
   return new Map(found.map(([name, value]) => [name.slice(prefix.length), value]))
@@ -168,7 +168,7 @@ export class CustodyCollector {
     void this.#run(everyMs)
   }
 
-  /** What is counted now; while there is very much to count, the last account, so that nobody waits for it, and it costs Redis little. */
+  /** Resolves to a fresh account; while a count takes long, to the last one, so that callers do not wait and Redis is spared. */
   async recent(): Promise<FixAccount> {
     return this.#account && isLarge(this.#account) ? this.#account : this.#take()
   }
@@ -178,7 +178,7 @@ export class CustodyCollector {
     return this.#account
   }
 
-  /** What waits, and at least since when: fixes that were held or parked before are older than that. */
+  /** The number of waiting fixes, and the least time since they wait: fixes that were held or parked first are older. */
   get backlog(): StoredFixes['waiting'] | undefined {
     const { waiting } = this.#account ?? {}
     let oldestAt: number | undefined
@@ -186,12 +186,12 @@ export class CustodyCollector {
     return waiting && { ...waiting, oldestAt }
   }
 
-  /** How many fixes of these companies wait. */
+  /** Returns how many fixes of these companies wait. */
   waitingOf(companies: readonly string[]): number {
     return this.#account?.storedFor(new Scope(companies)).waiting.fixes ?? 0
   }
 
-  /** What two equal accounts in a row did not add up by. */
+  /** The difference on which two equal accounts in a row agree. */
   get difference(): number {
     return this.#known
   }
@@ -230,7 +230,7 @@ interface QueuedLane {
   readonly since: number
 }
 
-/** A fix that is older than what was there at the account before, of `takenAt`, came out of what was held or parked. */
+/** Returns since when fixes are queued. A fix older than any at the account of `takenAt` was held or parked at that time. */
 function queuedSince(oldestAt: number, before: QueuedLane | undefined, takenAt: number): number {
   if (oldestAt < (before?.oldestAt ?? takenAt)) return Date.now()
   return before ? Math.max(before.since, oldestAt) : oldestAt

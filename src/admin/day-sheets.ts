@@ -23,18 +23,18 @@ export interface AskedDay {
   readonly day: DaySpan
   /** By the name of a lane. */
   readonly isListed: (lane: string) => boolean
-  /** Equal if the same is listed. */
+  /** Equal for two questions with the same answer. */
   readonly key: string
-  /** Whether it is another page of what was asked for before. */
+  /** Whether the question is for a further page of an earlier answer. */
   readonly isNextPage?: boolean
 }
 
-/** The sheet of a lane and a day. `figures`: of what was delivered to it; undefined: nothing was. */
+/** The sheet of a lane on a day. `figures`: of the fixes delivered to it; undefined if there were none. */
 export interface LaneSheet {
   readonly lane: string
   readonly sheet: DaySheet
   readonly figures?: LaneDay
-  /** What was compared with the tracking API; undefined: nothing. */
+  /** Result of the comparison with the tracking API; undefined if nothing was compared. */
   readonly verified?: VerifiedCount
 }
 
@@ -46,7 +46,10 @@ interface KeptSheets {
   madeAt: number
 }
 
-/** Makes the sheets of days. What was asked for last is kept for some seconds: for its next pages, and who asks at the same time. */
+/**
+ * Computes the sheets of days. Keeps the last ones for some seconds, for further pages and for other callers at the same
+ * time.
+ */
 export class DaySheets {
   readonly #sources: DaySheetSources
   readonly #kept = new Map<string, KeptSheets>()
@@ -56,8 +59,8 @@ export class DaySheets {
   }
 
   /**
-   * The sheets of all lanes that the roster has a device on at some time of the day, and of those to which fixes of the day were
-   * delivered. Lets other work of the process and of Redis run in between. Rejects where Redis does not answer.
+   * Resolves to the sheets of all lanes that the roster has a device on during the day, and of those that fixes of the day
+   * were delivered to. Other work of the process and of Redis can run in between. Rejects if Redis does not answer.
    */
   read(asked: AskedDay): Promise<readonly LaneSheet[]> {
     const key = `${asked.day.from} ${asked.key}`
@@ -82,7 +85,7 @@ export class DaySheets {
       made.madeAt = performance.now()
       setTimeout(forget, NEXT_MS).unref()
     } catch {
-      // Who asked for them is told.
+      // Forgets the kept sheets; callers that wait for them still get them.
       forget()
     }
   }
@@ -128,7 +131,7 @@ export class DaySheets {
     return sheets
   }
 
-  /** What is not delivered of the lanes of a plan, by shard. */
+  /** Resolves to the undelivered fixes on the lanes of the plans, by shard. */
   async #backlogsIn(plans: ReadonlyMap<string, unknown>, now: number) {
     const { redis, account } = this.#sources
     const lanes = (await account()).lanes.flatMap(({ lane }) => (plans.has(lane) ? [lane] : []))
@@ -157,7 +160,7 @@ async function plansOf(roster: Roster, day: DaySpan, isListed: (lane: string) =>
 }
 
 const NONE: ReadonlyMap<string, LaneBacklog> = new Map()
-/** Sheets are kept for the next page, and for who asks again at once. */
+/** How long sheets are kept: for the next page, and for the same question from another caller. */
 const NEXT_MS = 30_000
 const FRESH_MS = 1000
 const MOST_KEPT = 4

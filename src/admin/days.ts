@@ -63,7 +63,7 @@ const DaysQuery = PageQuery.extend({
   route_id: Id.optional(),
 })
 
-/** The local day of a query, today without one. @throws ApiRefusal 422 for what is no day of the last 31 */
+/** Returns the local day of a query; without one, today. @throws ApiRefusal 422 unless it is one of the last 31 days */
 function dayIn(asked: string | undefined, zone: string, now: number): DaySpan {
   const today = localDay(now, zone)
   if (asked === undefined) return today
@@ -93,7 +93,7 @@ export function dateOf(at: number, zone: string): string {
   return new Date(localFromUtc(at, zone)).toISOString().slice(0, 10)
 }
 
-/** The worst share first; last what has none. Routes of one share by their numbers. */
+/** Sorts the worst share first and lanes without a share last; equal shares by route number. */
 export function placeOf({ lane, sheet }: Pick<LaneSheet, 'lane' | 'sheet'>): ListPlace {
   return [sheet.share ?? 2, `${laneIds(lane).route_id.padStart(MOST_DIGITS)} ${lane}`]
 }

@@ -38,23 +38,23 @@ export interface FactSources extends RedisSources {
   readonly tokensRefused: () => string[]
   readonly deviceOf: (id: string) => DeviceEntry | undefined
   readonly nameOf: (device: string) => string | undefined
-  /** Rejects where Redis does not answer. */
+  /** Rejects if Redis does not answer. */
   readonly roster: () => Promise<RosterFacts>
   /** `keep.delivered`, ms. */
   readonly keepMs: number
   /** The receivers of alerts that fail. */
   readonly alertsFailing?: () => readonly FailedReceiver[]
-  /** Devices with the same trouble. */
+  /** Groups of devices with the same trouble. */
   readonly devices: () => readonly DeviceGroup[]
   /** Vans that fell silent together. */
   readonly traffic: () => readonly StoppedTraffic[]
-  /** What the tracking API took, and does not have. */
+  /** Positions that the tracking API accepted but does not have. */
   readonly missing?: () => readonly MissingPositions[]
-  /** What became of the fixes of copies. */
+  /** Accounts of the fixes of copies. */
   readonly copies?: () => readonly CopyFacts[]
 }
 
-/** What all processes and Redis say, gathered once a second for the diagnosis and the status. */
+/** Gathers the facts of all processes and of Redis once a second, for the diagnosis and the status. */
 export class FactGatherer {
   readonly #sources: FactSources
   readonly #disk = new RedisCollector()
@@ -164,7 +164,7 @@ export class FactGatherer {
     return { ...pushes, state, since, name, companies, waiting, answers, tokensRefused: [] }
   }
 
-  /** What Redis has. Rejects where it does not answer. */
+  /** Reads the facts that are stored in Redis. Rejects if it does not answer. */
   async #readStored(now: number) {
     const { redis, apiStates, roster } = this.#sources
     await answering(redis)
@@ -184,7 +184,7 @@ export class FactGatherer {
     const { redis, keepMs } = this.#sources
     const { since, trimmed } = await keptFigures(redis)
     const wantedSince = now - keepMs
-    // What is deleted goes by the hour.
+    // Kept fixes are deleted by whole hours.
     const isShort = keepMs > 0 && trimmed > 0 && since !== undefined && since > wantedSince + HOUR_MS
     return isShort ? { since, wantedSince } : undefined
   }
@@ -202,7 +202,7 @@ export class FactGatherer {
     this.#frames = { at, total, perS: Math.round(perS * 10) / 10 }
   }
 
-  /** What changes slowly is looked at every ten seconds. */
+  /** Slowly changing facts of Redis are read every ten seconds. */
   async #redisFacts(now: number): Promise<RedisFacts> {
     const { redis } = this.#sources
     if (this.#looks++ % 10 === 0) await this.#disk.look(this.#sources, now)
@@ -225,7 +225,7 @@ async function refusedLanes(redis: Store): Promise<RefusedLanes[]> {
   }))
 }
 
-/** A gateway notes the device alone. What was seen of it while it was another company's is not shown. */
+/** A gateway notes the device only. Observations from the time when the device belonged to another company are not shown. */
 function withCompany(observation: Observation, deviceOf: FactSources['deviceOf']): Observation {
   const { evidence, sinceAt, subject } = observation
   const entry = subject.device === undefined ? undefined : deviceOf(subject.device)
@@ -238,7 +238,7 @@ function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProce
   return { role, pid, host, sinceAt, restartsAt, ageMs }
 }
 
-/** What a gateway signs with; one of the version before says nothing of trials. */
+/** What a gateway reports; one of the previous version reports no trials. */
 type SignedFigures = GatewayFigures & { readonly trials?: number }
 
 type FiguresOfApi = PushFigures & { readonly id: string; readonly url: string }
@@ -266,7 +266,7 @@ function combined(
     lastError,
     acceptedAt: latestOf(workers.map(({ acceptedAt }) => acceptedAt)),
     acceptedBefore: latestOf(workers.map(({ acceptedBefore }) => acceptedBefore)),
-    // A worker of the version before says neither.
+    // A worker of the previous version reports neither.
     refused: workers.flatMap((each) => (each.refusedPositions as typeof each.refusedPositions | undefined) ?? []),
     answers: combinedAnswers(workers.flatMap((each) => (each.lanes as typeof each.lanes | undefined) ?? [])),
   }

@@ -17,7 +17,7 @@ import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { FindingJson } from './schemas/findings.ts'
 import { Instant, pageSchema } from './schemas/parts.ts'
 
-/** A finding that begins, one that ends, or one that has become a part of another one. */
+/** A finding that begins, ends, or is merged into another one. */
 export interface FindingChange {
   readonly finding: Finding
   readonly change: 'begins' | 'ends' | 'merges'
@@ -55,7 +55,7 @@ export class Findings {
     return this.#current
   }
 
-  /** What the findings were made of; undefined before the first look. */
+  /** The facts of the latest findings; undefined before the first look. */
   get facts(): Facts | undefined {
     return this.#facts
   }
@@ -98,7 +98,7 @@ export class Findings {
     await this.#keep(ended, now)
   }
 
-  /** What has waited for a cause goes out once that is over, and the figures of it are some seconds old: that is no backlog. */
+  /** Fixes that waited for a known cause leave once it ends, and their figures are some seconds old: that is no backlog. */
   #withoutCatchingUp(found: readonly Finding[], now: number): readonly Finding[] {
     if (found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))) this.#waitExplainedAt = now
     return now - this.#waitExplainedAt < CATCHING_UP_MS ? found.filter(({ code }) => code !== 'backlog') : found
@@ -117,7 +117,7 @@ export class Findings {
       logger[LEVELS[finding.severity]](fields, `${change === 'begins' ? 'begins' : 'goes on'}: ${message}; ${action}`)
   }
 
-  /** What Redis does not take is in the log alone. */
+  /** Ended findings that Redis does not take are in the process log only. */
   async #keep(ended: readonly Finding[], endedAt: number): Promise<void> {
     if (ended.length === 0) return
     const kept = ended.map((finding) => JSON.stringify({ ...finding, endedAt } satisfies EndedFinding))
@@ -192,7 +192,10 @@ function byId(findings: readonly Finding[]): Map<string, Finding> {
   return new Map(findings.map((finding) => [idOf(finding), finding]))
 }
 
-/** Says of each finding that is gone whether it has ended, or is merged: some of what it was about still is in a finding. */
+/**
+ * Returns for each finding that is gone whether it has ended or is merged, because another finding covers some of its
+ * subjects.
+ */
 function howOver(current: readonly Finding[]): (finding: Finding) => 'ended' | 'merged' {
   const [members, groups] = [true, false].map((isMember) => {
     return new Set(current.filter((finding) => isAboutMember(finding) === isMember).map(groupKey))

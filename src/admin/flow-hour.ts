@@ -1,6 +1,6 @@
 import { LINKS, type Link } from '../diagnose/codes.ts'
 
-/** What passed each link in the last hour, by minute; since this process began. */
+/** Counts what passed each link in the last hour, by minute, since this process started. */
 export class FlowHour {
   readonly #read: () => Readonly<Record<Link, number>>
   #minutes: Minute[] = []

@@ -4,7 +4,7 @@ import type { Finding } from '../diagnose/facts.ts'
 import { groupKey, type Incident, incidentsOf, isAboutMember } from '../diagnose/incidents.ts'
 import { localFromUtc } from '../domain/times.ts'
 
-/** When something is told. Durations in ms. */
+/** When incidents are announced. Durations in ms. */
 export interface TellingRules {
   readonly minSeverity: Severity
   readonly flap: number
@@ -13,44 +13,44 @@ export interface TellingRules {
   readonly zone: string
 }
 
-/** What holds now, as far as it is known. */
+/** The present findings, as far as they are known. */
 export interface HoldingFindings {
   readonly now: number
   readonly current: readonly Finding[]
-  /** Whether what is not among them has ended: not while Redis is away, and not in the first seconds of this process. */
+  /** Whether a finding that is not listed has ended; false while Redis is away, and in the first seconds of this process. */
   readonly isComplete: boolean
 }
 
-/** What is told of an incident. `updates`: it has doubled since it was told last, or its severity has changed. */
+/** What a receiver is told of an incident. `updates`: it has doubled since the last message, or its severity has changed. */
 export interface IncidentNews extends Incident {
   readonly change: 'begins' | 'updates' | 'ends'
   /** The same from the begin of an incident to its end. */
   readonly id: string
-  /** The severity that was told before; of a begin its own. */
+  /** The severity in the last message; for a begin, its own. */
   readonly toldSeverity: Severity
   /** When it ended, ms UTC. */
   readonly endedAt?: number
 }
 
-/** An incident as it is now, or was last, and what was told of it. Instants in ms UTC. */
+/** An incident in its latest state, and what the receiver was told of it. Instants in ms UTC. */
 export interface IncidentEntry extends Incident {
-  /** Of this incident from its begin to its end; a later one with the same key has another. */
+  /** Identifies this incident from its begin to its end; a later incident with the same key has another id. */
   readonly id: string
   /** As it was when it was largest. */
   readonly most: Incident
   readonly holds: boolean
-  /** What was told last: `begins` if it was told, maybe with updates, and not its end; `ends` if nothing is known of it. */
+  /** The last message: `begins` if the begin was sent (perhaps updates too) and the end was not; else `ends`. */
   readonly told: 'begins' | 'ends'
   readonly toldAs?: { readonly size: number; readonly severity: Severity; readonly at: number }
   readonly changedAt: number
   readonly endedAt?: number
-  /** It began or ended again within `flap`: it is told once it has stayed so for that time. */
+  /** It began or ended again within `flap`; the next message waits until it has been stable for that time. */
   readonly isFlapping: boolean
 }
 
 /**
- * Decides what one receiver, or the log, is told of incidents, from what it was told before: one begin, an update when an incident has
- * doubled or its severity changes, one end. Its only state is `entries`.
+ * Decides what one receiver, or the log, is told of incidents, given what it was told before: one begin, an update if an
+ * incident doubles or changes its severity, one end. Its only state is `entries`.
  */
 export class IncidentBook {
   readonly entries = new Map<string, IncidentEntry>()
@@ -61,8 +61,9 @@ export class IncidentBook {
   }
 
   /**
-   * Notes what holds. Returns the keys of entries that changed, and what is to be told by key: the caller calls `told` once that
-   * is done, and until then gets the same again. `underWay`: the keys of what is being told; their entries stay until it was told.
+   * Updates the entries from the present findings. Returns the keys of changed entries, and the messages to send by key. The
+   * caller calls `told` after it has sent one; until then it gets the same message again. `underWay`: keys of messages that
+   * are being sent; their entries stay.
    */
   look(
     { now, current, isComplete }: HoldingFindings,
@@ -86,8 +87,8 @@ export class IncidentBook {
   }
 
   /**
-   * This was told, also if the incident has ended and begun again meanwhile: after a begin it goes on under the id that is known,
-   * after an end it is another one.
+   * Notes that a message was sent, even if the incident has ended and begun again in the meantime: after a begin the incident
+   * continues under the announced id, after an end it is a new one.
    */
   told(key: string, { change, id, size, finding: { severity } }: IncidentNews, now: number): void {
     const entry = this.entries.get(key)
@@ -98,7 +99,7 @@ export class IncidentBook {
     this.entries.set(key, { ...entry, id: isAnother ? newId(key, now) : id, told, toldAs })
   }
 
-  /** The incidents that were told and still hold, with the severity that was told last: by key. */
+  /** Returns the announced incidents that still hold, by key, with the last announced severity. */
   toldHolding(): Map<string, IncidentNews> {
     const holding = new Map<string, IncidentNews>()
     for (const [key, { finding, holds, id, size, told, toldAs }] of this.entries) {
@@ -113,7 +114,7 @@ export class IncidentBook {
   #holds(key: string, incident: Incident, now: number): boolean {
     const known = this.entries.get(key)
     if (known?.holds) {
-      // Devices come and go meanwhile: it goes on since its first one.
+      // The devices of an incident change; it keeps the time of its first one.
       const sinceAt = Math.min(known.finding.sinceAt, incident.finding.sinceAt)
       const last = { ...incident, finding: { ...incident.finding, sinceAt } }
       const most = last.size >= known.most.size ? last : known.most
@@ -157,13 +158,16 @@ export class IncidentBook {
   }
 }
 
-/** Whether what a finding was about may still hold: it has become a part of one about many, or of these some are left. */
+/**
+ * Returns true if the subject of a finding may still be affected: the finding was merged into one about many, or some of its
+ * devices are left.
+ */
 function isAmong(finding: Finding, incidents: ReadonlyMap<string, Incident>, groups: ReadonlySet<string>): boolean {
   const group = groupKey(finding)
   return isAboutMember(finding) ? incidents.has(group) : groups.has(group)
 }
 
-/** Whether an incident has ended, and its end was told (or never its begin), longer ago than `flap`. */
+/** Returns true if an incident ended longer than `flap` ago, and its end was announced, or its begin never was. */
 function isForgotten({ changedAt, holds, told }: IncidentEntry, before: number): boolean {
   return !holds && told === 'ends' && changedAt < before
 }
@@ -188,7 +192,7 @@ function ended(entry: IncidentEntry, now: number, flap: number): IncidentEntry {
   return { ...entry, holds: false, changedAt: now, endedAt: now, isFlapping }
 }
 
-/** Returns an entry as Redis has it, with its key; one of before incidents had updates counts as told as it was then. */
+/** Returns an entry from its JSON in Redis, with its key. An entry from before updates existed counts as fully announced. */
 export function readEntry(json: string): [key: string, entry: IncidentEntry] {
   const kept = JSON.parse(json) as Omit<IncidentEntry, 'id' | 'most' | 'size'> & Partial<IncidentEntry>
   const [[key, incident]] = incidentsOf([kept.finding])

@@ -85,26 +85,26 @@ export interface AdminOptions
   /** The tracking APIs that companies push to; default: the usual one alone. */
   readonly apis?: () => readonly KnownApi[]
   readonly speaks?: FindSpoken
-  /** The rosters to pull; without it, none are. */
+  /** The rosters to pull; without this option, there are none. */
   readonly pulls?: PullerSources['pulls']
-  /** The copies that are configured; without it, there are none. */
+  /** The configured copies; without this option, there are none. */
   readonly copies?: CopySources['copies']
   /** The receivers of alerts; undefined until they are known. */
   readonly alerts?: () => AlertReceivers | undefined
-  /** What points trackers at this server. */
+  /** Instructions that point trackers at this server. */
   readonly setups: () => Promise<readonly SetupJson[]>
   /** The mappings of mappings.yaml, and what reads JSON by one. */
   readonly mappings: MappingSources
-  /** What the page is told; without it there is no page. */
+  /** Settings of the page; without them, there is no page. */
   readonly page?: PageSettings
   /** How delivered fixes are compared with what the tracking API has. */
   readonly verify: Pick<VerifierSources, 'batch' | 'gapMs' | 'keptMs' | 'pauseMs' | 'settings'>
 }
 
-/** An admin port that listens, and what is wrong. */
+/** An open admin port, and the present findings. */
 export type Admin = Awaited<ReturnType<typeof openAdmin>>
 
-/** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws where it cannot listen */
+/** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws if it cannot listen */
 export async function openAdmin(options: AdminOptions) {
   const { alerts = () => undefined, logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
@@ -221,7 +221,7 @@ export async function openAdmin(options: AdminOptions) {
   serveSignIn(server.app, { oidc, provider, signIns, isSecure, logger })
   if (options.page) await servePage(server.app, options.page, access)
 
-  /** Stops accepting, answers what has arrived. */
+  /** Accepts no more requests, and answers those that have arrived. */
   async function stop(): Promise<void> {
     collectors.close()
     verifier.close()
@@ -246,7 +246,10 @@ function usualAlone({ api, companies }: Pick<AdminOptions, 'api' | 'companies'>)
   return [{ id: '', name, companies: companies().map(({ company_id }) => company_id) }]
 }
 
-/** What was answered last, while it is not answered now, or not within a second; `known`: what holds until it was. */
+/**
+ * Resolves to a new answer if there is one within a second, else to the last answer; `known`: the answer before the first
+ * one.
+ */
 function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer): () => Promise<Answer>
 function lastKnown<Answer>(
   ask: () => Promise<Answer>,
@@ -293,7 +296,7 @@ function createServer({ redis, logger, readerMs }: AdminOptions, certificate?: S
   return server
 }
 
-/** Answers 503 while Redis is away or full. Any other error is a fault of waybridge: it is logged, and answered 500. */
+/** Answers 503 while Redis is away or full. Any other error is a fault of waybridge: logs it, and answers 500. */
 function answerFault(redis: Redis, logger: Logger): HttpServerOptions['fault'] {
   return (error, { routeOptions }, reply) => {
     const isAway = redis.status !== 'ready' || isConnectionError(error)

@@ -19,7 +19,7 @@ interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'
 
 /**
  * `GET /admin/misunderstood` lists the stored frames that were not understood, latest first, of one device or of all.
- * `DELETE` deletes them, so that there is room for others.
+ * `DELETE` deletes them, which makes room for others.
  */
 export function misunderstoodOperations({ redis, directory, logger }: MisunderstoodSources): Operation[] {
   const idsOf = (device: string) => [...new Set([directory().find(device)?.id ?? device, sameId(device)])]
@@ -67,7 +67,10 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
   ]
 }
 
-/** Up to `count` frames of the selection, all devices of which belong to companies that the scope includes, latest first. */
+/**
+ * Resolves to at most `count` frames of the selection, latest first; all devices of a frame must belong to companies in the
+ * scope.
+ */
 async function seenFrames(redis: Store, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
   if (scope.isAll) return readFrames(redis, selection)
   const seen: StoredFrame[] = []

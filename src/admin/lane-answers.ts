@@ -2,7 +2,7 @@ import type { LaneAnswerFacts } from '../diagnose/facts.ts'
 import { type LaneFigures, WITHIN_S } from '../push/index.ts'
 import { describeLanes, type Store } from '../store/index.ts'
 
-/** What the workers know of the answers to lanes, as one; undefined if no worker says it. */
+/** Combines what the workers know of the answers to lanes; undefined if no worker reports it. */
 export function combinedAnswers(workers: readonly LaneFigures[]): LaneAnswerFacts | undefined {
   if (workers.length === 0) return undefined
   const now = Date.now()
@@ -36,14 +36,14 @@ function leastOf(some: readonly number[]): number {
   return some.length === 0 ? 0 : Math.min(...some)
 }
 
-/** How many lanes were answered within a time: rather fewer, as they are counted by the times of `WITHIN_S`. */
+/** Returns how many lanes were answered within a time; may be too low, since they are counted by the steps of `WITHIN_S`. */
 function within(counts: readonly number[], ms: number): number {
   const index = WITHIN_S.findLastIndex((seconds) => seconds * 1000 <= ms)
   return index < 0 ? 0 : counts[index]
 }
 
 /**
- * The answers without lanes that another worker has got an answer for meanwhile, or in which nothing waits any more. Rejects if
+ * Resolves to the answers without lanes that another worker has since got an answer for, and without empty lanes. Rejects if
  * Redis does not answer.
  */
 export async function confirmedAnswers(

@@ -42,7 +42,7 @@ export function laneOperations(redis: Store, account: () => Promise<Pick<FixAcco
         const listing = { list: `lanes by ${sort}`, placeOf: PLACES[sort], isListed }
         const { results, ...rest } = await pageOf((await account()).lanes, listing, page)
         const lanes = results.map(({ lane }) => lane)
-        // What was delivered since the account is left out.
+        // Lanes that were emptied since the account are left out.
         const states = (await describeLanes(redis, lanes)).filter(({ waiting }) => waiting > 0)
         return { results: states.map(laneJson), ...rest }
       },
@@ -59,7 +59,10 @@ const PLACES = {
   oldest: ({ oldestAt = 0, lane }: LaneCount): ListPlace => [oldestAt, lane],
 }
 
-/** A lane: what waits in it, why it is parked, and its last push with its status, or a word if there was no answer. */
+/**
+ * Returns a lane as JSON: its waiting fixes, why it is parked, and the status of its last push, or a word if there was no
+ * answer.
+ */
 export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): object {
   return {
     ...laneIds(lane),
@@ -145,7 +148,7 @@ const ROSTER_NOT_CURRENT =
   'the roster of the admin process is not current, so the routes of these positions are uncertain: nothing more is tried ' +
   'again now; repeat the request in a few seconds'
 
-/** What a query that changes something names. @throws ApiRefusal 422 where it names nothing. */
+/** Returns the lanes named by a query that changes something. @throws ApiRefusal 422 if it names none */
 function chosen(query: unknown, done: string): LaneChoice {
   const { all, courier_id, route_id } = parse(ChoiceQuery, query)
   if (all !== 'true' && courier_id === undefined && route_id === undefined)
@@ -161,13 +164,13 @@ async function lanesOf(redis: Store, scope: Scope, { courier_id, route_id }: Lan
   })
 }
 
-/** What is parked of the courier of a device, by lane, in the shard of the device: other shards have nothing of it. */
+/** Resolves to the parked positions of a device's courier, by lane, in the shard of the device; other shards have none. */
 export async function parkedOf(redis: Store, { id, company_id }: DeviceEntry, courier_id: string) {
   const lanes = await lanesOf(redis, new Scope([company_id]), { courier_id })
   return parkedIn(redis, lanes, [redis.shardOf(id)])
 }
 
-/** What is parked of these lanes; lanes without parked positions are left out. */
+/** Resolves to the parked positions of these lanes; lanes without any are left out. */
 async function parkedIn(redis: Store, lanes: readonly string[], shards = redis.shards) {
   const states = await describeLanes(redis, lanes, shards)
   const found = await Promise.all(
@@ -176,7 +179,10 @@ async function parkedIn(redis: Store, lanes: readonly string[], shards = redis.s
   return found.filter(({ fixes }) => fixes > 0)
 }
 
-/** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, equal answers as one. */
+/**
+ * `fixes`: all parked positions of the lane; `parked`: why the whole lane is parked; `refused`: single refusals, equal
+ * answers combined.
+ */
 async function parkedLaneJson({ lane, parked }: LaneState, survey: (lane: string) => AsyncGenerator<Refused>) {
   const answers = new Map<string, Refused & { firstAt: number }>()
   for await (const { status, message, at, count } of survey(lane)) {

@@ -6,8 +6,9 @@ import { say } from '../texts/text.ts'
 import { jsonText, parseJson } from '../tracking/body.ts'
 
 /**
- * Returns the CSV text of a body: text as it is, of an .xlsx spreadsheet its first sheet. `name`: what the body is, for errors;
- * `decode`: makes text of bytes. @throws ApiRefusal 415 for another content type, 422 for what cannot be read
+ * Returns the CSV text of a body: a text unchanged, an .xlsx spreadsheet as its first sheet. `name`: what the body is, for
+ * errors; `decode`: decodes bytes to text. @throws ApiRefusal 415 for another content type, 422 for a body that cannot be
+ * read
  */
 export async function csvText(
   bytes: Buffer,
@@ -34,8 +35,8 @@ export function utf8Text(bytes: Buffer): string {
 }
 
 /**
- * The entries of a JSON array, or of all results of a list that this port answers; numbers are texts. `file`: whose columns an
- * entry has. @throws ApiRefusal 422
+ * Returns the entries of a JSON array, or of a complete list that this port answered; numbers become texts. `file`: the file
+ * whose columns the entries have. @throws ApiRefusal 422
  */
 export function jsonEntries(bytes: Buffer, file: string): readonly unknown[] {
   const body = parseJson(jsonText(bytes), asWritten)
@@ -51,7 +52,7 @@ export function jsonEntries(bytes: Buffer, file: string): readonly unknown[] {
   return entries
 }
 
-/** Entries as the rows of a table; `cellsOf`: the cells of an object, or what is wrong with it. */
+/** Returns entries as the rows of a table; `cellsOf`: returns the cells of an object, or its mistake. */
 export function entryRows(
   entries: readonly unknown[],
   cellsOf: (entry: Readonly<Record<string, unknown>>) => Pick<Row, 'cells' | 'mistake'>,
@@ -73,13 +74,13 @@ function asWritten(_key: string, value: unknown, { source }: { readonly source?:
 
 /** The content type of .xlsx. */
 export const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-/** Spreadsheets write empty cells behind the last column: leave room for them. */
+/** Spreadsheets add empty cells after the last column, so more columns are allowed than the file has. */
 export const MAX_COLUMNS = 64
 /** More lines than fit into the largest body, unless they are very short. */
 const MAX_LINES = 200_000
 const LINE_END = /\r\n?|\n/
 /** .xlsx, and .xlsm, which is refused for its macros. */
 const SHEET_TYPE = /^\s*application\/vnd\.(?:openxmlformats-officedocument\.spreadsheetml|ms-excel\.sheet)\b/i
-/** What programs call CSV; curl calls every body a form. */
+/** Content types that programs use for CSV; curl declares every body as a form. */
 const TEXT_TYPE =
   /^\s*(?:text\/[\w.+-]+|application\/(?:csv|vnd\.ms-excel|octet-stream|x-www-form-urlencoded))\s*(?:;|$)/i

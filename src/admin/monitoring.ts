@@ -18,14 +18,14 @@ export interface MonitoringSources {
   readonly readiness: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
   /** The text for Prometheus. */
   readonly metrics: () => Promise<string>
-  /** What `/metrics` wants as bearer token now; null: none. A token of the admin port does as well. */
+  /** Returns the bearer token that `/metrics` needs now; null: none. A token of the admin port is accepted too. */
   readonly metricsToken: () => string | null
   readonly tokens: () => readonly AdminToken[]
 }
 
 /**
- * `GET /healthz`, `/readyz` (503 while not ready) and `/metrics`; monitoring systems need no token for them, unless
- * `admin.metrics_token` is set. Whoever asks, and how often: metrics are collected at most once a second.
+ * `GET /healthz`, `/readyz` (503 while not ready) and `/metrics`. They need no token, unless `admin.metrics_token` is set for
+ * `/metrics`. Metrics are collected at most once a second, however often they are asked for.
  */
 export function monitoringOperations({ readiness, metrics, metricsToken, tokens }: MonitoringSources): Operation[] {
   const state = shared(0, readiness)
@@ -81,8 +81,8 @@ interface GaugeSources extends Pick<MonitoringSources, 'readiness'> {
 type Gauges = ReturnType<typeof operationGauges>
 
 /**
- * Keeps the gauges of the whole system; they are taken whenever the metrics of this process are read. While Redis does not
- * answer, those that are known from it alone have no value; where it takes longer than two seconds, their last one.
+ * Sets the gauges of the whole system whenever the metrics of this process are read. While Redis does not answer, gauges that
+ * depend on it have no value; if Redis takes longer than two seconds, they keep the last one.
  */
 export function startGauges(sources: GaugeSources): { readonly close: () => void } {
   const gauges = operationGauges(refresh)
@@ -157,7 +157,7 @@ async function showStored(
   for (const [use, share] of Object.entries(uses)) gauges.memoryUses.set({ use }, share)
 }
 
-/** One that is configured no longer is not shown. */
+/** An API that is no longer configured is not shown. */
 function showApis(gauges: Gauges, apis: readonly ApiState[], gatherer: GaugeSources['gatherer']): void {
   gauges.apiUp.reset()
   gauges.apiInFlight.reset()
@@ -167,7 +167,7 @@ function showApis(gauges: Gauges, apis: readonly ApiState[], gatherer: GaugeSour
   }
 }
 
-/** One that is configured no longer is not shown. */
+/** A copy that is no longer configured is not shown. */
 function showCopies(gauges: Gauges, accounts: CopyCollector['accounts']): void {
   gauges.copyWaiting.reset()
   gauges.copyParked.reset()
@@ -180,7 +180,7 @@ function showCopies(gauges: Gauges, accounts: CopyCollector['accounts']): void {
   gauges.setTotal('copyDiscarded', byCopy('discarded'))
 }
 
-/** Shows what the processes say of themselves. The latest instants are remembered: a process that restarts forgets its own. */
+/** Shows the figures of the processes. Remembers their latest instants, because a restarted process forgets its own. */
 function processGauges(gauges: Gauges, gatherer: GaugeSources['gatherer']): () => void {
   const latest = { lastDelivery: 0, lastFix: 0 }
   return () => {
@@ -231,7 +231,7 @@ async function countLines(assignments: Iterable<readonly [field: string, line: A
   return counts
 }
 
-/** The reasons for which fixes can be discarded. Each has a counter from 0. */
+/** Reasons for discarding fixes. Each has a counter that begins at 0. */
 const DISCARDED = ['held_age', 'held_overflow', 'other_protocol', 'other_company', 'deleted'] as const
 /** The embedded tracking service is not always there. */
 const ROLES = ['gateway', 'worker', 'admin'] as const

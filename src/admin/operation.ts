@@ -12,15 +12,15 @@ declare module 'fastify' {
     readonly asks?: readonly string[]
   }
   interface FastifyRequest {
-    /** Absent where the operation needs no token. */
+    /** Absent if the operation needs no token. */
     caller?: Caller
-    /** The path of the operation, where the request asks for a change, which needs a token with the role `operate`. */
+    /** The path of the operation, if the request is for a change, which needs a token with the role `operate`. */
     change?: string
-    /** The operation, where its answer has positions: for the log of reads. */
+    /** The name of the operation, if its answer contains positions, for the log of reads. */
     reads?: string
     /** The company whose object the request changes, for the audit log. */
     company?: string
-    /** What the operation changed, for the audit log: `{ added: 3, removed: 1 }`. */
+    /** What the operation changed, for the audit log, such as `{ added: 3, removed: 1 }`. */
     audit?: Readonly<Record<string, number | boolean | string>>
   }
 }
@@ -34,13 +34,14 @@ export interface Operation extends Omit<DescribedOperation, 'method' | 'credenti
   readonly id: string
   /** Statuses beside 401, 403 and 503, and those that a query adds. */
   readonly refusals?: readonly number[]
-  /** Needs no token, or has a hook of its own that answers a caller without the needed one. */
+  /** True: needs no token. A hook: refuses callers itself. */
   readonly open?: true | AccessHook
   /** Whether a request only asks what a change would do. Any other request asks for a change, unless its method is GET. */
   readonly isDryRun?: (request: FastifyRequest) => boolean
   /**
-   * What a caller gets who sees some companies alone. `filtered`: the operation itself shows and changes nothing but what its
-   * scope sees; `by_device`: it shows and changes the device of its path alone, and is 404 where that is not theirs. Without: 403.
+   * What a caller with only some companies gets. `filtered`: the operation itself limits what it shows and changes to the
+   * caller's scope. `by_device`: it is about the device in its path alone, and answers 404 if that device is not in the
+   * scope. Without: 403.
    */
   readonly companies?: 'filtered' | 'by_device'
   /** Reads the body itself. */
@@ -81,8 +82,8 @@ export function register(
 }
 
 /**
- * A hook that answers a caller who sees some companies alone: 403 where the operation is about what belongs to no company, 404
- * where it is about a device that is not configured for one of theirs, whether there is such a device or not.
+ * Returns a hook for callers with only some companies. It answers 403 if the operation is about something that belongs to no
+ * company, and 404 if it is about a device that is not configured for one of theirs, whether the device exists or not.
  */
 function withinScope({ companies, method, path }: Operation, companyOf: RegisterOptions['companyOf']) {
   return async ({ caller, params }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
@@ -94,7 +95,10 @@ function withinScope({ companies, method, path }: Operation, companyOf: Register
   }
 }
 
-/** Answers 404 for more than an id of a device has: zeros in front would hide the id from the logs. A put says itself what is wrong. */
+/**
+ * Answers 404 for a path that is longer than a device id: leading zeros would hide the id from the logs. A put refuses such
+ * an id itself.
+ */
 const refuseLongId: AccessHook = async ({ method, params }, reply) => {
   const { id = '' } = params as { id?: string }
   return method === 'PUT' || Buffer.byteLength(id) <= MAX_ID_BYTES ? undefined : reply.code(404).send(NO_ID)

@@ -9,7 +9,7 @@ import { isTileFile } from '../config/tiles.ts'
 import { PAGE_DIR } from '../page/build/folder.mjs'
 import type { AccessHook } from './operation.ts'
 
-/** `anyTrackerPort`: where any tracker may connect; undefined: there is no such port. */
+/** `anyTrackerPort`: the port for trackers of any protocol; undefined: there is none. */
 export interface PageSettings extends Readonly<Config['page']> {
   readonly anyTrackerPort?: number
 }
@@ -23,8 +23,8 @@ interface PageFile {
 }
 
 /**
- * Serves the built page at `/`, and its files below `/assets/`, without a token: the page asks for it. Where the page is not
- * built, `/` says so. A file of tiles is served to whoever `access` lets in.
+ * Serves the built page at `/`, and its files below `/assets/`, without a token: the page asks for one. If the page is not
+ * built, `/` says so. A file of tiles needs the permission of `access`.
  */
 export async function servePage(app: FastifyInstance, settings: PageSettings, access: AccessHook): Promise<void> {
   const { tiles } = settings
@@ -65,7 +65,7 @@ function fileOf(bytes: Buffer, extension: string): PageFile {
   return { bytes, type: TYPES[extension] ?? 'application/octet-stream', tag: `"${hash('sha1', bytes)}"` }
 }
 
-/** Compressed once, when somebody first asks for it. */
+/** Compresses a file once, at the first request for it. */
 async function send(file: PageFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   reply.headers({ etag: file.tag, vary: 'accept-encoding' })
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send()
@@ -96,7 +96,7 @@ async function sendPart(path: string, range: string | undefined, reply: FastifyR
   }
 }
 
-/** What the page needs to know before it has a token. */
+/** Settings that the page needs before it has a token. */
 function settingsIn({ anyTrackerPort, tiles, attribution, language }: PageSettings): string {
   const more = tiles === null ? [] : [meta('tiles', isTileFile(tiles) ? TILES : tiles)]
   if (attribution !== null) more.push(meta('attribution', attribution))

@@ -29,9 +29,9 @@ interface Listing<Item> {
 }
 
 /**
- * The page of a list that the query asks for. A token is the place of the last item of a page: the next page begins right
- * after it, whatever was added or removed meanwhile. Lets other work of the process run in between. @throws ApiRefusal 400 for
- * a token of another list
+ * Resolves to the requested page of a list. A token is the position of the last item of a page; the next page begins right
+ * after that position, whatever was added or removed in between. Other work of the process can run in between. @throws
+ * ApiRefusal 400 for a token of another list
  */
 export async function pageOf<Item>(
   items: Iterable<Item>,

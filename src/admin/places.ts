@@ -46,13 +46,13 @@ export class Places {
   }
 }
 
-/** The places of the built page; none where it is not built. */
+/** Resolves to the places of the built page; to none if it is not built. */
 export async function readPlaces(): Promise<Places> {
   const text = await readFile(join(PAGE_DIR, 'places.json'), 'utf8').catch(() => NOWHERE)
   return new Places(JSON.parse(text) as PlaceColumns)
 }
 
-/** A cell is one whole degree; columns east of 180° continue west of it. */
+/** Returns the cell of one whole degree; columns beyond 180° E continue at 180° W. */
 function cellOf(row: number, column: number): number {
   return row * 360 + ((column + 540) % 360)
 }

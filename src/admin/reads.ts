@@ -20,8 +20,8 @@ interface ReadLogOptions {
 }
 
 /**
- * The log of reads: who was shown positions, of which van, and by which operation. A page that asks again and again makes one
- * entry in ten minutes. The log of the process has each entry too: many other reads cannot push one out there.
+ * The log of reads: who saw positions, of which van, by which operation. A page that asks repeatedly makes one entry in ten
+ * minutes. The process log has each entry too, so that many other reads cannot remove it.
  */
 export class ReadLog {
   readonly #options: ReadLogOptions
@@ -92,7 +92,7 @@ export function readOperations(redis: Store): Operation[] {
   ]
 }
 
-/** Within this time a read of the same is not noted again. */
+/** Within this time, another read of the same positions makes no new entry. */
 const QUIET_MS = 600_000
 const READS_KEPT = 50_000
 const MOST_LETTERS = 128

@@ -7,7 +7,7 @@ import { english, joined, say, type Text } from '../texts/text.ts'
 
 export interface RedisSources {
   readonly redis: Store
-  /** Whether Redis must keep what it acknowledges, and is not the private one. */
+  /** Whether this Redis must keep acknowledged data and is not the private one. */
   readonly isVerified: boolean
   /** The folder of the private Redis; null: the disk of Redis is not known. */
   readonly redisDir: string | null
@@ -44,8 +44,8 @@ export async function shortageOf(dir: string | null): Promise<Text[]> {
 }
 
 /**
- * Ends a connection on which nothing is answered: whoever waits on it learns that now and not after the time of a command, and
- * whoever asks next at once. @throws where Redis does not answer within two seconds
+ * Closes a connection that gives no answer: waiting calls fail now and not after the command time-out, and the next call gets
+ * a new connection. @throws if Redis does not answer within two seconds
  */
 export async function answering(redis: Store): Promise<void> {
   await redis.inShards(shardAnswering)

@@ -4,12 +4,12 @@ import { say } from '../texts/text.ts'
 
 /**
  * What a caller may see and change: everything, or what belongs to some companies. Every function that shows or changes
- * something takes a scope; nothing else decides about access.
+ * something takes a scope; access is decided nowhere else.
  */
 export class Scope {
   /** null: all, and what belongs to no company as well. */
   readonly companies: ReadonlySet<string> | null
-  /** Equal where the same is seen. */
+  /** Equal for scopes that see the same. */
   readonly key: string
 
   constructor(companies: Iterable<string> | null) {
@@ -21,7 +21,7 @@ export class Scope {
     return this.companies === null
   }
 
-  /** Whether something is seen that belongs to a company; undefined: to none. */
+  /** Returns whether an object of a company is visible; undefined: of no company. */
   sees(company_id: string | undefined): boolean {
     return this.companies === null || (company_id !== undefined && this.companies.has(company_id))
   }
@@ -31,7 +31,10 @@ export class Scope {
     return this.sees(lane.slice(0, lane.indexOf('/')))
   }
 
-  /** Whether something of these companies is seen: by a token for each of them; of no company, by a token for everything. */
+  /**
+   * Returns whether an object of these companies is visible: the scope must include each company; for an empty list,
+   * everything.
+   */
   seesEach(company_ids: readonly string[]): boolean {
     return this.isAll || (company_ids.length > 0 && company_ids.every((id) => this.sees(id)))
   }
@@ -58,7 +61,7 @@ function generally<Found extends Finding>(finding: Found): Found[] {
   return [{ ...finding, count: 1, evidence: [], message: say(message, ''), action: say(action) }]
 }
 
-/** What keeps the positions of all companies back, or delays them. */
+/** Findings about causes that hold back or delay the positions of all companies. */
 const CONCERNS_ALL: ReadonlySet<FindingCode> = new Set<FindingCode>([
   ...(['no_gateway', 'no_worker', 'own_clock', 'not_stored', 'backlog'] as const),
   ...(['redis_down', 'redis_full', 'disk_full', 'parked_full'] as const),

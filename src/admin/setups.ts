@@ -10,7 +10,7 @@ export function setupOperation(setups: () => Promise<readonly SetupJson[]>): Ope
     id: 'listSetups',
     summary: 'List what points trackers at this server, by protocol: the ports, and the SMS or settings',
     answer: z.object({ results: z.array(SetupJson) }),
-    // It says nothing of any company.
+    // The instructions contain nothing about a company.
     companies: 'filtered',
     handle: async () => ({ results: await setups() }),
   }

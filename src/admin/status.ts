@@ -37,7 +37,7 @@ export interface StatusSources {
   readonly companies: () => readonly Pick<Company, 'company_id' | 'name'>[]
   /** How many configured devices do what. */
   readonly vans: (scope: Scope) => StatusJson['vans']
-  /** How many of them should send, and are not heard. */
+  /** Returns how many of them should send but are not heard. */
   readonly overdue: (scope: Scope) => number
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
@@ -47,7 +47,7 @@ export interface StatusSources {
   readonly zone: () => string
 }
 
-/** `GET /admin/status`: `oldest_at` is absent where nothing waits, `drained_at` where no backlog shrinks. */
+/** `GET /admin/status`: `oldest_at` is absent if nothing waits, `drained_at` if no backlog shrinks. */
 export function statusOperations(sources: StatusSources): Operation[] {
   const summary = 'Get the verdict, what is wrong, the seven links, and where all fixes are'
   const handle: Operation['handle'] = (_request, _reply, scope) => statusJson(sources, scope)
@@ -106,7 +106,7 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
   }
 }
 
-/** What a status says of the whole system, and not of single companies. */
+/** Parts of a status that concern the whole system, not single companies. */
 function wholeSystem({ copies, findings, gatherer, rates }: StatusSources, taken: FixAccount, api: Upstream) {
   const now = Date.now()
   const perS = rates()
@@ -203,7 +203,10 @@ type Backlog = Pick<FixAccount, 'waiting'> & {
   readonly now: number
 }
 
-/** When the backlog will be delivered at the present rates, ms UTC; undefined where no lane is behind or the backlog grows. */
+/**
+ * Returns when the backlog will be delivered at the present rates, ms UTC; undefined if no lane is behind or the backlog
+ * grows.
+ */
 export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | undefined {
   const { fixes, oldestAt = now } = waiting
   const drainPerS = rates.delivered - rates.received

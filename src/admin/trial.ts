@@ -15,7 +15,7 @@ interface TrialSources {
   readonly trials: () => number
 }
 
-/** `GET /admin/trial`: what came by way of old servers, by device, and what that comes to. */
+/** `GET /admin/trial`: what came through old servers, by device, and the conclusion. */
 export function trialOperation(sources: TrialSources): Operation {
   return {
     method: 'GET',

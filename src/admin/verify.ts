@@ -20,8 +20,8 @@ interface VerifySources {
 }
 
 /**
- * `POST /admin/verify`: reads back from the tracking API what was delivered on a day, some routes at a time; with `repair=true` what is
- * missing is pushed once more. Without, nothing changes.
+ * `POST /admin/verify`: reads the delivered positions of a day back from the tracking API, some routes at a time.
+ * `repair=true`: pushes missing positions again; else nothing changes.
  */
 export function verifyOperation({ redis, verifier, keptMs, zone, closing }: VerifySources): Operation {
   return {

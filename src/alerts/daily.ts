@@ -9,7 +9,7 @@ import { english } from '../texts/text.ts'
 import { type DayReport, dayReports, type DueDay, dueDay } from './day-report.ts'
 import { type AlertTransport, reasonOf } from './outbox.ts'
 
-/** A receiver of reports. `key`: names what it was told in Redis. */
+/** A receiver of reports. `key`: the Redis key of what was sent to it. */
 export interface DailyReceiver {
   readonly key: string
   readonly scope: Scope
@@ -39,8 +39,8 @@ interface PendingReport {
 }
 
 /**
- * Sends each receiver of alerts one report for each company and day, at the time of `alerts.daily`. Redis keeps which were sent, so
- * that a restart repeats none; a process that is killed between the answer of a receiver and that note repeats one.
+ * Sends each receiver of alerts one report per company and day, at the time of `alerts.daily`. Redis keeps which were sent,
+ * so that a restart repeats none, unless the process was killed between the receiver's answer and that note.
  */
 export class DailyReports {
   readonly #sources: DailySources
@@ -55,7 +55,7 @@ export class DailyReports {
     this.#sources = sources
   }
 
-  /** Makes and sends what is due at `now`, ms UTC. Call it once a second. */
+  /** Creates and sends the reports that are due at `now`, ms UTC. Call it once a second. */
   async look(now: number): Promise<void> {
     const { daily, zone, logger } = this.#sources
     const due = dueDay(daily.at, zone, now)
@@ -72,7 +72,7 @@ export class DailyReports {
         pending.sending = this.#send(pending, now).finally(() => (pending.sending = undefined))
   }
 
-  /** Aborts what is under way, or leaves it after a second. */
+  /** Aborts requests in flight, or gives up after a second. */
   async close(): Promise<void> {
     this.#closing.abort()
     await within(LAST_MS, Promise.all(this.#pending.flatMap(({ sending }) => sending ?? [])))
@@ -93,7 +93,7 @@ export class DailyReports {
     this.#made = day
   }
 
-  /** What another process is sending is looked at again: it may end before it has sent it. */
+  /** A report that another process is sending is checked again: that process may end before it has sent it. */
   async #send(pending: PendingReport, now: number): Promise<void> {
     const { redis, logger } = this.#sources
     const { key, receiver, report } = pending

@@ -7,7 +7,7 @@ import { localFromUtc, utcFromLocal } from '../domain/times.ts'
 import { inLanguage, type Language } from '../texts/language.ts'
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
 
-/** What the receivers of alerts are told of a company and a day. */
+/** The report of a company and a day for the receivers of alerts. */
 export interface DayReport {
   readonly company_id: string
   /** `2026-11-20` */
@@ -25,7 +25,7 @@ export interface DayReport {
     readonly share: number | null
     readonly by_reason: Readonly<Partial<Record<DayReason, number>>>
   }[]
-  /** In the language of the report: one line that says all, and some that say more. */
+  /** One line with the result, and several with details, in the language of the report. */
   readonly title: string
   readonly lines: readonly string[]
 }
@@ -108,7 +108,7 @@ function durationText(min: number): Text {
   return min < 60 ? say('{} min', min) : say('{} h {} min', Math.floor(min / 60), min % 60)
 }
 
-/** Rounded down: 100 % is said if nothing is missing. */
+/** Rounds down, so that 100 % appears only if nothing is missing. */
 function percentText(share: number, language: Language): string {
   const percent = String(Math.floor(share * 1000) / 10)
   return `${language === 'de' ? percent.replace('.', ',') : percent} %`
@@ -143,8 +143,8 @@ export interface DueDay {
 }
 
 /**
- * Pure: the local day that is to be reported now: at `at` (minutes since midnight) and until three hours later. Before noon it is the day
- * before. Undefined: none.
+ * Pure. Returns the local day to report now: a report is due from `at` (minutes since midnight) for three hours; before noon
+ * it is about the previous day. Undefined: none is due.
  */
 export function dueDay(at: number, zone: string, now: number): DueDay | undefined {
   const midnight = Math.floor(localFromUtc(now, zone) / DAY_MS) * DAY_MS

@@ -9,10 +9,10 @@ import { english, type Text } from '../texts/text.ts'
 import { VERSION } from '../version.ts'
 import type { DayReport } from './day-report.ts'
 
-/** What a receiver is told: news of an incident. */
+/** A message to a receiver: news of an incident. */
 export type AlertMessage = IncidentNews
 
-/** What is asked for when a webhook is sent to. */
+/** Settings of a webhook's body. */
 interface FormatOptions {
   /** The URL of the page. */
   readonly page: string
@@ -24,13 +24,13 @@ interface FormatOptions {
 export interface WebhookFormat {
   /** How many messages one request takes. */
   readonly mostAtOnce: number
-  /** What holds is sent again after this time, ms; undefined: never. */
+  /** A holding incident is sent again after this time, ms; undefined: never. */
   readonly repeatMs?: number
   /** The body of a request, as JSON. */
   readonly body: (messages: readonly AlertMessage[], options: FormatOptions) => string
   /** The bodies of the report of a day, one after the other. `id`: of this message. */
   readonly report: (report: DayReport, id: string, options: FormatOptions) => readonly string[]
-  /** The bodies of a test, one after the other: that nothing is wrong. `id`: of this test. */
+  /** Returns the bodies of a test, in order, which say that nothing is wrong. `id`: of this test. */
   readonly test: (id: string, options: FormatOptions) => readonly string[]
   readonly headers?: (options: FormatOptions) => Readonly<Record<string, string>>
 }
@@ -58,7 +58,7 @@ export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['form
     test: (id, { page }) => [JSON.stringify({ change: 'test', id, message: TEST, links: { page: `${page}/` } })],
   },
 
-  /** An incoming webhook of Slack. Blocks of plain text: what a device sends can form no link and call nobody. */
+  /** An incoming webhook of Slack. Blocks of plain text, so that bytes of a device can form no link and no mention. */
   slack: {
     mostAtOnce: 1,
     body: ([message], { page }) => slackBody(titleOf(message), detailsOf(message), linksOf(message.finding, page).page),
@@ -144,7 +144,7 @@ interface PagerDutyInfo {
   readonly custom_details?: object
 }
 
-/** An event that nobody has to resolve. */
+/** An event that needs no resolution. */
 function pagerDutyInfo({ id, secret, page, href, summary, custom_details }: PagerDutyInfo): string[] {
   const own = { routing_key: secret, dedup_key: id }
   const payload = { summary: cut(summary, 1024), source: new URL(page).host, severity: 'info', custom_details }
@@ -171,7 +171,7 @@ function titleOf({ change, finding: { message, severity } }: AlertMessage): stri
   return `${HEADS[change]}, ${severity}: ${plain(plainly(message))}`
 }
 
-/** What is to be done, what shows it, and since when. */
+/** The action, the evidence, and since when. */
 function detailsOf({ change, endedAt, finding }: AlertMessage): string[] {
   const { action, evidence, sinceAt } = finding
   const until = endedAt === undefined ? '' : `, ended ${new Date(endedAt).toISOString()}`
@@ -183,7 +183,7 @@ function detailsOf({ change, endedAt, finding }: AlertMessage): string[] {
   ]
 }
 
-/** The exact words, where a dispatcher is told others. */
+/** The exact text for operators, if dispatchers get a simpler one. */
 export function forOperator({ change, finding }: Pick<AlertMessage, 'change' | 'finding'>): string[] {
   const exact = change === 'ends' ? [finding.message] : [finding.message, finding.action]
   return exact.every((text) => plain(text) === plain(plainly(text))) ? [] : [`For IT: ${exact.map(plain).join('; ')}`]
@@ -263,7 +263,7 @@ function defined(labels: Readonly<Record<string, string | undefined>>): Record<s
   )
 }
 
-/** Evidence may quote what a stranger sent. */
+/** Evidence may quote bytes of an unknown sender. */
 export function plain(text: Text): string {
   return english(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
 }

@@ -8,7 +8,7 @@ import { AlertReceiver, receiverKey, type ReceiverSources, receiverOptions } fro
 
 export interface AlertOptions extends ReceiverSources, Pick<DailySources, 'sheets' | 'nameOf'> {
   readonly findings: Pick<Findings, 'current' | 'facts'>
-  /** URL of the page, where `alerts.page_url` names none. */
+  /** URL of the page, used if `alerts.page_url` is not set. */
   readonly page: string
 }
 

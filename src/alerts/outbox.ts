@@ -9,16 +9,16 @@ import type { AlertMessage } from './formats.ts'
 export interface AlertTransport {
   /** For the log, without secrets: `webhook hooks.example.com`. */
   readonly name: string
-  /** The time for which messages are collected and then sent together, ms; 0: they are sent at once. */
+  /** How long messages are collected before they are sent together, ms; 0: each is sent at once. */
   readonly collectMs: number
   readonly mostAtOnce: number
-  /** What holds is sent again after this time, ms; undefined: never. */
+  /** A holding incident is sent again after this time, ms; undefined: never. */
   readonly repeatMs?: number
   /** Sends messages. Rejects with `NotDelivered` if they have not arrived. */
   send(messages: readonly AlertMessage[], signal: AbortSignal): Promise<void>
   /** Sends the report of a day. Rejects like `send`. */
   report(report: DayReport, signal: AbortSignal): Promise<void>
-  /** Sends a message which says that nothing is wrong. Rejects like `send`. */
+  /** Sends a message that says that nothing is wrong. Rejects like `send`. */
   test(signal: AbortSignal): Promise<void>
   close?(): void
 }
@@ -35,14 +35,14 @@ export class NotDelivered extends Error {
 
 /** A receiver that fails. */
 export interface DeliveryFailure {
-  /** When the first message of those did not arrive that have failed since, ms UTC. */
+  /** When the first of the consecutive failures happened, ms UTC. */
   readonly sinceAt: number
   /** Tries since then. */
   readonly tries: number
   readonly reason: Text
 }
 
-/** Time as it passes; tests have their own. */
+/** A clock; tests have their own. */
 export interface AlertClock {
   now(): number
   wait(ms: number, signal: AbortSignal): Promise<void>
@@ -55,8 +55,8 @@ interface QueuedAlert {
 }
 
 /**
- * Sends messages in their order. What does not arrive is tried again after 5 s, 10 s, up to 5 min; after an hour it is returned, to be
- * written anew. The log says once that a receiver cannot be reached, and once that it can again.
+ * Sends messages in order. Retries a failed one after 5 s, 10 s, up to 5 min; after an hour returns it to its caller, who
+ * writes it anew. Logs once that a receiver cannot be reached, and once that it can be again.
  */
 export class Outbox {
   readonly #transport: AlertTransport
@@ -81,7 +81,7 @@ export class Outbox {
     return this.#failure
   }
 
-  /** Takes over what was known of the receiver before this process began. */
+  /** Restores the failure of the receiver from before this process started. */
   restore(failure: DeliveryFailure): void {
     this.#failure ??= failure
   }
@@ -94,7 +94,7 @@ export class Outbox {
     return true
   }
 
-  /** Sends a test at once; if it arrives, what waits is sent as well. Resolves to why it has not arrived, or undefined. */
+  /** Sends a test at once; if it arrives, sends waiting messages too. Resolves to the reason of a failure, or undefined. */
   async test(): Promise<Text | undefined> {
     try {
       await this.#transport.test(AbortSignal.any([this.#closing.signal, AbortSignal.timeout(MAX_SEND_MS)]))
@@ -106,7 +106,7 @@ export class Outbox {
     return undefined
   }
 
-  /** Aborts what is under way, or leaves it after a second. */
+  /** Aborts requests in flight, or gives up after a second. */
   async close(): Promise<void> {
     this.#closing.abort()
     await within(LAST_SEND_MS, Promise.resolve(this.#sending))

@@ -22,14 +22,14 @@ export interface ReceiverOptions extends Pick<AlertTest, 'format'> {
   /** Its place and its host. */
   readonly receiver: string
   readonly transport: AlertTransport
-  /** What tells it from others; kept as a hash. */
+  /** Distinguishes it from other receivers; stored as a hash. */
   readonly id: string
   readonly min_severity: Severity
   /** What it may see. */
   readonly scope: Scope
 }
 
-/** The receivers of a configuration. `page`: URL of the page, where `page_url` names none. */
+/** Returns the receivers of a configuration. `page`: URL of the page, used if `page_url` is not set. */
 export function receiverOptions({ webhooks, mail, page_url }: Config['alerts'], page: string): ReceiverOptions[] {
   const url = page_url ?? page
   const all = webhooks.map(({ companies, min_severity, ...webhook }, index): ReceiverOptions => {
@@ -50,12 +50,12 @@ export function receiverOptions({ webhooks, mail, page_url }: Config['alerts'], 
   return [...all, { transport, receiver, format: 'mail', id: 'mail', min_severity, scope: EVERYTHING }]
 }
 
-/** Names what a receiver was told in Redis. */
+/** Returns the Redis key of what a receiver was told. */
 export function receiverKey({ id }: Pick<ReceiverOptions, 'id'>): string {
   return hash('sha256', id).slice(0, 16)
 }
 
-/** One receiver: a webhook or the e-mail. What it was told is kept in Redis, so that a restart repeats nothing. */
+/** One receiver: a webhook or the e-mail. Redis keeps what it was told, so that a restart repeats nothing. */
 export class AlertReceiver {
   readonly scope: Scope
   readonly #options: ReceiverOptions
@@ -83,7 +83,7 @@ export class AlertReceiver {
     this.#failureKey = keys.alerted(`${name}:failure`)
   }
 
-  /** Why it is not told: after two tries in a row. */
+  /** Why messages do not reach it; set after two consecutive failures. */
   get failing(): FailedReceiver | undefined {
     const { failure } = this.#outbox
     return failure && failure.tries >= TRIES ? { receiver: this.#options.receiver, ...failure } : undefined
@@ -94,17 +94,17 @@ export class AlertReceiver {
     if (!this.#isRead && !(await this.#read()) && !isBlind) return
     const { now } = holding
     const { receiver } = this.#options
-    // That it fails itself cannot be told to it, and is over once it can.
+    // A receiver cannot be told of its own failure, which has ended once it can be reached.
     const current = this.scope.findings(holding.current).filter(({ subject }) => subject.receiver !== receiver)
     const { changed, news } = this.#book.look({ ...holding, current }, this.#underWay)
     for (const [key, each] of news)
       this.#send(key, each, now, (isSent) => {
-        // What has not arrived is due again, as it is then.
+        // A message that did not arrive becomes due again, with the content of that time.
         if (isSent) this.#book.told(key, each, now)
         void this.#write([key])
       })
     this.#repeat(now)
-    // Does not wait for the write: while Redis hangs, further findings are still told.
+    // Does not wait for the write: while Redis hangs, further findings are still sent.
     void this.#write([...changed])
     void this.#writeFailure()
   }
@@ -131,7 +131,7 @@ export class AlertReceiver {
     this.#sentAt.set(key, now)
   }
 
-  /** Sends what holds again, where the receiver would take it for over otherwise. */
+  /** Repeats holding incidents for receivers that would otherwise consider them over. */
   #repeat(now: number): void {
     const { repeatMs } = this.#options.transport
     if (repeatMs === undefined) return
@@ -141,7 +141,7 @@ export class AlertReceiver {
       if (now - (this.#sentAt.get(key) ?? 0) >= repeatMs) this.#send(key, each, now, () => {})
   }
 
-  /** Returns whether what was told before is known now. */
+  /** Resolves to whether the earlier messages are known now. */
   async #read(): Promise<boolean> {
     const read = Promise.all([this.#redis.hgetall(this.#key), this.#redis.get(this.#failureKey)])
     const kept = await read.catch(() => undefined)
@@ -159,7 +159,7 @@ export class AlertReceiver {
     return true
   }
 
-  /** What Redis does not take is repeated after a restart. */
+  /** Messages that Redis does not note are repeated after a restart. */
   async #write(changed: readonly string[]): Promise<void> {
     if (changed.length === 0) return
     const writes = this.#redis.multi()

@@ -72,12 +72,12 @@ async function beginningOf(answer: AsyncIterable<Buffer>): Promise<string> {
       if (bytes >= SHOWN) break
     }
   } catch {
-    // What came of it is shown.
+    // The result of a test is shown.
   }
   return plain(Buffer.concat(chunks).subarray(0, SHOWN).toString()).trim()
 }
 
-/** A receiver may repeat what it was sent. */
+/** A receiver may quote what it was sent. */
 function withoutSecrets(text: string, { url, secret = '' }: Pick<Webhook, 'url' | 'secret'>): string {
   const { pathname, search, searchParams } = new URL(url)
   const parts = [secret, pathname, search, ...pathname.split('/'), ...searchParams.values()]

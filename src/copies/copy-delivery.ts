@@ -31,7 +31,7 @@ export interface CopyDeliveryOptions {
   readonly logger: Logger
 }
 
-/** Sends what a copy gets of one shard, while this process has the turn: of several workers one sends. */
+/** Sends the fixes of a copy from one shard while this process has the turn: one worker at a time sends. */
 export class CopyDelivery {
   readonly #options: CopyDeliveryOptions
   readonly #token = randomUUID()
@@ -41,7 +41,7 @@ export class CopyDelivery {
   /** Until when the turn surely holds, by `performance.now()`. */
   #until = -Infinity
   #renewAt = -Infinity
-  /** What was read is not to be sent any more: another worker may have the turn, or fixes were deleted. */
+  /** What was read must not be sent any more: another worker may have the turn, or fixes were deleted. */
   #isStale = false
   #isClosing = false
   #resetting: Promise<void> | undefined
@@ -51,14 +51,14 @@ export class CopyDelivery {
     this.#options = options
   }
 
-  /** Sends what waits in the logs of the shard. Call it often; rejects where Redis does not answer. */
+  /** Sends the fixes that wait in the logs of the shard. Call it often. Rejects if Redis does not answer. */
   async look({ counts, logs }: CopySurvey): Promise<void> {
     if (this.#isClosing) return
     const isHeld = await this.#hold()
     if (this.#isStale) this.#resetting ??= this.#reset().finally(() => (this.#resetting = undefined))
     if (!isHeld || this.#isStale || this.#isClosing) return
     const { copy, gets } = this.#options
-    // What is read anew begins at the cursor.
+    // Reading starts again at the cursor.
     for (const [log, delivery] of this.#logs) if (delivery.isIdle) this.#logs.delete(log)
     const waiting = logsToSend(copy.name, gets, logs).filter(({ cursors, fixes, log }) => {
       return this.#logs.has(log) || (cursors.get(copy.name)?.fix ?? fixes) < fixes
@@ -157,7 +157,7 @@ export class CopyDelivery {
     if (now < this.#renewAt && now < this.#until) return true
     const { copy, shard } = this.#options
     const isHeld = await holdCopy(shard, copy.name, { token: this.#token, ms: TURN_MS })
-    // Another worker has the turn, or may have had it meanwhile.
+    // Another worker has the turn, or may have had it in between.
     if ((!isHeld || now > this.#until) && this.#logs.size > 0) this.#isStale = true
     if (!isHeld) return false
     this.#until = now + TURN_MS

@@ -1,6 +1,9 @@
 import type { CopiedFix } from '../store/index.ts'
 
-/** One fix as JSON: what is not known is left out. Ids are texts, as JSON numbers may lose digits; the time is RFC 3339, UTC. */
+/**
+ * Returns one fix as JSON, without unknown values. Ids are strings, because JSON numbers may lose digits; the time is RFC
+ * 3339, UTC.
+ */
 export function fixJson(company: string, fix: CopiedFix, name: string | undefined): object {
   const { device, courier, route, timestamp, latitude, longitude, accuracy, altitude, heading, satellites } = fix
   return {

@@ -22,7 +22,7 @@ export class Gate {
   readonly #inTurn = inTurns()
   #failures = 0
   #opensAt = 0
-  /** Answers in a row that refuse. */
+  /** Consecutive answers that refuse. */
   #refusals = 0
   #recovered = Promise.withResolvers<void>()
   /** Why the last request failed, and since when all do, ms UTC. */
@@ -46,8 +46,8 @@ export class Gate {
   }
 
   /**
-   * Waits before a queue that has failed so often in a row is tried again; less if the receiver has recovered, but as long as it has
-   * asked for.
+   * Waits before a queue that has failed this often in a row is tried again. Ends early if the receiver has recovered, but
+   * never before the time that the receiver asked for.
    */
   async pause(tries: number, signal: AbortSignal, leastMs = 0): Promise<void> {
     const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})

@@ -22,7 +22,7 @@ export interface HttpReceiverOptions {
   readonly most: number
 }
 
-/** Posts arrays of fixes, signed like alerts. @throws Error where the files of its TLS cannot be used */
+/** Posts arrays of fixes, signed like alerts. @throws Error if the files of its TLS cannot be used */
 export function jsonReceiver(options: HttpReceiverOptions): Receiver {
   const { copy, most, names } = options
   const http = new HttpReceiver(options)
@@ -42,7 +42,7 @@ export function jsonReceiver(options: HttpReceiverOptions): Receiver {
   }
 }
 
-/** Asks a URL for each fix, as OsmAnd does. @throws Error where the files of its TLS cannot be used */
+/** Requests a URL for each fix, like OsmAnd. @throws Error if the files of its TLS cannot be used */
 export function osmandReceiver(options: HttpReceiverOptions): Receiver {
   const { secret } = options.copy
   const http = new HttpReceiver(options)
@@ -77,7 +77,7 @@ function osmandQuery(fix: CopiedFix, secret: string | undefined): string {
 
 interface ReceiverRequest {
   readonly method: 'GET' | 'POST'
-  /** Parameters behind those of the URL. */
+  /** Parameters to append to those of the URL. */
   readonly query: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
@@ -105,7 +105,7 @@ class HttpReceiver {
       connectTimeout: Math.min(timeoutMs, MAX_CONNECT_MS),
       ...(tls && { connect: tls }),
     })
-    // Receivers may repeat what they were sent.
+    // Receivers may quote what they were sent.
     const parts = [copy.secret ?? '', ...Object.values(copy.headers), pathname, search, ...pathname.split('/')]
     this.#secrets = [...parts, ...searchParams.values()].filter(({ length }) => length >= SHORTEST_SECRET)
   }
@@ -138,7 +138,7 @@ class HttpReceiver {
   }
 }
 
-/** What a request without an answer leads to. */
+/** Returns the result of a request without an answer. */
 export function failure({ fault }: Failure, timeoutMs: number): ReceiverAnswer {
   const isLate = fault === 'timeout'
   const reason = isLate
@@ -153,7 +153,7 @@ function hashOf(text: string): number {
   return hash >>> 0
 }
 
-/** What is about the positions; all else may pass, or is about the receiver. */
+/** Statuses that refuse the positions; all others may be temporary, or concern the receiver. */
 const REFUSED_JSON: ReadonlySet<number> = new Set([400, 413, 422])
 /** Traccar answers 400 for a device that it does not know. */
 const REFUSED_OSMAND: ReadonlySet<number> = new Set([400, 404, 413, 414, 422])

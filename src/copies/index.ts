@@ -143,7 +143,7 @@ class SentCopy {
   }
 }
 
-/** @throws Error where the files of its TLS cannot be used */
+/** @throws Error if the files of its TLS cannot be used */
 function receiverOf(copy: Copy, { most, names, timeoutMs }: CopyingOptions): Receiver {
   const options = { copy, names, timeoutMs, connections: CONCURRENCY, most }
   if (/^mqtts?:/.test(copy.to)) return mqttReceiver(options)
@@ -151,7 +151,7 @@ function receiverOf(copy: Copy, { most, names, timeoutMs }: CopyingOptions): Rec
   return copy.format === 'positions_v3' ? positionsReceiver(options) : jsonReceiver(options)
 }
 
-/** Requests at once of one copy: few, as the tracking API comes first. */
+/** Concurrent requests of one copy: few, as the tracking API has priority. */
 const CONCURRENCY = 8
 /** The share of the time of this process that all copies may take. */
 const SHARE = 0.25

@@ -22,7 +22,7 @@ import { type CopySettings, placesOf } from './routes.ts'
 export interface KeeperOptions {
   readonly redis: Store
   readonly settings: CopySettings
-  /** The share of the memory of Redis above which nothing more is acknowledged. */
+  /** The share of Redis' memory above which nothing more is acknowledged. */
   readonly stopAt: number
   readonly logger: Logger
 }
@@ -32,8 +32,8 @@ interface Surveyed extends CopySurvey {
 }
 
 /**
- * Has the copies that are configured get their logs, ends those that are no more, and discards the oldest of what waits for a copy
- * beyond its bounds. Each gateway and each worker does it: whatever one of them finds done is done.
+ * Creates the logs of configured copies, ends those of removed copies, and discards the oldest fixes beyond the bounds of a
+ * copy. Every gateway and worker runs it; each step may have been done by another process already.
  */
 export class CopyKeeper {
   readonly #options: KeeperOptions
@@ -43,7 +43,7 @@ export class CopyKeeper {
     this.#options = options
   }
 
-  /** Call it once a second. Rejects where Redis does not answer. */
+  /** Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const { redis, settings } = this.#options
     const places = placesOf(settings)
@@ -57,7 +57,7 @@ export class CopyKeeper {
     await this.#boundMemory(surveyed)
   }
 
-  /** Ends what is not configured, here or elsewhere. */
+  /** Ends copies that are not configured here or in another process. */
   async #end({ shard, logs, counts }: Surveyed, places: readonly CopyPlace[]): Promise<void> {
     const { logger } = this.#options
     const wanted = new Set(places.map(({ copy, log }) => `${copy} ${log}`))
@@ -103,7 +103,7 @@ export class CopyKeeper {
     }
   }
 
-  /** What waits for copies may take half of the memory that nothing else uses below the stop mark. */
+  /** Copies may use half of the memory below the stop mark that other data leave free. */
   async #boundMemory(surveyed: readonly Surveyed[]): Promise<void> {
     const stored = surveyed.flatMap(({ logs }) => logs).filter((log) => log.stored > 0)
     if (
@@ -163,7 +163,7 @@ interface MeasuredLog {
   readonly bytes: number
 }
 
-/** How often it looks for what is left of copies while none is configured. */
+/** Interval of the search for remains of copies while none is configured. */
 const IDLE_MS = 10_000
 /** While so few fixes wait, their memory is not looked at. */
 const FEW = 20_000

@@ -22,28 +22,29 @@ export interface LogDeliveryOptions {
   readonly receiver: Receiver
   readonly gate: Gate
   readonly time: TimeShare
-  /** Says whose turn it is to send the copy, in each step. */
+  /** Proves in each step that this process has the turn. */
   readonly token: string
-  /** Aborted: nothing more is sent; and what is under way is given up. */
+  /** When aborted, nothing more is sent, and requests in flight are given up. */
   readonly stopping: AbortSignal
   readonly aborting: AbortSignal
   /** Whether the turn surely holds now. */
   readonly isHeld: () => boolean
-  /** Says that what was read is to be read anew: fixes were deleted from the log since, or the turn or the log is another one. */
+  /** Called if fixes must be read again: some were deleted, or the turn or the log has changed. */
   readonly outdated: () => void
   /** Whether the copy gets a fix by its settings. */
   readonly isWanted: (fix: CopiedFix) => boolean
 }
 
 /**
- * Sends one log of a shard to one receiver. It reads on while some fixes wait for an answer: queues that get none stop no others,
- * until too many fixes are read. The cursor follows once all fixes of the entries before it are delivered or parked.
+ * Sends one log of a shard to one receiver. Reads on while fixes wait for an answer, so that a queue without answers stops no
+ * other queue, until too many fixes are in memory. The cursor advances once all fixes of the entries before it are delivered
+ * or parked.
  */
 export class LogDelivery {
   readonly #options: LogDeliveryOptions
   readonly #entries: ReadEntry[] = []
   readonly #queues = new Map<string, Queue>()
-  /** Devices that have been taken out of their usual queue, with the queue where they are. */
+  /** Devices that were moved from their usual queue, with their present queue. */
   readonly #apart = new Map<string, string>()
   readonly #running = new Set<Promise<void>>()
   /** The number of the entry to read next. */
@@ -64,7 +65,7 @@ export class LogDelivery {
     return this.#running.size === 0 && this.#entries.length === 0 && !this.#reading && !this.#advancing
   }
 
-  /** Reads what waits and sends it. Rejects where Redis does not answer. */
+  /** Reads waiting fixes and sends them. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     await this.#advance()
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
@@ -127,7 +128,7 @@ export class LogDelivery {
   /** Sends a queue until it is empty: one request at a time, in order. */
   async #run(queue: Queue): Promise<void> {
     const { aborting, gate, isHeld, place, receiver, stopping, time } = this.#options
-    // What is added in the same turn goes in one request.
+    // Fixes that are added in the same turn share one request.
     await Promise.resolve()
     while (!stopping.aborted && queue.items.length > 0) {
       await time.turn()
@@ -151,7 +152,7 @@ export class LogDelivery {
     for (const [device, name] of this.#apart) if (name === queue.name) this.#apart.delete(device)
   }
 
-  /** Whether no fix was deleted from the log since its entries were read. Rejects where Redis does not answer. */
+  /** Resolves to whether no fix was deleted from the log since its entries were read. Rejects if Redis does not answer. */
   async #isCurrent(): Promise<boolean> {
     const { outdated, place, shard } = this.#options
     const isCurrent = (await forgottenIn(shard, place.log)) === this.#forgotten
@@ -159,7 +160,7 @@ export class LogDelivery {
     return isCurrent
   }
 
-  /** The fixes of the next request. Those that were discarded meanwhile are left out. */
+  /** Returns the fixes of the next request, without those that were discarded in the meantime. */
   #batchOf(queue: Queue): QueuedFix[] {
     const { most } = this.#options.receiver
     while (queue.items[0]?.entry.isGone) queue.items.shift()
@@ -180,7 +181,7 @@ export class LogDelivery {
     queue.tries++
     if (queue.tries === 1) queue.failedSince = performance.now()
     const { leastMs, mayBeFixes, reason } = answer
-    // Others get through, so it is because of these fixes.
+    // Other fixes are accepted, so these fixes are the cause.
     const isAlone = mayBeFixes && queue.tries >= TRIES_ALONE && gate.deliveredAt > queue.failedSince
     if (isAlone && this.#devicesIn(queue).size === 1)
       return this.#refused(queue, batch, { status: 0, message: `tried ${queue.tries} times: ${english(reason)}` })
@@ -237,7 +238,7 @@ export class LogDelivery {
     if (hasRoom) void this.look().catch(() => {})
   }
 
-  /** Moves the cursor behind the entries that are settled, one call at a time. Rejects where Redis does not answer. */
+  /** Advances the cursor past settled entries, one call at a time. Rejects if Redis does not answer. */
   #advance(): Promise<void> {
     this.#advancing ??= this.#moveCursor().finally(() => (this.#advancing = undefined))
     return this.#advancing
@@ -268,7 +269,7 @@ export class LogDelivery {
     }
   }
 
-  /** Others have discarded what waits before an entry: it is not sent any more. */
+  /** Another process has discarded the fixes before an entry: drops them here. */
   #discardedUntil(number: number): void {
     while (this.#entries.length > 0 && this.#entries[0].number < number) {
       const [entry] = this.#entries.splice(0, 1)

@@ -36,7 +36,7 @@ function topicOf(pattern: string, company: string, { device, courier = '-', rout
   return pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name].replaceAll(NO_LEVEL, '_'))
 }
 
-/** A connection to a broker. It is used until it ends, and then another one is opened. */
+/** A connection to a broker. When it ends, a new one is opened. */
 class BrokerConnection {
   /** Why it has ended. Only this class sets both. */
   ended: Text | undefined
@@ -45,7 +45,7 @@ class BrokerConnection {
   readonly #socket: Socket
   readonly #login = Promise.withResolvers<void>()
   readonly #parser = mqttPacket.parser({ protocolVersion: VERSION })
-  /** What waits for a PUBACK, by its number. */
+  /** Callbacks of packets without a PUBACK, by packet id. */
   readonly #unacknowledged = new Map<number, () => void>()
   #end = Promise.withResolvers<void>()
   #pinging: NodeJS.Timeout | undefined
@@ -136,7 +136,7 @@ class BrokerConnection {
   }
 }
 
-/** What may not be in a level of a topic. */
+/** Characters that may not be in a level of a topic. */
 const NO_LEVEL = /[/+#\0]/g
 const VERSION = 4
 const KEEPALIVE_S = 60

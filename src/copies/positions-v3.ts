@@ -6,7 +6,7 @@ import { createTrackingClient } from '../tracking/client.ts'
 import { failure, type HttpReceiverOptions } from './http.ts'
 import { mayBeFixes, type Receiver, type ReceiverAnswer } from './receiver.ts'
 
-/** Pushes to a second tracking API, lane by lane. @throws Error where the files of its TLS cannot be used */
+/** Pushes to a second tracking API, lane by lane. @throws Error if the files of its TLS cannot be used */
 export function positionsReceiver({ connections, copy, most, names, timeoutMs }: HttpReceiverOptions): Receiver {
   const client = createTrackingClient({ baseUrl: copy.to, timeoutMs, connections, tls: copyTls(copy) })
   return {

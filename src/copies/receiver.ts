@@ -1,7 +1,7 @@
 import type { CopiedFix, RefusalReason } from '../store/index.ts'
 import type { Text } from '../texts/text.ts'
 
-/** What became of a request to the receiver of a copy. */
+/** Result of a request to the receiver of a copy. */
 export type ReceiverAnswer =
   | { readonly to: 'delivered' }
   /** `mayBeFixes`: these fixes themselves may be why. `leastMs`: what `Retry-After` asked for. */
@@ -22,14 +22,14 @@ export interface Receiver {
   readonly most: number
   /** Names the queue of a fix: the requests of a queue follow one another, so all fixes of a device and lane are in one. */
   queueOf(fix: CopiedFix): string
-  /** Sends fixes of one company in their order. Never rejects. */
+  /** Sends fixes of one company in order. Never rejects. */
   send(company: string, fixes: readonly CopiedFix[], signal: AbortSignal): Promise<ReceiverAnswer>
   close(): void
 }
 
-/** What the senders of a copy look up. */
+/** Lookups of the senders of a copy. */
 export interface CopyNames {
-  /** The name of a device of a company; undefined: it has none, or is another company's now. */
+  /** Returns the name of a device of a company; undefined if it has none, or belongs to another company now. */
   nameOf(company: string, device: string): string | undefined
   /** The apikeys of a company. */
   apikeysOf(company: string): readonly string[]

@@ -2,7 +2,7 @@ import type { Copy } from '../config/copies.ts'
 import type { Company } from '../config/schema.ts'
 import { type CompanyLogs, type CopyLog, type CopyPlace, logOf, otherLogOf } from '../store/index.ts'
 
-/** What says which copies there are: each returns the same object until it changes. */
+/** The configured copies: each function returns the same object until it changes. */
 export interface CopySettings {
   copies(): readonly Copy[]
   companies(): readonly Pick<Company, 'company_id'>[]

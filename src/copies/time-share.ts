@@ -16,7 +16,7 @@ export class TimeShare {
     for (let ms = this.#freeAt - performance.now(); ms > 0; ms = this.#freeAt - performance.now()) await sleep(ms)
   }
 
-  /** Computes, and counts the time of it; not that of a promise which it returns. */
+  /** Runs a synchronous computation and counts its time; the time of a promise that it returns does not count. */
   run<Result>(compute: () => Result): Result {
     const began = performance.now()
     const result = compute()

@@ -17,7 +17,7 @@ interface AirQuestion {
   readonly isOwn: (day: number) => boolean
 }
 
-/** What a device carries on the air in a month: see `airOf`. */
+/** Resolves to the data volume of a device in a month: see `airOf`. */
 export async function airOfDevice(
   redis: Store,
   device: string,
@@ -36,8 +36,8 @@ export async function airOfDevice(
 }
 
 /**
- * Pure: what a device carries on the air in a month, from its last full day; if there is none, from all since it is counted, which must
- * be an hour. `days`: the latest ones, the earliest first, with the present one.
+ * Pure. Returns the data volume of a device in a month, estimated from its last full day; without a full day, from the whole
+ * time of counting, which must be at least an hour. `days`: the latest ones, earliest first, the present one included.
  */
 export function airOf(days: readonly DayOnAir[], now: number, date: (at: number) => string): AirJson | undefined {
   const counted = days.filter((day) => day.bytes !== undefined)
@@ -63,6 +63,6 @@ export function airOf(days: readonly DayOnAir[], now: number, date: (at: number)
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MONTH_MS = 30 * DAY_MS
-/** Fewer connections show nothing. */
+/** Fewer connections do not show that the device connects anew for each fix. */
 const ANEW = 10
 const ANEW_SHARE = 0.8

@@ -21,10 +21,10 @@ import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assi
 import { type AssignmentRequest, devicesMeant, planAssign, planSwap, planUnassign } from './assignment-plan.ts'
 
 /**
- * `POST /admin/devices/{id}/assign`: gives a device a route, or from a time on the routes of another one, which loses them
- * (it takes over); `POST /admin/devices/{id}/swap`: two devices exchange their routes for a time; `POST /admin/devices/{id}/unassign`:
- * takes it off its routes from a time on. `id`: also a name, which may mean several trackers of one vehicle. Each is one put, which
- * can be taken back.
+ * `POST /admin/devices/{id}/assign`: gives a device a route or, from a time on, the routes of another device, which loses
+ * them. `POST /admin/devices/{id}/swap`: two devices exchange their routes for a time. `POST /admin/devices/{id}/unassign`:
+ * ends the routes of a device at a time. `id` may be a name, which may mean several trackers of one vehicle. Each change is
+ * one put, which can be undone.
  */
 export function assignmentOperations(sources: RosterSources, change: RosterWrites): Operation[] {
   const shared = {
@@ -63,7 +63,7 @@ export function assignmentOperations(sources: RosterSources, change: RosterWrite
   ]
 }
 
-/** A body, and what it comes to for the roster as it is. */
+/** A kind of assignment: how to read its body, and how to plan its change of the roster. */
 interface AssignmentKind<Body> {
   readonly schema: z.ZodType<Body>
   readonly plan: (asked: AssignmentRequest<Body>) => AssignmentPlan

@@ -31,7 +31,7 @@ interface SwapWish extends WishedTimes {
   readonly with: string
 }
 
-/** What is asked for, and the roster as it is. `now`: unix seconds. */
+/** A requested assignment and the present roster. `now`: unix seconds. */
 export interface AssignmentRequest<Body> {
   readonly body: Body
   readonly devices: readonly DeviceEntry[]
@@ -128,7 +128,7 @@ export function planUnassign({ body, devices, roster, live, now }: AssignmentReq
   return { interval, assignments, takes: linesIn(devices, interval), gives: [] }
 }
 
-/** What the lines of devices say in an interval. */
+/** Returns the roster lines of devices in an interval. */
 function linesIn(devices: readonly DeviceEntry[], interval: Interval): TakenRoute[] {
   return devices.flatMap((device) =>
     device.stays

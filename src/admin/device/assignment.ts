@@ -5,7 +5,7 @@ import type { LineChange, Roster } from '../../roster/roster.ts'
 import { distinct, joined, say, type Text } from '../../texts/text.ts'
 import type { TakenRoute } from '../roster/plan.ts'
 
-/** What an assignment would write, what it takes from whom, and what its sentence needs. */
+/** What an assignment writes, which routes it takes from which devices, and the facts for its sentence. */
 export interface AssignmentPlan {
   readonly interval: Interval
   readonly assignments: LineChange
@@ -14,11 +14,11 @@ export interface AssignmentPlan {
   readonly gives: readonly (Interval & { readonly courier_id: string; readonly route_id: string })[]
   /** Why its times are in doubt. */
   readonly doubts?: readonly Text[]
-  /** Whether the answer offers to deliver once more what was delivered of a time that is over. */
+  /** Whether the answer offers to redeliver fixes of the past. */
   readonly isOffered?: boolean
-  /** The devices whose routes they get. */
+  /** The devices whose routes are taken over. */
   readonly from?: readonly DeviceEntry[]
-  /** What these get in return: the vehicles swap. */
+  /** The routes that those devices get in return, in a swap. */
   readonly returns?: AssignmentPlan['gives']
 }
 
@@ -29,7 +29,10 @@ interface AssignmentContext {
   readonly zone: string
 }
 
-/** The lines of a device in an interval, in order; where it has none, its usual route, which has no end, until `usualUntil`. */
+/**
+ * Returns the lines of a device in an interval, in order; for a device without lines, its usual route, which has no end,
+ * until `usualUntil`.
+ */
 export function routesIn(
   { stays, usual }: Pick<DeviceEntry, 'stays' | 'usual'>,
   { from, until }: Interval,
@@ -45,7 +48,7 @@ export function routesIn(
   }))
 }
 
-/** What a device drives in an interval, in order: its lines, and its usual route between them. */
+/** Returns the routes that a device drives in an interval, in order: its lines, and its usual route between them. */
 export function drivenIn({ stays, usual }: DeviceEntry, { from, until }: Interval): AssignmentPlan['gives'] {
   const spans = topmost(usual ? [usual, ...stays] : stays, (stay) => Number(stay !== usual))
   return routesIn({ stays: spans }, { from, until }, until)
@@ -73,7 +76,7 @@ export function assignmentTexts(
   return say('{} loses {} ({}).', own, lost.length > 0 ? listed(lost) : say('what does not hold now'), zone)
 }
 
-/** Warnings of what the user of an assignment may not have wanted; the assignment is carried out all the same. */
+/** Returns warnings about effects that the caller may not intend; the assignment is still carried out. */
 export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone }: AssignmentContext): Text[] {
   const { interval, gives, from = [], returns, doubts = [], isOffered = false } = plan
   const now = Date.now() / 1000
@@ -113,7 +116,7 @@ function covers(lines: readonly Interval[], { from, until }: Interval): boolean 
   return lines.reduce((sum, line) => sum + line.until - line.from, 0) === until - from
 }
 
-/** The other routes that the devices have during the time for which they get a new one. */
+/** Returns the other routes that the devices have during the time of their new route. */
 function ownRoutes({ gives }: AssignmentPlan, devices: readonly DeviceEntry[]): Stay[] {
   const stays = devices[0].stays.filter((stay) =>
     gives.some(({ from, until, route_id }) => stay.lane.route !== route_id && stay.from < until && stay.until > from),
@@ -121,7 +124,7 @@ function ownRoutes({ gives }: AssignmentPlan, devices: readonly DeviceEntry[]): 
   return stays.slice(0, MOST_NAMED)
 }
 
-/** Warns of other devices that are on a given route at the same time. */
+/** Returns warnings about other devices that are on a given route at the same time. */
 function sharedWarnings(
   { gives, from = [] }: Pick<AssignmentPlan, 'gives' | 'from'>,
   { devices, roster }: Pick<AssignmentContext, 'devices' | 'roster'>,

@@ -40,7 +40,7 @@ export function chainOperation(sources: ChainSources): Operation {
       const described = await describeDevice(id, sources, scope).catch((error: Error) => error)
       const device = index.find(id)
       if (described instanceof Error) {
-        // While Redis is away, the answer is made from what is in memory.
+        // While Redis is away, the answer comes from memory.
         const chain =
           device && isConnectionError(described) ? chainWithoutRedis(knownFacts(device, asked), show) : undefined
         if (!device || !chain) throw described
@@ -129,7 +129,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   }
 }
 
-/** The id of a device that sends but is not configured, of which `id` may be mistyped; undefined also if there are several. */
+/** Returns the id of an unconfigured sending device of which `id` may be a misspelling; undefined if none or several fit. */
 function similarTo(id: string, index: ChainSources['index']): string | undefined {
   const typed = sameId(id)
   const meant = index.inOrder.flatMap((device) => {
@@ -139,8 +139,8 @@ function similarTo(id: string, index: ChainSources['index']): string | undefined
 }
 
 /**
- * How many frames of the device hold positions which are not understood, and since when: those in the protocol of the latest of them,
- * among the latest 1,000 frames.
+ * Resolves to the number of frames whose positions are not understood, and since when: those in the protocol of the device's
+ * latest such frame, among the latest 1,000 frames.
  */
 async function misunderstoodOf(
   redis: Store,

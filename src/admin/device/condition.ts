@@ -15,7 +15,7 @@ import { behindBy } from './learnt.ts'
 import { saidFacts } from './said-facts.ts'
 import { type KnownTraffic, trafficVan } from './traffic.ts'
 
-/** What the diagnosis knows of a device at `now`, ms UTC. */
+/** Returns the facts about a device for the diagnosis, at `now`, ms UTC. */
 export function factsOf(
   device: IndexedDevice,
   { index, roster, now }: { index: DeviceIndex; roster: Roster; now: number },
@@ -72,7 +72,7 @@ export function meantBy({ id }: IndexedDevice, index: DeviceIndex): DeviceFacts[
   return mistyped.length === 1 ? mistyped[0] : undefined
 }
 
-/** How long a device sleeps between messages, as its entry says: `settings: { interval: 1h }`. */
+/** Returns how long a device sleeps between messages according to its entry: `settings: { interval: 1h }`. */
 function intervalMs(interval: unknown): number {
   return typeof interval === 'string' ? (duration(interval) ?? 0) : 0
 }
@@ -83,8 +83,8 @@ interface StateSources {
 }
 
 /**
- * A device with an open connection is online; over UDP, HTTP and a relay, where it has no lasting one, a device that sent
- * something within `idleMs`. A device that is not configured and was never heard has no state. `now`: ms UTC.
+ * Returns the state of a device. One with an open connection is online. One without a lasting connection (UDP, HTTP, a relay)
+ * is online if it sent something within `idleMs`. An unconfigured device that was never heard has no state. `now`: ms UTC.
  */
 function stateOf(device: IndexedDevice, { index, idleMs }: StateSources, now: number): DeviceState | undefined {
   const contact = index.contactOf(device)
@@ -93,7 +93,7 @@ function stateOf(device: IndexedDevice, { index, idleMs }: StateSources, now: nu
   return contact.connectedAt !== undefined || isRecent ? 'online' : 'offline'
 }
 
-/** Whether a device has a route at a time; `route`: that one. */
+/** Returns whether a device has a route; `route`: its present one. */
 function mappingOf(entry: object | undefined, route: object | undefined): DeviceMapping {
   return !entry ? 'unmapped' : route ? 'mapped' : 'no_route'
 }
@@ -109,7 +109,7 @@ interface ConditionSources extends SurveySources {
   readonly knownTraffic: () => KnownTraffic
 }
 
-/** What a device does at `now`, ms UTC, and the facts that say so. */
+/** Returns the condition of a device at `now`, ms UTC, with the facts that show it. */
 export function surveyDevice(device: IndexedDevice, sources: SurveySources, now: number) {
   const facts = factsOf(device, { index: sources.index, roster: sources.directory(), now })
   const mapping = mappingOf(device.entry, facts.route)
@@ -120,7 +120,7 @@ export function surveyDevice(device: IndexedDevice, sources: SurveySources, now:
 export class ConditionCollector {
   readonly #sources: ConditionSources
   readonly #traffic = new TrafficWatch()
-  /** What stopped, as it was read or written last; undefined: what the process before has kept is not known yet. */
+  /** The stopped vans as last read or written, as JSON; undefined: the notes of the previous process are not read yet. */
   #trafficKept: string | undefined
   readonly #startedAt = performance.now()
   #clock = { now: Date.now(), at: performance.now() }
@@ -166,7 +166,7 @@ export class ConditionCollector {
     return this.#states
   }
 
-  /** Devices with the same trouble. */
+  /** Groups of devices with the same trouble. */
   groups(): ReturnType<DeviceSurvey['groups']> {
     return this.#survey.groups()
   }
@@ -198,7 +198,7 @@ export class ConditionCollector {
       const state = stateOf(device, this.#sources, now)
       device.surveyed = surveyedAs(condition, state, mappingOf(device.entry, facts.route))
       if (device.entry && state) states[state]++
-      // A device that falls silent has changed, though nothing was heard of it.
+      // A device that falls silent counts as changed, although it sent nothing.
       if (device.told !== device.surveyed) index.touch(device.id)
       device.told = device.surveyed
       busyMs += performance.now() - began
@@ -208,7 +208,7 @@ export class ConditionCollector {
     this.#survey = survey
     this.#states = states
     const isWarm = performance.now() - this.#startedAt > WARM_MS
-    // What was heard lately is not known while Redis is away, or after this process has slept.
+    // While Redis is away, or after this process has slept, the latest messages are not known.
     if (!index.isCurrent) return busyMs
     this.#overdue = isWarm ? overdue : new Map()
     if (this.#trafficKept === undefined) await this.#takeOverTraffic()
@@ -248,7 +248,7 @@ function isOverdue(van: TrafficVan, condition: DeviceCondition, now: number): bo
   )
 }
 
-/** Devices that do the same share one object, to save memory. */
+/** Devices in the same condition share one object, to save memory. */
 const surveyed = new Map<string, SurveyedDevice>()
 
 function surveyedAs(
@@ -268,8 +268,8 @@ const JUMP_MS = 5000
 /** After a start, vans connect again. */
 const WARM_MS = 90_000
 const OVERDUE_MS = 60_000
-/** If more devices than this are not configured, none of them is named singly. */
+/** If more unconfigured devices send than this, no finding names them one by one. */
 const MOST_NAMED = 6
-/** What `kept` says if nothing stopped. */
+/** Value of `kept` if no van has stopped. */
 const NOTHING = '[]'
 const TRAFFIC_KEPT_S = 7 * 86_400

@@ -25,21 +25,21 @@ import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import { isIntervalNew, type Learnt, learn, UNLEARNT } from './learnt.ts'
 import { type FindSpoken, LostSenders } from './lost-senders.ts'
 
-/** What is known of a device that is configured, was heard, or of which something is held. */
+/** A device that is configured, was heard, or has held fixes. */
 export interface IndexedDevice {
   /** The id as the entry writes it; without an entry, as the device sent it. */
   readonly id: string
   readonly entry?: DeviceEntry
-  /** Its record; of a configured device, what was heard of it for its company. */
+  /** Its record; for a configured device, only if it was heard for its present company. */
   readonly heard?: DeviceRecord
   readonly learnt: Learnt
   /** In the list of all: by name, those without a name last, then by id. */
   readonly place: ListPlace
-  /** What it did when all devices were looked at last; undefined: something has changed since. */
+  /** Its condition at the last survey; undefined if something has changed since. */
   surveyed?: SurveyedDevice
   /** If it fell silent together with others and was not heard since: with whom. */
   stopped?: StoppedWith
-  /** What it did when that was last told to who follows changes. */
+  /** Its condition when followers of changes were last informed. */
   told?: SurveyedDevice
 }
 
@@ -62,14 +62,14 @@ export interface DeviceIndexSources {
   readonly speaks?: FindSpoken
 }
 
-/** How far the records of a shard are read. `due`: the devices to be read again. */
+/** Reading position in the records of a shard. `due`: devices to read again. */
 interface ShardReading {
   readonly due: Set<string>
   readTo?: ReadTo
 }
 
 /**
- * All devices in memory, so that lists and the diagnosis cost Redis nothing. They are read once and then kept current:
+ * Holds all devices in memory, so that lists and the diagnosis cost Redis nothing. Reads them once and then stays current:
  * call `catchUp` once a second. 100,000 devices take about 150 MB.
  */
 export class DeviceIndex {
@@ -96,7 +96,7 @@ export class DeviceIndex {
     sources.follow((changed) => this.#rosterChanged(changed))
   }
 
-  /** All by their places: what is nearly in order is sorted in one go. */
+  /** All devices in order. The list is nearly sorted, so sorting it as a whole is cheap. */
   get inOrder(): readonly IndexedDevice[] {
     if (!this.#isOrderDue) return this.#order
     this.#isOrderDue = false
@@ -122,7 +122,7 @@ export class DeviceIndex {
     this.#changed = new Set()
   }
 
-  /** Notes that a device has changed, which may be by what is not in the index: by time, or by a finding. */
+  /** Marks a device as changed, for changes outside of the index: the passing of time, or a finding. */
   touch(id: string): void {
     this.#changed?.add(sameId(id))
   }
@@ -136,7 +136,7 @@ export class DeviceIndex {
     })
   }
 
-  /** Why fixes of the device are held, and where; empty: none are. */
+  /** Returns the reasons for which fixes of the device are held, and where; empty if none are held. */
   heldOf({ id }: Pick<IndexedDevice, 'id'>): readonly HeldPlace[] {
     return this.#held.of(sameId(id))
   }
@@ -157,8 +157,8 @@ export class DeviceIndex {
   }
 
   /**
-   * Resolves once all that was written before the call is known, if that is of less than 5,000 devices of a shard. Rejects where
-   * Redis does not answer.
+   * Resolves once everything written before the call is known, up to 5,000 devices of a shard. Rejects if Redis does not
+   * answer.
    */
   async catchUp(): Promise<void> {
     if (this.#looking) await this.#looking.catch(() => {})
@@ -166,7 +166,7 @@ export class DeviceIndex {
     return this.#looking
   }
 
-  /** As `catchUp`; but while Redis is away, what was known before counts. Rejects where nothing was. */
+  /** Like `catchUp`, but while Redis is away the earlier state counts. Rejects if there is none. */
   async catchUpIfPossible(): Promise<void> {
     await this.catchUp().catch((error: Error) => {
       const isRead = this.#shards.values().every(({ readTo }) => readTo !== undefined)
@@ -183,7 +183,7 @@ export class DeviceIndex {
     this.#lookedAt = performance.now()
   }
 
-  /** What is not in the records: which gateways live, whose fixes are held, whose id came to a wrong port. */
+  /** Reads what is outside of the records: live gateways, devices with held fixes, and devices that came to a wrong port. */
   async #lookAround(): Promise<void> {
     const [live, came, lost] = await Promise.all([
       liveGateways(this.#sources.redis),
@@ -219,17 +219,17 @@ export class DeviceIndex {
     const before = this.#devices.get(key)
     if (before) before.surveyed = undefined
     if (before?.entry === entry) return
-    // Only what is heard under its own id is the device's, and what was heard before belongs to another company.
+    // Only what is heard under its own id counts, and what was heard earlier may belong to another company.
     const isSame = before?.id === entry?.id && before?.entry?.companySince === entry?.companySince
     if (!entry || isSame) return this.#set(key, { entry })
     this.#shards.get(this.#sources.redis.shardOf(entry.id))?.due.add(entry.id)
     this.#set(key, { ...UNHEARD, id: entry.id, entry })
   }
 
-  /** Reads what is new in the records of a shard: all of them if nobody knows what is. */
+  /** Reads the changed records of a shard; all records if the changes are not known. */
   async #read(shard: Shard, reading: ShardReading): Promise<void> {
     const changes = await heardSince(shard, reading.readTo)
-    // First: what is heard meanwhile is read again.
+    // Read first: devices that are heard meanwhile are then read again.
     const readTo = changes?.readTo ?? (await beginReading(shard))
     if (!changes) await this.#readAll(shard)
     reading.readTo = readTo
@@ -271,7 +271,7 @@ export class DeviceIndex {
     }
     if (before?.entry ? before.id !== device : heard.at < (before?.heard?.at ?? 0)) return undefined
     const learnt = learn(before, heard)
-    // Else several admin processes, which know other intervals, would write theirs in turn.
+    // Otherwise several admin processes that know different intervals would overwrite each other in turn.
     const isNews = heard.at > (before?.heard?.at ?? heard.at)
     this.#set(key, { id: device, heard, learnt })
     const { usualMs, sleepMs } = learnt
@@ -279,7 +279,7 @@ export class DeviceIndex {
   }
 
   /**
-   * Changes what is known of a device, and drops what was concluded from that before. The device leaves the index if it is not
+   * Updates a device and drops the conclusions drawn from its earlier state. A device leaves the index if it is not
    * configured, was never heard, and has no held fixes.
    */
   #set(key: string, change: Partial<IndexedDevice>): void {
@@ -306,5 +306,5 @@ const NOWHERE: ListPlace = [Infinity, '']
 const ANOTHER_MS = 60_000
 const SLICE = 500
 const CURRENT_MS = 5000
-/** The most changed devices of a shard that are read in one look. The next look reads the others. */
+/** The most changed devices of a shard that one look reads; the next look continues. */
 const MOST_READ = 5000

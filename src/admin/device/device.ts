@@ -24,8 +24,8 @@ export interface DetailSources extends RowSources {
 }
 
 /**
- * `GET /admin/devices/{id}`: the device's entry, its lane now, what is held of it, what was last heard of it, and its last
- * events, latest first. Of a device that is not configured: what is held and what was heard.
+ * `GET /admin/devices/{id}`: the entry of a device, its present lane, its held fixes, when it was last heard, and its last
+ * events, latest first. For an unconfigured device: held fixes and when it was heard.
  */
 export function deviceOperations(sources: DetailSources, change: RosterWrites): Operation[] {
   const handle: Operation['handle'] = async ({ params }, reply, scope) => {
@@ -50,8 +50,8 @@ export function deviceOperations(sources: DetailSources, change: RosterWrites): 
 }
 
 /**
- * Everything about a device of a company that the scope includes. What the device was for other companies is left out.
- * `missing`: why there is nothing to show, and the file that still has an entry of the device.
+ * Resolves to everything about a device of a company in the scope, without what it did for other companies. `missing`: why
+ * there is nothing to show, and the file that still has an entry of the device.
  */
 export async function describeDevice(
   id: string,

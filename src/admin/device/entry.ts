@@ -18,9 +18,9 @@ import { each } from '../schemas/parts.ts'
 import type { Scope } from '../scope.ts'
 
 /**
- * `PUT /admin/devices/{id}`: configures a device; what is held of it goes where it belongs. The body is its entry of
- * devices.yaml as JSON, or what `get` answers. A secret, which nobody can read back, stays where the body has none or `true`,
- * and goes with `null` or `false`; so does the previous one. `DELETE /admin/devices/{id}`: from now on nobody has configured it.
+ * `PUT /admin/devices/{id}`: configures a device and releases its held fixes. The body is its entry of devices.yaml as JSON,
+ * or an answer of `GET`. A secret cannot be read back: it is kept if the body has none or `true`, and removed by `null` or
+ * `false`; the same holds for the previous secret. `DELETE /admin/devices/{id}`: removes the entry.
  */
 export function deviceEntryOperations(
   live: Pick<RosterInEffect, 'companies'>,
@@ -74,7 +74,7 @@ export function deviceEntryOperations(
   ]
 }
 
-/** What the document says of an entry. Ids may also be numbers. */
+/** The documented form of an entry. Ids may also be numbers. */
 const EntryJson = z.looseObject({
   company_id: Id,
   name: z.string().optional(),
@@ -88,7 +88,10 @@ const EntryJson = z.looseObject({
   settings: z.record(z.string(), z.unknown()).nullish(),
 })
 
-/** @throws ApiRefusal 422 where the body is no JSON object, names a key twice or another device, 415 where it is not declared as JSON. */
+/**
+ * @throws ApiRefusal 422 if the body is not a JSON object, repeats a key or names another device; 415 if it is not declared
+ * as JSON
+ */
 function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Mapping {
   if (!isJson(contentType)) throw new ApiRefusal(415, 'send the device as application/json')
   const text = jsonText(bytes)
@@ -104,8 +107,8 @@ function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Ma
 }
 
 /**
- * Ids and names are unique among all companies, as the lines of files name no company. @throws ApiRefusal 409 where one means a
- * device that is not seen; it does not say which, or whose
+ * Ids and names are unique among all companies, because the lines of files name no company. @throws ApiRefusal 409 if one is
+ * taken by a device that the caller may not see, without naming that device or its company
  */
 function refuseTaken(texts: readonly (string | null | undefined)[], roster: Roster, scope: Scope): void {
   const others = texts.flatMap((text) => (text ? [roster.find(text) ?? [], roster.named(text)].flat() : []))
@@ -148,7 +151,7 @@ function without(entry: Mapping, keys: ReadonlySet<string>): Mapping {
   return { ...entry, entries: entry.entries.filter(({ key }) => !keys.has(key)) }
 }
 
-/** What an entry does with the earlier secret. `true` and `false` are what a `GET` returns in place of the secret. */
+/** How an entry changes the earlier secret. `true` and `false` are what `GET` returns in place of the secret. */
 function secretIn(entry: Mapping, key: string): 'kept' | 'dropped' | 'new' {
   const secret = child(entry, key)
   if (!secret) return 'kept'
@@ -156,8 +159,8 @@ function secretIn(entry: Mapping, key: string): 'kept' | 'dropped' | 'new' {
   return secret.text === 'true' ? 'kept' : secret.text === null || secret.text === 'false' ? 'dropped' : 'new'
 }
 
-/** What `GET /admin/devices/{id}` answers beside the entry. */
+/** Fields that `GET /admin/devices/{id}` returns beside the entry. */
 const READ_ONLY = new Set(Object.keys(DeviceJson.shape).filter((key) => !(key in EntryJson.shape)))
 const SECRETS = ['secret', 'previous_secret'] as const
-/** The largest entry: while its YAML is parsed, the process answers nothing else. */
+/** The largest entry: while its YAML is parsed, the process answers no other request. */
 const MAX_ENTRY_BYTES = 65_536

@@ -15,8 +15,8 @@ interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {
 }
 
 /**
- * `DELETE /admin/devices/{id}/data`: deletes the fixes of a device that are not delivered, what recognises its duplicates, what
- * was last heard of it, its frames that were not understood, and its delivered fixes that are kept. Its entry and its assignments stay.
+ * `DELETE /admin/devices/{id}/data`: deletes the undelivered fixes of a device, its duplicate marks, when it was last heard,
+ * its frames that were not understood, and its kept delivered fixes. Its entry and its assignments stay.
  */
 export function forgetOperation({ redis, directory, files, live, logger }: ForgetSources): Operation {
   return {
@@ -42,9 +42,9 @@ export function forgetOperation({ redis, directory, files, live, logger }: Forge
 }
 
 /**
- * Has Redis rewrite its file, which still has what was deleted: at once, then ten minutes later for all that was deleted
- * meanwhile. Redis answers nobody while it begins, takes a core while it writes, and does not begin a second time before it has
- * ended. A managed Redis may forbid it.
+ * Makes Redis rewrite its AOF, which still contains deleted data: at once, then ten minutes later for everything deleted in
+ * between. Redis answers nothing while a rewrite begins, uses a core while it writes, and cannot begin a second one before
+ * the first ends. A managed Redis may forbid rewrites.
  */
 export class FileRewrite {
   readonly #redis: Store
@@ -60,7 +60,7 @@ export class FileRewrite {
     if (!this.#pause) await this.#begin()
   }
 
-  /** Has it rewritten now where that is due. */
+  /** Rewrites the AOF if deleted data are still in it. */
   async close(): Promise<void> {
     if (this.#isDue) await this.#begin()
     clearTimeout(this.#pause)

@@ -15,8 +15,8 @@ import type { DeviceSources } from './list.ts'
 
 /**
  * `POST /admin/devices/{id}/watch` makes the gateways keep the frames of a device for 15 min. `GET
- * /admin/devices/{id}/frames` returns the last 20 of them, and the frames that were not understood, which are kept
- * anyway. Both also work for a device that is not configured.
+ * /admin/devices/{id}/frames` returns the last 20 of these, and the frames that were not understood, which are always kept.
+ * Both also work for an unconfigured device.
  */
 export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
   const isOwn = (id: string, at: number) => belongedAt(directory().find(id) ?? {}, at)

@@ -62,7 +62,7 @@ interface HistoryDay extends DaySpan {
   readonly date: string
 }
 
-/** The lanes that the roster has a device on in some of these days. */
+/** Returns the lanes that the roster has a device on during these days. */
 function lanesIn(entry: DeviceEntry, days: readonly DaySpan[]): string[] {
   const stays = days.flatMap(({ from, until }) => staysWithin(entry, { from: from / 1000, until: until / 1000 }))
   return [...new Set(stays.map(({ lane }) => lane.key))]

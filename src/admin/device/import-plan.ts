@@ -26,10 +26,10 @@ export interface Arrived {
   readonly at: number
 }
 
-/** A line that is left out until somebody says which id is meant. */
+/** A line that is skipped until somebody decides which id it means. */
 interface DoubtfulLine {
   readonly row: SheetRow
-  /** The id that is taken if the line is accepted as it is. */
+  /** The id that is used if the line is accepted unchanged. */
   readonly id?: string
   readonly message: Text
   readonly suggestions: readonly Suggestion[]
@@ -58,8 +58,8 @@ interface ImportRemark {
 export type ImportPlan = Awaited<ReturnType<typeof planImport>>
 
 /**
- * Plans the put of a list of vans: a filled cell replaces what the entry of the device has, an empty one leaves it. Nothing is
- * removed. A line with a mistake, and one whose id is in doubt, is left out.
+ * Plans the put of a list of vans: a filled cell replaces the value in the device's entry, an empty cell keeps it. Nothing is
+ * removed. Lines with a mistake or a doubtful id are skipped.
  */
 export async function planImport(roster: Roster, asked: DeviceImport) {
   const ids = await resolveIds(roster, asked)
@@ -119,7 +119,7 @@ async function resolveIds(roster: Roster, asked: DeviceImport) {
   }
 }
 
-/** Each id once: of lines that say the same the first, else the one that somebody has accepted. */
+/** Returns each id once: of equal lines the first, else the one that was accepted. */
 function withoutRepetitions(all: readonly Certain[], accepted: DeviceImport['accepted']) {
   const certain: Certain[] = []
   const doubtful: Omit<DoubtfulLine, 'suggestions'>[] = []
@@ -150,7 +150,7 @@ interface Surroundings {
   readonly taken: ReadonlySet<string>
 }
 
-/** The devices that lines may mean: the one that has the name, then those whose ids fit, first those that have arrived. */
+/** Returns the devices that a line may mean: first the one with its name, then those with a similar id, arrived ones first. */
 async function suggestionsFor(rows: readonly SheetRow[], { roster, asked, taken }: Surroundings) {
   const { arrived, company_id } = asked
   const isFree = (id: string) => !taken.has(sameId(id))
@@ -183,14 +183,14 @@ function arrivedLike(row: SheetRow, arrived: DeviceImport['arrived']): Arrived[]
   return Array.from(arrived.values().filter(({ device }) => isLike(row, device))).toSorted((a, b) => b.at - a.at)
 }
 
-/** Whether the id of a line, as it is written, may stand for this one by a slip or after it was rounded. */
+/** Returns true if the written id may be a misspelling or a rounding of this id. */
 function isLike({ id: { id = '', prefix, repaired } }: SheetRow, other: string): boolean {
   const own = sameId(other)
   if (prefix !== undefined) return own.length === IMEI_DIGITS && own.startsWith(prefix)
   return slipBetween(repaired === undefined ? sameId(id) : id.slice(0, -1), own) !== undefined
 }
 
-/** Makes the device of each line, and checks it beside all others as they would be. */
+/** Builds the device of each line, and checks it together with all other devices as they will be. */
 async function readEntries(lines: readonly Certain[], roster: Roster, asked: DeviceImport) {
   const { company_id, arrived } = asked
   const rejected: ImportRemark[] = []
@@ -207,7 +207,7 @@ async function readEntries(lines: readonly Certain[], roster: Roster, asked: Dev
       after.apply({ devices: [[sameId(id), read.device]] })
     }
   }
-  // A line that is left out gives its name back, which another line may have: look again until none is left out.
+  // A skipped line frees its name for another line: repeat until no further line is skipped.
   for (let isDone = false; !isDone; ) {
     const kept: TakenLine[] = []
     for (const line of taken.toReversed()) {
@@ -226,7 +226,7 @@ async function readEntries(lines: readonly Certain[], roster: Roster, asked: Dev
   return { taken, rejected, warnings: sharedNames(taken, after) }
 }
 
-/** Why a device cannot be beside the others. Of other companies it says only that they have something. */
+/** Returns why a device conflicts with the others. About other companies it only says that the value is taken. */
 function conflictOf({ row, before, device }: TakenLine, after: Roster, company_id: string): Text | undefined {
   const { id, name } = device
   const namesakes = name === undefined ? [] : after.named(name).filter((other) => other.name === name)
@@ -264,7 +264,7 @@ function isChanged(before: Device, after: Device): boolean {
   return MERGED.some((key) => before[key] !== after[key])
 }
 
-/** The lines by which several devices of the company have one name. */
+/** Returns the lines that give several devices of the company the same name. */
 function sharedNames(taken: readonly TakenLine[], after: Roster): ImportRemark[] {
   return taken.flatMap(({ row, device: { id, name } }): ImportRemark[] => {
     const others = name === undefined ? [] : after.named(name).filter((other) => other.name === name && other.id !== id)

@@ -33,8 +33,8 @@ interface ImportSources {
 }
 
 /**
- * `PUT /admin/devices`: puts a fleet's own list of vans. The entries that it names are added or changed, all others stay. A line
- * with a mistake is left out, and one whose id is in doubt unless `accept` has an id for it.
+ * `PUT /admin/devices`: imports a fleet's own list of vans. Adds or changes the entries in the list, and keeps all others.
+ * Skips a line with a mistake, and a line with a doubtful id unless `accept` has an id for it.
  */
 export function importOperation({ redis, live }: ImportSources, change: RosterWrites): Operation {
   const handle: Operation['handle'] = async (request, reply, scope) => {
@@ -87,7 +87,7 @@ export function importOperation({ redis, live }: ImportSources, change: RosterWr
   }
 }
 
-/** The list in a body, and what is to be known of how it was read. @throws ApiRefusal 415, 422 */
+/** Returns the list in a body, with remarks on how it was read. @throws ApiRefusal 415, 422 */
 async function readList(
   bytes: Buffer,
   contentType = 'text/csv',
@@ -107,7 +107,7 @@ async function readList(
   return { sheet, notes }
 }
 
-/** Objects whose keys are the columns; what is no text and no number is left aside. */
+/** Reads objects whose keys are the columns; ignores values that are neither texts nor numbers. */
 function readJson(bytes: Buffer, chosen: ColumnChoice): Promise<DeviceSheet> {
   const entries = jsonEntries(bytes, 'devices.csv')
   const hasText = (key: string) => entries.some((entry) => isObject(entry) && typeof entry[key] === 'string')
@@ -135,7 +135,7 @@ function refuseUseless({ sheet, accepted, isDryRun }: ReadList): void {
   if (unknown !== undefined) throw new ApiRefusal(422, say('accept: line {} has no id of a device', unknown))
 }
 
-/** The devices that nobody has configured and that have arrived, by ids without leading zeros. */
+/** Resolves to the unconfigured devices that have arrived, by id without leading zeros. */
 async function arrivalsIn(redis: Store, roster: Roster): Promise<Map<string, Arrived>> {
   const isConfigured = (device: string) => roster.find(device) !== undefined
   const isWanted = ({ device }: { readonly device?: string }) => device !== undefined && !isConfigured(device)

@@ -21,7 +21,7 @@ export function contactJson({ at, protocol, transport, remote }: Contact) {
   return { at: instant(at), protocol, transport, remote }
 }
 
-/** What a tracker said last beside its positions. */
+/** Returns the last values that a tracker sent beside its positions. */
 export function lastSaidJson(parts: SaidParts): LastSaidJson {
   const values = valuesIn(parts).map(([name, { at, since_at = at, value }]) => [
     name,

@@ -10,7 +10,10 @@ interface LaneRefusalSources {
   readonly directory: () => Roster
 }
 
-/** What is wrong with single lanes: refused whole by the tracking API, or named by a finding. While Redis is away, as before. */
+/**
+ * Troubles of single lanes: refused whole by the tracking API, or named by a finding. While Redis is away, the last known
+ * ones.
+ */
 export class LaneRefusals {
   readonly #sources: LaneRefusalSources
   #refusals: ReadonlyMap<string, LaneRefusal> = new Map()
@@ -30,7 +33,7 @@ export class LaneRefusals {
     return this.#findings.get(lane) ?? []
   }
 
-  /** Call it once a second: devices with whose lane something is wrong now, or is no longer, count as changed. */
+  /** Call it once a second. Marks devices as changed if the trouble of their lane begins or ends. */
   look(): void {
     const { findings, index, directory } = this.#sources
     const lanes = findings.facts?.lanes
@@ -52,7 +55,7 @@ export class LaneRefusals {
     }
   }
 
-  /** What is wrong with each lane. */
+  /** Returns the finding code of each lane in trouble. */
   #codes(): Map<string, string> {
     const lanes = new Set([...this.#refusals.keys(), ...this.#findings.keys()])
     const codesOf = (lane: string) => [this.of(lane)?.code, ...this.findingsOf(lane).map(({ code }) => code)]

@@ -5,13 +5,16 @@ import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { type DeviceRecord, latestTimed } from '../../store/device-record.ts'
 import { saidFacts } from './said-facts.ts'
 
-/** What the contacts of a device have taught. Instants and durations in ms. */
+/** What is learnt from the messages of a device. Instants and durations in ms. */
 export interface Learnt {
   /** Its first message, as far as that is known here. */
   readonly heardSince: number
   /** The usual time between two messages; 0: not known yet. */
   readonly usualMs: number
-  /** The longest time between two messages of late, none over two minutes: it falls by half in ten minutes in which the device sends. */
+  /**
+   * The longest recent time between two messages, at most two minutes. It halves in every ten minutes in which the device
+   * sends.
+   */
   readonly paceMs: number
   /** The last times between two of its messages, without those in which it slept. */
   readonly gaps: readonly number[]
@@ -22,9 +25,9 @@ export interface Learnt {
   /** When a fix came that is newer than all before it, and its time. */
   readonly newAt: number
   readonly newest: number
-  /** m/s, as the device says it; else computed from its last two fixes. */
+  /** m/s, as sent by the device; else computed from its last two fixes. */
   readonly speed?: number
-  /** Fixes in a row that are late by the same. */
+  /** Consecutive fixes that are late by the same time. */
   readonly late?: Late
 }
 
@@ -35,14 +38,14 @@ interface Sleep {
 
 export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, paceMs: 0, gaps: [], sleeps: [], newAt: 0, newest: 0 }
 
-/** What is known of a device when something new is heard. */
+/** What was known of a device before its new message. */
 interface HeardBefore {
   readonly entry?: DeviceEntry
   readonly heard?: DeviceRecord
   readonly learnt: Learnt
 }
 
-/** What a new record teaches. */
+/** Returns what is known of a device after a new record. */
 export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Learnt {
   const { learnt = UNLEARNT } = before ?? {}
   const heardSince = before?.heard ? learnt.heardSince : heard.at
@@ -64,7 +67,7 @@ export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Lea
   }
 }
 
-/** A device that was away sends what it has kept in a burst, which must not count as its usual interval. */
+/** A device that was away sends its stored fixes in a burst, which must not count as its usual interval. */
 function paceAfter(gap: number, paceMs: number): number {
   return gap > LONGEST_PACE_MS ? paceMs : Math.max(gap, paceMs * 2 ** (-gap / HALF_PACE_MS))
 }
@@ -97,7 +100,7 @@ function withSleep(sleeps: readonly Sleep[], ms: number, at: number): Sleep[] {
   return [...sleeps.filter((each) => each.day !== day), { day, ms: longest }].slice(-SLEEPS)
 }
 
-/** `kept`: what was known at the last start, which counts until there are enough days. */
+/** Returns the usual sleeping time. `kept`: the value known at the last start, used until there are enough days. */
 function usualSleep(sleeps: readonly Sleep[], kept: number | undefined): number | undefined {
   const lengths = sleeps.map(({ ms }) => ms)
   if (lengths.length >= FEWEST_SLEEPS) return secondOf(lengths)
@@ -126,12 +129,15 @@ function lateLearnt(before: HeardBefore | undefined, heard: DeviceRecord): Late 
   const known = before?.heard && latestTimed(before.heard)
   const { late } = before?.learnt ?? {}
   if (!last || (known && known.at === last.at && known.fix.time === last.fix.time)) return late
-  // A clock that was right before is behind from one fix to the next.
+  // A clock that was right until now can fall behind from one fix to the next.
   if (last.fix.time <= (known?.fix.time ?? 0)) return undefined
   return lateNow(late, { at: last.at, time: last.fix.time, fixBeforeAt: known?.at })
 }
 
-/** By how much a clock is behind, where the fixes of a device are late by the same for a while, and the time zone that would explain that. */
+/**
+ * Returns by how much the clock of a device is behind, if its fixes are late by the same time for a while, and the time zone
+ * that would explain it.
+ */
 export function behindBy({ late }: Learnt, entry: DeviceEntry | undefined) {
   if (!isBehind(late)) return undefined
   const { ms, sinceAt, untilAt } = late
@@ -163,14 +169,14 @@ const GAPS = 8
 const LONGEST_PACE_MS = 120_000
 const HALF_PACE_MS = 600_000
 const SLEEPS = 8
-/** With fewer days, what was known before counts as the least. */
+/** With fewer days, the earlier value is the minimum. */
 const FEWEST_SLEEPS = 3
 const DAY_MS = 86_400_000
-/** With less, what was known before counts. */
+/** With fewer samples, the earlier value is used. */
 const FEWEST = 4
 /** Three times as much is five minutes, the least silence. */
 const SHORT_MS = 100_000
-/** A longer silence teaches nothing: the van was not used. */
+/** A longer silence is ignored: the van was not in use. */
 const LONGEST_MS = 26 * 3_600_000
 /** A van that wakes up sends at once; the place of a receiver that sleeps, too, differs by less. */
 const DRIVEN_M = 1000

@@ -35,8 +35,8 @@ export interface RowSources extends DeviceSources {
 }
 
 /**
- * `GET /admin/devices`: all configured devices, and the others that were heard or of which something is held. Ordered by name,
- * those without a name last, then by id.
+ * `GET /admin/devices`: all configured devices, and others that were heard or have held fixes. Sorted by name, devices
+ * without a name last, then by id.
  */
 export function deviceListOperations(sources: RowSources): Operation[] {
   const { index } = sources
@@ -49,7 +49,7 @@ export function deviceListOperations(sources: RowSources): Operation[] {
     const isListed = (device: IndexedDevice) => {
       // A place has the name and the id.
       if (q !== '' && !text.test(device.place[1])) return false
-      // What was known a moment ago is not found out again: there may be 100,000 devices.
+      // Reuses the last survey: there may be 100,000 devices.
       const does = asked.length === 0 ? {} : (device.surveyed ?? surveyDevice(device, sources, now))
       // Whose the device is comes last: that is looked up in its entry.
       return (
@@ -75,7 +75,7 @@ export function deviceListOperations(sources: RowSources): Operation[] {
   ]
 }
 
-/** Devices that change, merged: each at most once a second; of very many the rest a second later. */
+/** Emits devices that change, each at most once a second; if very many change, some a second later. */
 export function deviceSource(sources: RowSources): EventSource {
   const { index } = sources
   let isBegun = false
@@ -111,7 +111,7 @@ const DevicesQuery = PageQuery.extend({
   q: z.string('expected one text').default(''),
 })
 
-/** Devices as lists show them; without how much is held of them while Redis is away. */
+/** Resolves to the rows of devices for lists; without the number of held fixes while Redis is away. */
 export async function deviceRows(devices: readonly IndexedDevice[], sources: RowSources) {
   const { directory, index, redis, findings, places, refusals } = sources
   const now = Date.now()

@@ -17,11 +17,11 @@ interface LostSenderSources {
   readonly speaks?: FindSpoken
 }
 
-/** The latest senders that no protocol understood, but whose bytes contain the id of a configured device. */
+/** The latest senders that no protocol understood although their bytes contain the id of a configured device. */
 export class LostSenders {
   readonly #sources: LostSenderSources
   readonly #byDevice = new Map<string, LostSender>()
-  /** The ids of which something became known since the last call. */
+  /** Ids found since the last call. */
   #found = new Set<string>()
   #latest = ''
 
@@ -53,7 +53,7 @@ export class LostSenders {
       this.#note(sameId(entry.id), sender)
       latestOf.set(sameId(entry.id), sender)
     }
-    // To load the decoders takes long on a busy machine: what is not known by then is known later.
+    // Loading the decoders takes long on a busy machine: senders that are not decoded in time are added later.
     await within(SOON_MS, Promise.all(Array.from(latestOf, ([key, sender]) => this.#findSpoken(key, sender))))
     return this.#takeFound()
   }
@@ -83,7 +83,7 @@ export class LostSenders {
   }
 }
 
-/** What may be an id in the first bytes of a sender: words of a text, and digits of four bits. */
+/** Returns possible ids in the first bytes of a sender: words of a text, and BCD digits. */
 function idsIn(bytes: Buffer): string[] {
   const words = bytes.toString('latin1').match(/[\w-]{6,64}/g) ?? []
   const numbers = bytes.toString('latin1').match(/\d{10,}/g) ?? []

@@ -22,5 +22,5 @@ export function releaseOperation({ redis, directory }: Pick<DeviceSources, 'redi
   }
 }
 
-/** Fixes that are no longer held as `suspicious`. */
+/** Number of fixes that are no longer held as `suspicious`. */
 export const ReleasedJson = z.object({ released: Count })

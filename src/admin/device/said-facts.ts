@@ -1,7 +1,7 @@
 import type { SaidFacts } from '../../diagnose/facts.ts'
 import { alarmsIn, type SaidPart, type SaidParts } from '../../store/said.ts'
 
-/** What follows from what a tracker said last beside its positions. */
+/** Returns the facts for the diagnosis from the last values that a tracker sent beside its positions. */
 export function saidFacts(parts: SaidParts): SaidFacts {
   const { ignition, charging, external_voltage, battery_percent } = parts
   return {

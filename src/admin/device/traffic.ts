@@ -4,7 +4,10 @@ import { isParked, MOVING_M_PER_S } from '../../diagnose/parked.ts'
 import type { SeenProcess } from '../../store/index.ts'
 import type { IndexedDevice } from './device-index.ts'
 
-/** A device as one of those that may fall silent together; undefined if nothing is due from it, or it was never heard. */
+/**
+ * Returns a device for the check of vans that fall silent together; undefined if no message of it is expected, or it was
+ * never heard.
+ */
 export function trafficVan(device: IndexedDevice, facts: DeviceFacts, known: KnownTraffic): TrafficVan | undefined {
   const { heard, learnt } = device
   const { company, fix, heardAt, id, route, said, sender, usualMs = 0 } = facts
@@ -23,16 +26,16 @@ export function trafficVan(device: IndexedDevice, facts: DeviceFacts, known: Kno
   }
 }
 
-/** What is known besides the devices. */
+/** Known facts besides the devices. */
 export interface KnownTraffic {
   /** Names of gateways by their ids. */
   readonly gateways: ReadonlyMap<string, string>
-  /** Devices that send what is refused or damaged. */
+  /** Devices whose messages are refused or damaged. */
   readonly sendingInVain: ReadonlySet<string>
   readonly isBridgeDown: boolean
 }
 
-/** What the processes and findings say. */
+/** Returns what the processes and findings tell about traffic. */
 export function knownTraffic(processes: readonly SeenProcess[], findings: readonly Finding[]): KnownTraffic {
   const inVain = findings.flatMap(({ code, subject }) => (SENT_IN_VAIN.has(code) ? (subject.device ?? []) : []))
   return {
@@ -75,7 +78,10 @@ function gatewayNames(processes: readonly SeenProcess[]): Map<string, string> {
   return names
 }
 
-/** Whether something that is known explains that vans are not heard: a finding, or a gateway that has just begun. `now`: ms UTC. */
+/**
+ * Returns true if a known cause explains why vans are not heard: a finding, or a gateway that has just started. `now`: ms
+ * UTC.
+ */
 export function explainsSilence(findings: readonly Finding[], processes: readonly SeenProcess[], now: number): boolean {
   const isYoung = processes.some(({ role, sinceAt }) => role === 'gateway' && now - sinceAt < YOUNG_MS)
   return (

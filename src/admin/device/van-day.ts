@@ -12,7 +12,7 @@ export interface LaneBacklog {
   readonly since: number
 }
 
-/** What is noted of a device and of the gateways on a local day. */
+/** The notes on a device and on the gateways for one local day. */
 export interface NotedVanDay {
   readonly id: string
   readonly day: DaySpan
@@ -29,7 +29,7 @@ interface VanDaySources {
   readonly now: number
 }
 
-/** The lanes of a shard whose fixes have waited for long, or are refused. */
+/** Resolves to the lanes of a shard whose fixes have waited long or are refused. */
 export async function readBacklogs(
   redis: Store,
   shard: Shard,
@@ -44,8 +44,8 @@ export async function readBacklogs(
 }
 
 /**
- * What is known of a local day of a device, or of the part of it that has passed: what is noted of it, where the roster has it and what
- * is not delivered there, and of the present minutes, which are not noted yet, what was heard last.
+ * Returns the facts of a device's local day, as far as it has passed: its notes, its routes in the roster, undelivered fixes
+ * there, and, for the present minutes, which are not noted yet, its last contact.
  */
 export function vanDayFacts({ id, day, noted, gateways }: NotedVanDay, sources: VanDaySources): DayFacts {
   const { index, roster, now } = sources
@@ -93,5 +93,5 @@ function undeliveredOf(
 }
 
 const MINUTE_MS = 60_000
-/** Minutes until gateways have written that they ran: one of these after the last contact counts as one in which nothing came. */
+/** Minutes until gateways have written that they ran. Such a minute after the last contact counts as one without messages. */
 const UNWRITTEN = 7

@@ -3,45 +3,45 @@ import { sameId } from '../../domain/ids.ts'
 import { type Language, toJson } from '../../texts/language.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
 
-/** What readers of the event stream may follow. */
+/** Topics of the event stream. */
 export const TOPICS = ['status', 'device', 'finding', 'arrival', 'roster', 'audit'] as const
 export type EventTopic = (typeof TOPICS)[number]
 
 /**
- * The content of an event: one thing, of one device or none, as far as a scope sees it (undefined: not at all); or rows
- * of several devices.
+ * The content of an event: one thing, of one device or none, as a scope may see it (undefined: not at all); or rows of
+ * several devices.
  */
 export type EventData =
   | { readonly dataFor: (scope: Scope) => object | undefined; readonly device?: string }
   | { readonly rows: readonly { readonly id: string; readonly company_id?: string }[] }
 
-/** Which events a reader gets: those that its scope sees, and only those of one device if it follows one. */
+/** Selects the events of a reader: those in its scope; if it follows one device, only those of this device. */
 export interface EventAudience {
   readonly scope: Scope
   readonly language: Language
   readonly device?: string
 }
 
-/** One event as it is sent. Its JSON is made once in each language for all readers who see everything. */
+/** One event as it is sent. Its JSON is built once per language for all readers that may see everything. */
 export interface FeedEvent {
   readonly number: number
   readonly topic: EventTopic
-  /** The event as a reader gets it who sees everything, in English. */
+  /** The event in English, for a reader that may see everything. */
   readonly bytes: Buffer
   /** The event as this reader gets it; undefined: it does not get the event. */
   bytesFor(audience: EventAudience): Buffer | undefined
 }
 
 /**
- * The last events, by their ids: `<log>-<number>`. A status is not kept, since the next one says more. What is too old to be
- * here, or of the log of another process, is not known.
+ * The last events, by id: `<log>-<number>`. A status is not kept, since the next one replaces it. Events that are too old, or
+ * of another process, are unknown.
  */
 export class EventLog {
   readonly #name = randomBytes(6).toString('hex')
   #events: FeedEvent[] = []
   #bytes = 0
   #number = 0
-  /** The number of the last event that is no longer kept. */
+  /** The number of the latest event that was dropped. */
   #forgotten = 0
 
   get lastId(): string {
@@ -61,7 +61,7 @@ export class EventLog {
     return event
   }
 
-  /** The events after the one with this id, oldest first; undefined: some of them are not known any more. */
+  /** Returns the events after the one with this id, oldest first; undefined if some of them were dropped. */
   since(id: string): readonly FeedEvent[] | undefined {
     const [name, text = ''] = id.split('-')
     const after = /^\d{1,15}$/.test(text) ? Number(text) : -1
@@ -124,7 +124,7 @@ function jsonOf(
   return data && toJson(data, language)
 }
 
-/** What somebody is not told who follows another device. */
+/** Topics that a reader of one device gets for this device alone. */
 const OF_DEVICES: ReadonlySet<EventTopic> = new Set(['device', 'finding', 'arrival'])
 const KEPT = 1000
 const KEPT_BYTES = 8 * 1_048_576

@@ -5,7 +5,7 @@ import { type EventAudience, type EventData, EventLog, type EventTopic, type Fee
 
 export interface EventSource {
   readonly topic: EventTopic
-  /** What is new since the call before; the first call answers nothing. Rejects where Redis does not answer. */
+  /** Resolves to the news since the previous call; the first call resolves to none. Rejects if Redis does not answer. */
   look(): Promise<readonly EventData[]>
 }
 
@@ -39,14 +39,14 @@ export class EventFeed {
     return this.#readers.size
   }
 
-  /** Resolves once what happens from now on is told. */
+  /** Resolves once everything that happens from now on will be sent. */
   async wake(): Promise<void> {
     this.#aloneS = 0
     this.#waking ??= this.#begin()
     await this.#waking
   }
 
-  /** Tells a reader from now on, and what it has missed. */
+  /** Adds a reader, and sends it the events that it has missed. */
   add(reader: EventReader): void {
     this.#readers.add(reader)
     reader.begin(this.#log)
@@ -57,7 +57,7 @@ export class EventFeed {
     this.#readers.delete(reader)
   }
 
-  /** Tells all who follow the topic, at once. */
+  /** Sends data to all readers of the topic, at once. */
   tell(topic: EventTopic, data: EventData): void {
     if (!this.#waking) return
     const event = this.#log.add(topic, data)
@@ -120,7 +120,7 @@ export interface ReaderOptions extends EventAudience {
   readonly topics: ReadonlySet<EventTopic>
   /** The event that the reader saw last. */
   readonly lastId?: string
-  /** Whether its caller is still admitted, and sees the same. */
+  /** Whether the caller is still admitted, with the same scope. */
   readonly isAllowed: () => boolean | Promise<boolean>
 }
 
@@ -129,7 +129,7 @@ export class EventReader {
   readonly #response: ServerResponse
   readonly #options: ReaderOptions
 
-  /** Begins the answer: with what the reader has missed, or with a `reset` where that is not known. */
+  /** Begins the answer: with the events that the reader has missed, or with `reset` if they are not known. */
   constructor(response: ServerResponse, headers: Record<string, unknown>, options: ReaderOptions) {
     this.#response = response
     this.#options = options
@@ -140,7 +140,7 @@ export class EventReader {
   async endUnlessAllowed(): Promise<void> {
     let isAllowed = false
     const check = Promise.try(this.#options.isAllowed).then((allowed) => (isAllowed = allowed))
-    // Who cannot be known now is not told more, and holds up no other reader.
+    // A reader whose permission cannot be checked now gets nothing more, and delays no other reader.
     await within(CHECK_MS, check).catch(() => {})
     if (!isAllowed) this.end()
   }
@@ -157,7 +157,7 @@ export class EventReader {
     const { lastId } = this.#options
     const missed = lastId === undefined ? [] : log.since(lastId)?.flatMap((event) => this.#bytesOf(event) ?? [])
     const bytes = missed && Buffer.concat(missed)
-    // A block without data tells where to resume, and nothing else.
+    // A block without data only carries the id at which to resume.
     this.#write(Buffer.from(`: waybridge\nid: ${log.lastId}\n\n`))
     if (bytes && bytes.length <= REPLAY_BYTES) this.#write(bytes)
     else this.#write(Buffer.from(`id: ${log.lastId}\nevent: reset\ndata: {}\n\n`))
@@ -168,14 +168,14 @@ export class EventReader {
     if (bytes) this.#write(bytes)
   }
 
-  /** Shows that the stream is alive: for proxies, and for a reader who hears of nothing else. */
+  /** Sends a comment that keeps proxies and readers without events from closing the stream. */
   beat(): void {
     this.#write(BEAT)
   }
 
   end(): void {
     this.#response.end()
-    // Somebody who does not read would keep the connection open.
+    // A reader that does not read would keep the connection open.
     if (this.#response.writableLength > 0) this.#response.destroy()
   }
 

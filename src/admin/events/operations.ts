@@ -12,7 +12,7 @@ interface StreamSources {
   readonly status: (scope: Scope) => Promise<object>
   readonly findings: Pick<Findings, 'follow'>
   readonly sources: () => readonly EventSource[]
-  /** Whether a request would still be admitted now, and see the same. */
+  /** Whether a request would still be admitted now, with the same scope. */
   readonly isAllowed: (request: FastifyRequest, scope: Scope) => Promise<boolean>
   /** Called as a stream with positions begins, and every second. */
   readonly noteRead: (request: FastifyRequest) => Promise<void>

@@ -13,7 +13,7 @@ import { MappingJson, MappingPutJson, type TriedJson, UnreadJson } from '../sche
 import { kindOfPayload, type UnreadPayload, unreadPayloads } from './payloads.ts'
 import { proposeMapping } from './propose.ts'
 
-/** What a mapping reads of a payload. */
+/** What a mapping reads from a payload. */
 interface PayloadReading {
   readonly device?: string
   readonly fixes: readonly PayloadFix[]
@@ -49,8 +49,9 @@ export interface MappingSources {
 }
 
 /**
- * `/admin/mappings`: the mappings in effect; JSON that nobody understood, each kind with a mapping that may fit; `PUT` tries a mapping
- * on what is kept and saves it, for all gateways around this Redis. One of mappings.yaml is changed in the file alone.
+ * `GET /admin/mappings`: the mappings in effect, and each kind of JSON that no mapping fits, with a proposal. `PUT` tries a
+ * mapping on kept payloads and saves it for all gateways with this Redis. A mapping of mappings.yaml can only be changed in
+ * the file.
  */
 export function mappingOperations(redis: Store, { ofFile, read }: MappingSources): Operation[] {
   const inEffect = async (): Promise<MappingInEffect[]> => [

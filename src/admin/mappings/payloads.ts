@@ -3,7 +3,7 @@ import { type ArrivedSender, sendersNotUnderstood } from '../../store/arrivals.t
 import { readFrames, type Store } from '../../store/index.ts'
 import { contentOf, type MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
 
-/** JSON that nobody understood, as it is kept. */
+/** A kept JSON payload that was not understood. */
 export interface UnreadPayload {
   /** ms UTC. */
   readonly at: number
@@ -21,8 +21,8 @@ export interface UnreadPayload {
 }
 
 /**
- * The JSON that nobody understood, the latest first: of senders (see gateway/arrivals.ts), and of kept frames. Read and parsed in
- * small steps, between which Redis and this process do other things.
+ * Resolves to the JSON that was not understood, latest first: of arrivals (see gateway/arrivals.ts), and of kept frames.
+ * Reads and parses it in small steps, so that Redis and this process can do other work in between.
  */
 export async function unreadPayloads(redis: Store): Promise<UnreadPayload[]> {
   const [ofSenders, ofFrames] = await Promise.all([payloadsOfSenders(redis), payloadsOfFrames(redis)])
@@ -75,7 +75,7 @@ function payloadsIn(frame: MisunderstoodFrame): UnreadPayload[] {
     : [{ at, transport, protocol, device: transport === 'mqtt' ? device : undefined, uri, text, body, json }]
 }
 
-/** The object or list of a text; undefined if it is none: a secret in it may be masked. */
+/** Returns the object or list in a text; undefined if there is none, which may be because of a masked secret. */
 function parsed(text: string): object | undefined {
   try {
     const json: unknown = /^\s*[[{]/.test(text) ? JSON.parse(text) : undefined
@@ -92,8 +92,8 @@ function uriIn(bytes: string): string | undefined {
 }
 
 /**
- * What two payloads of one kind have in common: how they come, and the names in the upper levels; of many or long names, a digest. It
- * is a part of addresses.
+ * Returns what payloads of one kind have in common: their transport, and the names in their upper levels; a digest if these
+ * are many or long. It is used in URLs.
  */
 export function kindOfPayload({ transport, protocol, json }: UnreadPayload): string {
   const names = new Set<string>()

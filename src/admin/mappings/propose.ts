@@ -3,15 +3,18 @@ import { isImei } from '../../domain/ids.ts'
 /** A mapping as mappings.yaml has it. */
 type MappingText = Readonly<Record<string, unknown>>
 
-/** A mapping that may fit. `doubts`: its keys whose value the JSON does not tell: the unit of a speed, the order of two numbers. */
+/**
+ * A mapping that may fit. `doubts`: keys whose value the JSON does not settle, such as the unit of a speed or the order of
+ * two numbers.
+ */
 export interface Proposal {
   readonly mapping: MappingText
   readonly doubts: readonly string[]
 }
 
 /**
- * Guesses where somebody's JSON has its positions, by the names and the range of its values; undefined where nothing looks like a
- * place. `samples`: parsed messages of one kind. `isTopic`: the topic names the device.
+ * Guesses which values of unknown JSON are its positions, by their names and ranges; undefined if no value looks like a
+ * coordinate. `samples`: parsed messages of one kind. `isTopic`: the topic names the device.
  */
 export function proposeMapping(samples: readonly unknown[], isTopic = false): Proposal | undefined {
   const leaves = leavesOf(samples)
@@ -46,7 +49,10 @@ type PathStep = string | number
 /** A value that stands at one path in all samples. */
 interface JsonLeaf {
   readonly steps: readonly PathStep[]
-  /** Its own name, or that of the list that it is in: `gpsLat` as `gps_lat`; and behind the name of the object that it is in. */
+  /**
+   * The name of the value or of the list that contains it (`gpsLat` becomes `gps_lat`), after the name of the object around
+   * it.
+   */
   readonly name: string
   readonly fullName: string
   readonly values: unknown[]
@@ -66,15 +72,15 @@ interface PlaceFound {
   lonPath(each: readonly PathStep[]): string
 }
 
-/** What a value is called, the likeliest name first, and what it looks like. */
+/** The names of a kind of value, likeliest first, and a test of its range. */
 interface ValueKind {
   readonly names: readonly RegExp[]
   readonly fits: (value: unknown) => boolean
-  /** How much less likely one is than its name says. */
+  /** Lowers the rank of a candidate below that of its name. */
   readonly penalty?: (leaf: JsonLeaf) => number
 }
 
-/** The scalars of the samples by their paths, each element of a list of objects under the same. */
+/** Returns the scalars of the samples by path; all elements of a list of objects share one path. */
 function leavesOf(samples: readonly unknown[]): JsonLeaf[] {
   const leaves = new Map<string, JsonLeaf>()
   const left = samples.slice(0, MOST_SAMPLES).map((value) => ({ steps: [] as PathStep[], name: '', parent: '', value }))
@@ -172,7 +178,7 @@ function rankOf({ name, fullName, values }: JsonLeaf, { names, fits }: ValueKind
   return values.every(fits) ? names.findIndex((each) => each.test(name) || each.test(fullName)) : -1
 }
 
-/** What stands in front of the word for latitude or longitude in a name, with its underscore. */
+/** Returns the prefix before the word for latitude or longitude in a name, with its underscore. */
 function prefixOf(name: string): string {
   return /^(.*_)?(?:lat|lon|lng|long)(?:itude)?/.exec(name)?.[1] ?? ''
 }

@@ -3,8 +3,8 @@ import type { Caller } from '../access.ts'
 import { EVERYTHING, Scope } from '../scope.ts'
 
 /**
- * What somebody in these groups may do: the strongest role that one of them has, for the companies of those that have it. So
- * nobody may do what none of their groups may. Undefined: no group is listed.
+ * Returns what a person in these groups may do: the strongest role among the groups, for the companies of the groups with
+ * this role. So a person never gets more than one of the groups allows. Undefined: no group is listed.
  */
 export function grantOf(
   groups: readonly string[],

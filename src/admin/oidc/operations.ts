@@ -64,8 +64,8 @@ async function personNow(personOf: FindPerson, request: FastifyRequest): Promise
 type SignInFault = 'off' | 'no_provider' | 'expired' | 'refused' | 'failed' | 'no_group' | 'no_redis'
 
 /**
- * The two addresses that a browser goes to: `/admin/oidc/login`, which sends it to the provider, and `/admin/oidc/callback`, to
- * which the provider sends it back. Both end at the page, which says what went wrong.
+ * Serves the two addresses that a browser visits: `/admin/oidc/login` redirects it to the provider, and the provider
+ * redirects it back to `/admin/oidc/callback`. Both end at the page, which shows what went wrong.
  */
 export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
   const { oidc, provider, signIns, isSecure, logger } = sources
@@ -116,7 +116,7 @@ export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
       return '/'
     } catch (error) {
       if (error instanceof ProviderError) {
-        // Anybody can have sign-ins fail, as fast as they like.
+        // Anybody can cause failing sign-ins at any rate, so the log is limited.
         if (performance.now() - failureLoggedAt >= FAILURE_MS) {
           failureLoggedAt = performance.now()
           logger.warn({ reason: error.message }, 'a sign-in failed')
@@ -132,11 +132,11 @@ export function serveSignIn(app: FastifyInstance, sources: OidcSources): void {
 interface Visit {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** The redirect URI as it is registered at the provider. */
+  /** The redirect URI, as registered at the provider. */
   readonly redirectUri: string
 }
 
-/** The page, which says why somebody is not signed in. */
+/** Returns the address of the page, with the reason why the sign-in failed. */
 function withFault(fault: SignInFault): string {
   return `/#sign-in=${fault}`
 }
@@ -163,7 +163,7 @@ function keepPending(
   ])
 }
 
-/** Takes what the browser kept when it left for the provider; a second time there is nothing. */
+/** Takes the state that the browser stored when it left for the provider; it can be taken once. */
 function takePending(
   { headers, query }: FastifyRequest,
   reply: FastifyReply,
@@ -187,7 +187,7 @@ const CALLBACK = '/admin/oidc/callback'
 const SEE_OTHER = 303
 const PENDING = 'waybridge-sign-in.'
 const PENDING_S = 900
-/** Sign-ins of one browser that have begun; beyond that it forgets them. */
+/** The most pending sign-ins of one browser; the oldest are forgotten. */
 const MOST_PENDING = 8
 const FAILURE_MS = 1000
 /** Visits of all browsers that wait for the provider. */

@@ -4,7 +4,7 @@ import type { OidcConfig } from '../../config/admin.ts'
 import type { Logger } from '../../observe/log.ts'
 import { say, type Text } from '../../texts/text.ts'
 
-/** What a browser keeps from the beginning of a sign-in to its end. */
+/** What a browser stores between the beginning and the end of a sign-in. */
 export interface PendingSignIn {
   readonly state: string
   readonly nonce: string
@@ -19,7 +19,7 @@ interface Person {
   readonly groups: readonly string[]
 }
 
-/** What the provider gave for a person. */
+/** What the provider returned for a person. */
 export interface ProvidedSignIn {
   readonly person: Person
   /** When it has to be asked again, ms UTC. */
@@ -32,7 +32,7 @@ export interface ProviderSecrets {
   readonly refreshToken?: string
 }
 
-/** What went wrong between us and the provider. Its message quotes no token and no code. */
+/** An error in talking to the provider. Its message contains no token and no code. */
 export class ProviderError extends Error {
   constructor(reason: string) {
     super(reason)
@@ -46,7 +46,7 @@ interface ProviderSources {
   readonly logger: Logger
 }
 
-/** The provider of `admin.oidc`. What it says of itself is asked for once, and again while it does not answer. */
+/** The provider of `admin.oidc`. Its metadata are fetched once, and again while it does not answer. */
 export class Provider {
   readonly #sources: ProviderSources
   #found: { readonly key: string; readonly configuration: Promise<Configuration> } | undefined
@@ -57,7 +57,7 @@ export class Provider {
     if (sources.oidc()) void this.problem()
   }
 
-  /** Why nobody can sign in now, as far as that is known within a second; it is found out again every few seconds. */
+  /** Resolves within a second to the reason why nobody can sign in now, if one is known; checked again every few seconds. */
   async problem(): Promise<Text | undefined> {
     const settings = this.#settings()
     const key = keyOf(settings)
@@ -108,7 +108,7 @@ export class Provider {
     }
   }
 
-  /** The URL that ends what a person has with the provider; undefined if it has none. */
+  /** Returns the URL that ends the person's session at the provider; undefined if the provider has none. */
   async endUrl({ idToken }: ProviderSecrets, backTo: string): Promise<string | undefined> {
     const configuration = await this.#configuration().catch(() => undefined)
     if (!configuration?.serverMetadata().end_session_endpoint || idToken === undefined) return undefined
@@ -122,7 +122,7 @@ export class Provider {
     return settings
   }
 
-  /** What the provider says of itself. @throws ProviderError */
+  /** Resolves to the provider's metadata. @throws ProviderError */
   async #configuration(): Promise<Configuration> {
     const settings = this.#settings()
     const key = keyOf(settings)
@@ -147,7 +147,7 @@ export class Provider {
     }
   }
 
-  /** Groups that are not in the ID token are asked for. `known`: the person who must be the same. */
+  /** Asks the provider for groups that are not in the ID token. `known`: the person, who must be the same. */
   async #read(configuration: Configuration, tokens: TokenAnswer, known?: Person): Promise<ProvidedSignIn> {
     const { fetchUserInfo } = await library()
     const { groups_claim } = this.#settings()
@@ -167,13 +167,13 @@ export class Provider {
   }
 }
 
-/** Loaded only where people sign in: it takes 60 ms, and 6 MB. */
+/** Loaded on first use: it takes 60 ms and 6 MB. */
 const library = () => import('openid-client')
 
 type TokenAnswer = Awaited<ReturnType<Awaited<ReturnType<typeof library>>['authorizationCodeGrant']>>
 type Claims = Readonly<Record<string, unknown>>
 
-/** Where groups come from: the provider, which client of it we are, and the claim. A change of these ends what others allowed. */
+/** Names the source of groups: the provider, our client id, and the claim. Sign-ins from another source end. */
 export function nameOf({ issuer, client_id, groups_claim }: OidcConfig): string {
   return JSON.stringify([issuer, client_id, groups_claim])
 }
@@ -193,7 +193,7 @@ async function discover({ issuer, client_id, client_secret }: OidcConfig): Promi
   })
 }
 
-/** Sends the secret in the header, unless the provider says that it takes it in the body alone. */
+/** Sends the client secret in the header, unless the provider only accepts it in the body. */
 async function clientAuth(secret: string): Promise<ClientAuth> {
   const { ClientSecretBasic, ClientSecretPost } = await library()
   const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)]
@@ -211,7 +211,7 @@ async function asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** How a person is called in the audit log: by what an organisation gives out before what they may choose themselves. */
+/** Returns the name of a person for the audit log; names that the organisation assigns come before those that people choose. */
 function personName(claims: Claims, subject: string): string {
   const { email, email_verified, preferred_username, name } = claims
   const names = [email_verified === false ? undefined : email, preferred_username, name, subject]
@@ -227,7 +227,7 @@ function groupsIn(claim: unknown): string[] {
   return groups.filter(({ length }) => length <= MOST_LETTERS).slice(0, MOST_GROUPS)
 }
 
-/** What went wrong, without anything that a provider or a browser has sent but the provider's own code for it. */
+/** Returns the reason of an error without any text of a provider or browser, except the provider's own error code. */
 function reasonOf(error: unknown): string {
   const { code, cause, error: refusal, message, status } = error as ProviderAnswer
   if (refusal !== undefined) return `it answers ${status}: ${refusal}`.slice(0, MOST_LETTERS)
@@ -235,7 +235,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? (code === 'OAUTH_TIMEOUT' ? 'no answer' : message)
 }
 
-/** What the library throws: `error` and `status` are those of an answer with a code for what is wrong. */
+/** An error of the library; `error` and `status` are those of the provider's answer. */
 interface ProviderAnswer extends Error {
   readonly code?: string
   readonly cause?: { readonly code?: string; readonly status?: number }
@@ -246,7 +246,7 @@ interface ProviderAnswer extends Error {
 const TIMEOUT_S = 10
 const PATIENCE_MS = 1000
 const PAUSE_MS = 5000
-/** How long an access token is taken for valid whose provider does not say it. */
+/** Lifetime of an access token if the provider does not give one, s. */
 const USUAL_S = 3600
 const MOST_LETTERS = 200
 const MOST_GROUPS = 500

@@ -30,8 +30,8 @@ interface SignInSources {
 }
 
 /**
- * The people who are signed in, in Redis: all admin processes share them. Redis has the hash of what the cookie has, and the
- * provider's tokens encrypted by it. What a person may do is decided at each request, by `admin.oidc.roles` as it is now.
+ * The signed-in people, kept in Redis for all admin processes. Redis has the hash of the cookie's value, and the provider's
+ * tokens encrypted with that value. Each request checks anew what the person may do, by the present `admin.oidc.roles`.
  */
 export class SignIns {
   readonly #sources: SignInSources
@@ -53,7 +53,10 @@ export class SignIns {
     return setCookie(this.#cookie, id, { sameSite: 'Strict' })
   }
 
-  /** Ends the sign-in of a request, if it has one. Resolves to the provider's tokens of it, and what deletes the cookie. */
+  /**
+   * Ends the sign-in of a request, if it has one. Resolves to the provider's tokens, and to the header that deletes the
+   * cookie.
+   */
   async end({ headers }: FastifyRequest) {
     const id = cookiesOf(headers).get(this.#cookie)
     const signIn = id === undefined ? undefined : await readSignIn(this.#sources.redis, digest(id))
@@ -65,9 +68,9 @@ export class SignIns {
   }
 
   /**
-   * The person of a request. A browser sends the cookie with whatever another site has it ask; so the cookie counts only beside a
-   * header of our own, which a page of another origin cannot send: it would have to ask this port first, which permits nothing.
-   * Besides, the cookie is `SameSite=Strict`.
+   * The person of a request. Browsers also send the cookie with requests that other sites trigger. So the cookie counts only
+   * beside our own header, which a page of another origin can send only after a preflight, and this port permits none. In
+   * addition, the cookie is `SameSite=Strict`.
    */
   readonly personOf: FindPerson = async (request) => {
     const id = isOfPage(request) ? cookiesOf(request.headers).get(this.#cookie) : undefined
@@ -82,7 +85,7 @@ export class SignIns {
     return cookieName('waybridge', this.#sources.isSecure())
   }
 
-  /** The sign-in, if it has not ended. One that nobody may have any more ends at once, for all processes. */
+  /** Resolves to the sign-in, if it has not ended. One whose person may not sign in any more ends at once, for all processes. */
   async #current(id: string): Promise<StoredSignIn | undefined> {
     const { oidc, redis } = this.#sources
     const key = digest(id)
@@ -103,7 +106,7 @@ export class SignIns {
     return grantOf(groups, this.#sources.oidc()?.roles ?? {})
   }
 
-  /** Has the provider say whether the person is still signed in, and in which groups. @throws ApiRefusal 503 if it does not answer */
+  /** Asks the provider whether the person is still signed in, and for the groups. @throws ApiRefusal 503 if it does not answer */
   async #renew(id: string, signIn: StoredSignIn): Promise<StoredSignIn | undefined> {
     const { logger, provider, redis } = this.#sources
     const key = digest(id)
@@ -158,7 +161,7 @@ function digest(id: string): string {
   return hash('sha256', id, 'base64url')
 }
 
-/** Encrypts by what the cookie has: a copy of Redis' data opens nothing. */
+/** Encrypts with the value of the cookie: a copy of the data in Redis opens nothing. */
 function sealed(secrets: ProviderSecrets, id: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', sealKey(id), nonce)
@@ -181,10 +184,10 @@ function sealKey(id: string): Buffer {
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Somebody signs in anew after this time, whatever the provider says. */
+/** After this time a person signs in again, whatever the provider says. */
 const MAX_MS = 12 * 3_600_000
 const MOST_SIGN_INS = 1000
-/** So that nobody can sign out the others by signing in again and again. */
+/** Limit for one person, so that repeated sign-ins cannot sign out other people. */
 const MOST_OF_PERSON = 20
 /** Longer than a provider is waited for: it is asked up to four times, for 10 s each. */
 const RENEWAL_MS = 60_000

@@ -19,7 +19,7 @@ export class NotPulled extends Error {
   }
 }
 
-/** A body, and the headers by which its server tells whether it has another one. */
+/** A response body, with the headers for the next conditional request. */
 export interface PulledBody {
   readonly bytes: Buffer
   readonly validators: Readonly<Record<string, string>>
@@ -28,9 +28,8 @@ export interface PulledBody {
 type RosterAddress = Pick<Pull, 'url' | 'token' | 'ca'>
 
 /**
- * Asks for a roster. Returns undefined if its server has still that of `known`.
- * @param signal aborts it
- * @throws NotPulled where there is no whole answer with a roster
+ * Fetches a roster. Resolves to undefined if the server still has the body `known`. @param signal aborts the request @throws
+ * NotPulled unless there is a complete answer with a roster
  */
 export async function fetchRoster(
   asked: RosterAddress,
@@ -55,7 +54,7 @@ interface Request {
   readonly timeoutMs: number
 }
 
-/** A connection of its own: the next request is minutes away, and may trust another authority. */
+/** Uses a new connection each time: the next request is minutes away, and may trust another authority. */
 async function ask(url: URL, { ca, headers, signal, timeoutMs }: Request): Promise<Reply | Failure> {
   const tls = pullTls({ ca })
   if (tls && 'message' in tls) throw new NotPulled(`ca: ${tls.message}`)
@@ -111,7 +110,7 @@ function bodyIn(reply: Reply, known: PulledBody | undefined): PulledBody | undef
 function validatorsIn({ etag, 'last-modified': modified, date }: Reply['headers']): Record<string, string> {
   const validators: Record<string, string> = {}
   if (typeof etag === 'string' && etag.length <= MAX_VALIDATOR) validators['if-none-match'] = etag
-  // A date has seconds: what was changed just now may change again within the same one.
+  // Dates have a resolution of seconds: a roster that has just changed may change again within the same second.
   const isSettled = Date.parse(String(date)) - Date.parse(String(modified)) > SETTLED_MS
   if (typeof modified === 'string' && isSettled) validators['if-modified-since'] = modified
   return validators
@@ -132,7 +131,7 @@ const HEADERS = {
 }
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MOST_REDIRECTS = 3
-/** For all of it: a system may take a while to make its roster. */
+/** Time-out of the whole request: a system may take a while to build its roster. */
 const TIMEOUT_MS = 60_000
 const CONNECT_MS = 10_000
 const MAX_VALIDATOR = 1000

@@ -28,7 +28,7 @@ export class Puller {
     this.#sources = sources
   }
 
-  /** Begins what is due, without waiting for it; to be called once a second. Rejects where Redis does not answer. */
+  /** Starts due pulls without waiting for them. Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const wanted = this.#sources.pulls()
     const named = new Map(wanted.map((pull) => [`${pull.company_id} ${pull.name}`, pull]))
@@ -49,16 +49,16 @@ export class Puller {
 
   async close(): Promise<void> {
     const closed = Promise.all(Array.from(this.#followed.values(), (each) => each.close()))
-    // A Redis that hangs would keep it waiting; what is not written is pulled again at the next start.
+    // A Redis that hangs would delay the end; results that are not written are pulled again after the next start.
     await within(LAST_WRITE_MS, closed)
   }
 }
 
-/** One pull. Only one request of it is under way at a time. */
+/** A configured pull, with at most one request under way. */
 class FollowedPull {
   readonly #sources: PullerSources
   #pull: Pull
-  /** What its server sent last. After a start it is asked for anew. */
+  /** The last body of its server; after a start it is fetched anew. */
   #body: PulledBody | undefined
   /** The body that was taken last, and the version of the roster that it was compared with. */
   #taken: { readonly body: PulledBody; readonly version: number } | undefined
@@ -73,7 +73,10 @@ class FollowedPull {
     this.#sources = sources
   }
 
-  /** Pulls if that is due by its settings as they are now. With new ones, an answer to the old ones is not waited for. */
+  /**
+   * Pulls if the present settings make a pull due. After a change of settings, an answer to a request with the old ones is
+   * dropped.
+   */
   look(pull: Pull): void {
     if (!isDeepStrictEqual(pull, this.#pull)) {
       if (pull.url !== this.#pull.url) this.#body = undefined
@@ -104,12 +107,12 @@ class FollowedPull {
       jobFaults(this.#sources.logger)(error, 'a pulled roster')
     } finally {
       this.#asking = undefined
-      // Settings that have changed meanwhile are due at once.
+      // Settings that changed during the request make the next pull due at once.
       if (isDeepStrictEqual(pull, this.#pull)) this.#dueAt = performance.now() + spread(nextMs)
     }
   }
 
-  /** Returns why it is not in effect, if so. Rejects where Redis does not answer. */
+  /** Resolves to the reason why the roster is not in effect, if so. Rejects if Redis does not answer. */
   async #take(pull: Pull, signal: AbortSignal): Promise<NotPulled | ApiRefusal | undefined> {
     try {
       const fetched = await fetchRoster(pull, { known: this.#body, signal })
@@ -156,7 +159,10 @@ class FollowedPull {
     await notePullResult(redis, { ...before, failing })
   }
 
-  /** A server that fails is asked again soon, then less and less often; one whose roster is refused at its interval. */
+  /**
+   * Returns the time until the next try: a failing server is asked soon, then less often; one whose roster is refused, at its
+   * interval.
+   */
   #retryMs(failure: NotPulled | ApiRefusal): number {
     const { every } = this.#pull
     if (failure instanceof ApiRefusal) return every
@@ -165,7 +171,7 @@ class FollowedPull {
   }
 }
 
-/** A tenth more or less: those who began together do not go on together. */
+/** Varies a time by a tenth, so that pulls that began together spread out. */
 function spread(ms: number): number {
   return ms * (0.9 + 0.2 * Math.random())
 }

@@ -20,7 +20,7 @@ export interface PullSources {
   readonly change: RosterWrites
 }
 
-/** What became of a roster that was pulled. */
+/** Result of taking a pulled roster. */
 export interface TakenRoster {
   readonly result: RosterResult
   /** Whether its lines are others than those that were taken last. */
@@ -28,9 +28,9 @@ export interface TakenRoster {
 }
 
 /**
- * Writes to the roster in which lines a pulled roster differs from the one that was taken last: a line that others have written
- * since stays. A line that names no device of the company is reported, and waits for the device.
- * @throws ApiRefusal where it is refused as a put would be: nothing of it is in effect then
+ * Writes the lines in which a pulled roster differs from the previous pull; a line that another writer has changed since
+ * stays. Reports a line that names no device of the company; it takes effect once the device exists. @throws ApiRefusal if a
+ * put of the roster would be refused; then nothing of it takes effect
  */
 export async function takeRoster(
   bytes: Buffer,
@@ -84,7 +84,10 @@ async function planPull({ body, pull, roster, before }: Pulled) {
   return { ...effect, ...countLines(known, fields), rows: taken, rejected, lines, fields, isChanged }
 }
 
-/** Servers name the type of such a file in many ways, so what it begins with decides. @throws ApiRefusal for a page */
+/**
+ * Returns the type of a body by its first bytes, since servers declare such files in many ways. @throws ApiRefusal for a web
+ * page
+ */
 function typeOf(bytes: Buffer): string {
   const first = bytes
     .toString('utf8', 0, LOOKED_AT)
@@ -96,5 +99,5 @@ function typeOf(bytes: Buffer): string {
 }
 
 const LOOKED_AT = 1000
-/** A pulled roster has no interval of its own. */
+/** A pulled roster is not limited to an interval. */
 const ALWAYS = { from: 0, until: Infinity }

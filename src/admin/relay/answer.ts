@@ -11,20 +11,23 @@ export interface RelayedRequest {
   readonly token: string
 }
 
-/** Answers with the tracking API's answer, byte for byte except for the token; or 502, 503, 504 with the reason for no answer. */
+/**
+ * Sends the tracking API's answer, unchanged byte for byte except for the token; or 502, 503 or 504 with the reason why there
+ * is none.
+ */
 export function answerWith(reply: FastifyReply, outcome: Reply | Failure, request: RelayedRequest): FastifyReply {
   if ('fault' in outcome) return explain(reply, outcome, request)
   if (outcome.status > MAX_STATUS) return explain(reply, { fault: 'malformed' }, request)
   const { status, headers, chunks } = withoutToken(outcome, request.token)
   reply.code(status).headers(endToEnd(headers, (name) => PASSED_ON.test(name)))
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  // A stream: to a Buffer, fastify would give another content type where it does not know the one that there is.
+  // Sent as a stream: for a Buffer, fastify would set a content type if the answer has none.
   return length === 0 ? reply.send() : reply.header('content-length', length).send(Readable.from(chunks))
 }
 
 /**
- * The caller's headers for the tracking API: content and its negotiation, but nothing about the caller or the connection. The
- * answer must not be encoded: windows are joined, and the token is looked for in errors.
+ * Returns the headers of the caller for the tracking API: content and its negotiation, but nothing about the caller or the
+ * connection. The answer must not be encoded, because windows are joined and errors are searched for the token.
  */
 export function forwardedHeaders(headers: Reply['headers'], hasBody: boolean): Record<string, string | string[]> {
   return endToEnd(headers, (name) => FORWARDED.test(name) && (hasBody || !name.startsWith('content-')))
@@ -38,8 +41,8 @@ function endToEnd(headers: Reply['headers'], isKept: (name: string) => boolean):
 }
 
 /**
- * Masks the token if the tracking API quotes it: in all headers, and in the body of an error. An error body that is
- * encoded is left out. The body of a success is data and stays as it is.
+ * Masks the token if the tracking API quotes it: in all headers, and in the body of an error. Leaves out an encoded error
+ * body. The body of a success is data and stays unchanged.
  */
 function withoutToken(reply: Reply, token: string): Reply {
   const mask = (text: string) => masked(text, token)
@@ -92,6 +95,6 @@ const MAX_STATUS = 599
 const FORWARDED =
   /^(?!content-length$|accept-encoding$)(?:(?:accept|content|if)-.+|accept|range|user-agent|x-request-id|traceparent|tracestate)$/
 
-/** What describes the content. A browser would take other headers as said by the admin port: cookies, rules, caching. */
+/** Headers about the content. A browser would apply other headers, such as cookies, policies and caching, to the admin port. */
 const PASSED_ON =
   /^(?!content-length$|content-security-policy|x-content-type-options$)(?:(?:content|x)-.+|accept-ranges|allow|date|etag|last-modified|link|location|retry-after|server|vary|via|warning)$/

@@ -15,11 +15,11 @@ import type { Scope } from '../scope.ts'
 import { answerWith, forwardedHeaders } from './answer.ts'
 
 export interface RelaySources {
-  /** What asks the API of a company. */
+  /** Returns the client for the tracking API of a company. */
   readonly tracking: (company_id: string) => TrackingClient
   readonly companies: () => readonly Company[]
   readonly tokens: TokenRefusals
-  /** Aborts the requests in flight: their callers get a 502 that says so. */
+  /** Aborts the requests in flight; their callers get a 502 with this reason. */
   readonly closing: AbortSignal
   /** Most bytes of all answers that are not sent yet; default: 256 MiB. */
   readonly heldBytes?: number
@@ -43,7 +43,7 @@ export function relayOperations(sources: RelaySources): Operation[] {
     async handle(request, reply, scope) {
       companyOf(companies(), request, scope)
       const input = await readInput(operation, request)
-      // The company may have another API, and another token, since the request has begun.
+      // The API and the token of the company may have changed during the request.
       const company = companyOf(companies(), request, scope)
       const oauthToken = company.oauth_token
       const api = tracking(company.company_id)
@@ -54,7 +54,7 @@ export function relayOperations(sources: RelaySources): Operation[] {
       const outcome = await hold(reply, input.body?.length ?? 0, (take) =>
         ask(api, { operation, oauthToken, headers, take, signal, ...input }),
       )
-      // What something else answers says nothing about the token.
+      // An answer from another server than the tracking API says nothing about the token.
       if (!('fault' in outcome) && !isForeign(outcome)) tokens.answered(company, outcome.status)
       return answerWith(reply, outcome, { baseUrl: api.baseUrl, operation, token: oauthToken })
     },
@@ -63,7 +63,7 @@ export function relayOperations(sources: RelaySources): Operation[] {
 
 type RelayedName = OperationRequest['operation']
 
-/** The company in the path. @throws ApiRefusal 422 where it is no id, 404 where it is not configured, 403 without a token */
+/** Returns the company in the path. @throws ApiRefusal 422 if it is no id, 404 if it is not configured, 403 if it has no token */
 function companyOf(
   companies: readonly Company[],
   { params }: FastifyRequest,
@@ -79,8 +79,8 @@ function companyOf(
 }
 
 /**
- * Checks the input as the tracking API would; the body stays as it came. The interval of positions may be longer than that API
- * accepts. @throws ApiRefusal
+ * Checks the input as the tracking API would; leaves the body unchanged. The interval of positions may be longer than that
+ * API accepts. @throws ApiRefusal
  */
 async function readInput(name: RelayedName, request: FastifyRequest) {
   const operation: TrackingOperation = OPERATIONS[name]
@@ -111,7 +111,7 @@ type Asked = Required<Pick<OperationRequest, 'headers'>> & OperationRequest & { 
 
 function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise<Reply | Failure> {
   if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, request)
-  // Answers that are joined must be complete.
+  // Answers that will be joined must be complete.
   const asked = Object.entries(request.headers).filter(([name]) => !/^(?:range|if-.*)$/.test(name))
   const headers = Object.fromEntries(asked)
   return readWindows(interval, ({ from, to }, maxBytes) =>
@@ -120,9 +120,9 @@ function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise
 }
 
 /**
- * Limits the memory of all answers that are not sent yet. The function runs `work`, which takes the bytes of its answer, and
- * holds them until the answer is sent or its reader has gone. The fault is `no_room` where there is no memory for the usual
- * answer to a request with a body of that length.
+ * Limits the memory of all unsent answers. The returned function runs `work`, which reserves the bytes of its answer until
+ * the answer is sent or its reader is gone. The fault is `no_room` if there is no memory for the usual answer to a request
+ * with a body of that length.
  */
 function limitMemory(maxBytes: number) {
   let total = 0
@@ -153,7 +153,7 @@ const USUAL_BYTES = 64 * 1024
 
 type TokenRefusals = ReturnType<typeof tokenRefusals>
 
-/** Knows the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
+/** Keeps the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
 export function tokenRefusals(companies: () => readonly Company[]) {
   const refusedTokens = new Map<string, string | undefined>()
   return {
@@ -163,7 +163,7 @@ export function tokenRefusals(companies: () => readonly Company[]) {
       if (isAccepted && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
       if (status === 401) refusedTokens.set(company_id, oauth_token)
     },
-    /** Ids of the companies whose present token was refused, and not accepted since. */
+    /** Returns the ids of companies whose present token was refused, and not accepted since. */
     refused(): string[] {
       return companies()
         .filter(({ company_id, oauth_token }) => oauth_token && refusedTokens.get(company_id) === oauth_token)

@@ -63,7 +63,7 @@ export function putResult(
   return { writer, kind: 'put', company_id, list, at: Date.now(), ...counts, rejected, warnings }
 }
 
-/** A route that a device loses; its bounds are left out where it has none. */
+/** A route that a device loses; without bounds if it has none. */
 export function takenJson({ device: { id, name }, route_id, from, until }: TakenRoute): TakenRouteJson {
   return { device: id, name, route_id, from_at: instant(from * 1000), until_at: instant(until * 1000) }
 }
@@ -85,7 +85,7 @@ async function overlapsIn(rows: readonly RouteRow[], roster: Roster): Promise<Ro
   return warnings
 }
 
-/** Lines by which two devices are on one route at the same time, each route once. */
+/** Returns the lines that put two devices on one route at the same time, one for each route. */
 async function sharedBy({ rows, after, devices }: Omit<RosterPlan, 'lines'>): Promise<RosterRemark[]> {
   const lines = new Map<string, number>()
   for (const { device, route_id, line } of rows)
@@ -123,7 +123,7 @@ export async function changesOf({ changing, before, after }: RosterStep): Promis
   return changes
 }
 
-/** What an entry was and will be, where that differs; undefined: there is none. */
+/** Returns an entry before and after a change, where the two differ; undefined: there is no entry. */
 export function entryChange(
   before: Device | undefined,
   after: Device | undefined,
@@ -137,7 +137,7 @@ export function entryChange(
   }
 }
 
-/** What an entry has otherwise than another one. */
+/** Returns the fields in which an entry differs from another one. */
 function cellsBeside(of: Device, other: Device | undefined) {
   return Object.fromEntries(ENTRY_KEYS.flatMap((key) => (of[key] === other?.[key] ? [] : [[key, of[key]]])))
 }

@@ -8,17 +8,17 @@ import { csvText, entryRows, isObject, jsonEntries, MAX_COLUMNS, utf8Text } from
 
 export interface RosterBody {
   readonly file: RouteFile
-  /** The line, from 1, where something of the file is; in JSON, which entry. */
+  /** Returns the line, from 1, of a position in the file; for JSON, the number of the entry. */
   readonly lineAt: (at: number) => number
   /** Columns that are not read. */
   readonly aside: readonly Mistake[]
 }
 
 /**
- * Reads a roster: CSV as routes.csv has it, an .xlsx spreadsheet with such a sheet, or a JSON array of objects with its
- * columns, also as `GET /admin/routes` returns them. A column that routes.csv does not have is refused, as a warning of it
- * would be read too late, unless all of its columns are there and it is similar to none of them.
- * @throws ApiRefusal 422 if nothing of it can be used, 415 for another content type
+ * Reads a roster: CSV with the columns of routes.csv, an .xlsx spreadsheet with such a sheet, or a JSON array of objects with
+ * these columns, also as `GET /admin/routes` returns them. Refuses an unknown column, because a warning about it would come
+ * too late, unless all known columns are present and the unknown name resembles none of them. @throws ApiRefusal 422 if
+ * nothing of it can be used, 415 for another content type
  */
 export async function readRosterBody(bytes: Buffer, contentType = 'text/csv', zone: string): Promise<RosterBody> {
   if (bytes.toString().trim() === '') throw new ApiRefusal(422, 'the body is empty: send a roster, a header at least')
@@ -56,7 +56,7 @@ async function readText(text: string, zone: string): Promise<RosterBody> {
   }
 }
 
-/** The columns beside those of a roster; none if one of those may be meant by them. */
+/** Returns the columns that do not belong to a roster; none if one of them may be a misspelt roster column. */
 function asideIn(names: readonly string[]): string[] {
   const columns = knownColumns(names)
   const isThere = (column: string) => columns.includes(column)

@@ -9,8 +9,8 @@ import { onceText, type RosterSources } from './routes.ts'
 import { refuseCompany } from './writes.ts'
 
 /**
- * `POST /admin/roster/redeliver`: has what files and pulled rosters replaced delivered once more where it belongs (the finding
- * `redelivery_offered`); `DELETE`: leaves it as it is.
+ * `POST /admin/roster/redeliver`: redelivers past fixes to the routes that files and pulled rosters have changed (finding
+ * `redelivery_offered`). `DELETE`: drops the offer.
  */
 export function offerOperations({ live, redis }: RosterSources): Operation[] {
   const taking =

@@ -70,7 +70,7 @@ async function takeRows(roster: Roster, put: RosterPut) {
   const misplaced = rows
     .filter((row) => !isWithin(row, put))
     .map(({ at, device }): Mistake => ({ at, device, ...MISPLACED }))
-  // The message says nothing about devices of other companies: the answer is stored, and shown to everybody of this
+  // The message contains nothing about devices of other companies: the answer is stored, and shown to everybody of this
   // company.
   const mistakes = await unresolved(rows, roster, ({ company_id }) => company_id === put.company_id)
   const leftOut = new Set([...misplaced, ...mistakes].map(({ at }) => at))

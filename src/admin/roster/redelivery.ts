@@ -5,7 +5,7 @@ import { say } from '../../texts/text.ts'
 import { instant, laneIds } from '../json.ts'
 import type { RedeliverJson } from '../schemas/roster.ts'
 
-/** What a change to the roster answers of what was delivered otherwise; nothing where it concerns no past that is kept. */
+/** Returns what a change of the roster means for delivered fixes; nothing if it concerns no kept past. */
 export function redeliverJson(redelivery: Redelivery | undefined): { redeliver?: WithTexts<RedeliverJson> } {
   if (!redelivery) return {}
   const { moves, interval, keptSince } = redelivery
@@ -42,7 +42,7 @@ function fixesOf({ moves }: Redelivery): number {
   return moves.reduce((sum, { fixes }) => sum + fixes, 0)
 }
 
-/** For the audit: how many, of which devices, from where to where. */
+/** For the audit log: the number of fixes, the devices, the old and the new route. */
 export function redeliveryAudit(redelivery: Redelivery) {
   const named = redelivery.moves.slice(0, MOST_IN_AUDIT)
   const moves = named.map(({ device: { id }, fixes, from, to }) => `${id}: ${fixes} from ${from} to ${to}`)

@@ -149,7 +149,7 @@ const UndoQuery = z.object({
   redeliver: Flag,
 })
 
-/** @throws ApiRefusal 404 for a put that is not kept, 409 where another one is to be taken back before it */
+/** @throws ApiRefusal 404 if the put is not kept, 409 if another put must be undone first */
 async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) {
   const results = seenResults(await readResults(redis), scope)
   const put = results.find((result) => result.put === id)
@@ -176,7 +176,7 @@ async function planUndo(roster: Roster, { put = '', company_id = '' }: RosterRes
   const write = { devices: entries, assignments }
   const asked = { ...replaced, company_id, now: Date.now() }
   const { after, changing, devices, loss, takes, withoutRoute } = await effectOnDevices(write, roster, asked)
-  // A line that the put has written again as it was does not change.
+  // A line that the put wrote unchanged does not count as changed.
   const written = assignments.flatMap(([field, line]) => (line && !roster.assignment(field) ? [field] : []))
   const dropped = assignments.flatMap(([field, line]) => (!line && roster.assignment(field) ? [field] : []))
   const routes = new Set(written.flatMap((field) => after.assignment(field)?.route_id ?? []))

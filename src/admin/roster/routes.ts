@@ -26,9 +26,9 @@ export interface RosterSources {
 }
 
 /**
- * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then; with `from` and `until`,
- * those that hold at some time in between; `device`: of this id alone.
- * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
+ * `GET /admin/routes`: the lines in effect, from files and from this port. `at`: only those that decide at this time; `from`,
+ * `until`: only those that hold at some time in between; `device`: only those of this id. `PUT /admin/routes`: replaces a
+ * company's lines that begin in an interval.
  */
 export function routeOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
   const list: Operation['handle'] = async ({ query }, _reply, scope) => {
@@ -143,7 +143,7 @@ const PutLineJson = z.object({
 /** The lines of a put, or what `GET /admin/routes` answers. */
 const PutLinesJson = z.union([z.array(PutLineJson), z.object({ results: z.array(PutLineJson) })])
 
-/** A query parameter that has to be present exactly once; `meaning` says in the error what it is for. */
+/** Returns the schema of a query parameter that must occur exactly once; `meaning`: its purpose, for the error. */
 export function onceText(meaning: string) {
   return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
 }

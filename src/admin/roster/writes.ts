@@ -25,7 +25,7 @@ export interface RosterInEffect {
   catchUp(): Promise<void>
 }
 
-/** What a change writes to the roster, if anything. */
+/** What a change writes to the roster, if it writes anything. */
 type Planned = Partial<Readonly<Record<'write', RosterWrite>>>
 type Planner<Plan extends Planned> = (roster: Roster) => Promise<Plan>
 
@@ -50,10 +50,9 @@ export function rosterWrites({ redis, live }: { redis: Store; live: RosterInEffe
   }
 
   /**
-   * Writes what `plan` answers, in one step. Where another process has written since `plan` saw the roster, it is asked again.
-   * Resolves once the write is in effect in this process, and at every gateway that answers in time, with the version that it
-   * made; without one where there was nothing to write.
-   * @throws ApiRefusal 504 where others write all the time
+   * Writes the result of `plan` in one step. Calls `plan` again if another process has written in between. Resolves once the
+   * write is in effect in this process and at every gateway that answers in time, with the version of the write; without a
+   * version if there was nothing to write. @throws ApiRefusal 504 if other processes write all the time
    */
   return async <Plan extends Planned>(plan: Planner<Plan>): Promise<Plan & { readonly version?: number }> => {
     const planned = await inTurn(() => write(plan))
@@ -68,7 +67,10 @@ export function rosterWrites({ redis, live }: { redis: Store; live: RosterInEffe
 const LOOK_MS = 20
 const MOST_TRIES = 10
 
-/** A company and an interval, as a query names them; the interval in unix seconds. @throws ApiRefusal 404 for a company that is unknown or not seen, 422 for what is no interval */
+/**
+ * Returns the company and the interval of a query; the interval in unix seconds. @throws ApiRefusal 404 for a company that is
+ * unknown or not seen, 422 for an invalid interval
+ */
 export function intervalOf(
   live: RosterInEffect,
   { company_id, ...bounds }: Readonly<Record<'company_id' | 'from' | 'until', string>>,
@@ -91,7 +93,7 @@ export function refuseCompany(live: Pick<RosterInEffect, 'companies'>, company_i
 export function instantIn({ config }: Pick<RosterInEffect, 'config'>, path: string, text: string): number {
   if (text === 'now') return Math.floor(Date.now() / 1000)
   const times = timesIn(config.time_zone)
-  // What a `+` in a query stands for.
+  // In a query, `+` stands for a space.
   const seconds = times.instant(text.replace(/ (?=\d\d:?\d\d$)/, '+')) ?? times.instant(text) ?? times.day(text)?.from
   if (seconds === undefined) throw refuseFields(422, [{ path, message: TIME_EXPECTED }])
   return seconds

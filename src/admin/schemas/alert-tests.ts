@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /**
- * What became of a test that was sent to each receiver of alerts; `ok`: all took it. `receiver`: its key in gateway.yaml and its
+ * Result of a test for each receiver of alerts; `ok`: all receivers accepted it. `receiver`: its key in gateway.yaml and its
  * host.
  */
 export const AlertTestsJson = z.object({

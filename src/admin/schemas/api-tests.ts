@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** What was tested of each company; `ok`: no step failed. */
+/** Results of the tests of each company; `ok`: no step failed. */
 export const ApiTestsJson = z.object({
   ok: z.boolean(),
   results: z.array(

@@ -13,7 +13,7 @@ export const ArrivalJson = z.object({
   device: z.string().optional(),
   /** Its fixes are held since they came without what its entry asks for. */
   configured: z.literal(true).optional(),
-  /** For tokens with the role `operate`; events have none. */
+  /** Only for tokens with the role `operate`; never in events. */
   bytes: z.string().optional(),
   position: z.object({ at: Instant, lat: z.number(), lon: z.number() }).optional(),
   waiting: Count,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Instant } from './parts.ts'
 
-/** A request for a change, as it is kept. */
+/** A request for a change, as stored. */
 const AuditEntry = z.object({
   /** The place of the token, never the token; of a person `oidc:` and their name. */
   token: z.string(),
@@ -13,9 +13,9 @@ const AuditEntry = z.object({
   path: z.string(),
   operation: z.string(),
   status: z.int(),
-  /** The companies that the request was about; absent if it was about none, or about several. */
+  /** The companies of the request; absent if it concerns none or several. */
   companies: z.array(z.string()).optional(),
-  /** What the operation says it changed: `{ added: 3 }`. */
+  /** What the operation reports as changed, such as `{ added: 3 }`. */
   summary: z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).optional(),
 })
 export type AuditEntry = z.infer<typeof AuditEntry>

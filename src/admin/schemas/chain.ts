@@ -13,10 +13,10 @@ const ChainLinkJson = z.object({
 })
 export type ChainLinkJson = z.infer<typeof ChainLinkJson>
 
-/** The seven links of a device, and what they come to. */
+/** The seven links of a device, and the conclusion from them. */
 export const ChainJson = z.object({
   device: DeviceRowJson,
-  /** Where the device is and what is broken first, in one sentence; each time in it has its UTC offset. */
+  /** One sentence: where the device is, and the first broken link; each time in it has its UTC offset. */
   sentence: z.string(),
   broken: LinkName.nullable(),
   links: z.array(ChainLinkJson),

@@ -13,20 +13,21 @@ const DayGapJson = SpanJson.extend({
 })
 
 /**
- * What became of a courier on a route on a local day. `planned_min` is `covered_min` and all of `by_reason`: the minutes of the plan
- * that have begun. Fixes, delays and `redelivered` are of what was delivered to this courier and route, by the time of the fix.
+ * Figures of a courier on a route for a local day. `planned_min`: the planned minutes that have begun, the sum of
+ * `covered_min` and all of `by_reason`. Fixes, delays and `redelivered` count what was delivered to this courier and route,
+ * by the time of the fix.
  */
 export const DaySheetJson = LaneIds.extend({
   day: z.iso.date(),
   /** Ids of the devices that the roster has on the route. */
   devices: z.array(z.string()),
-  /** Within the day; of today also what has not begun. */
+  /** Within the day; for today also times to come. */
   planned: z.array(SpanJson),
   ...each(Count, 'planned_min', 'covered_min'),
-  /** `covered_min / planned_min`; null while nothing is planned that has begun. */
+  /** `covered_min / planned_min`; null while no planned time has begun. */
   share: z.number().min(0).max(1).nullable(),
   first_fix_at: Instant.nullable(),
-  /** From the first planned time to the first covered minute; null if the plan names no beginning on this day, or none is covered. */
+  /** From the first planned time to the first covered minute; null if no planned time begins on this day, or none is covered. */
   start_delay_min: Count.nullable(),
   last_fix_at: Instant.nullable(),
   ...each(Count, 'fixes', 'late_fixes'),

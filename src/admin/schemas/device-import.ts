@@ -11,8 +11,8 @@ const ColumnJson = z.object({
 export type ColumnJson = z.infer<typeof ColumnJson>
 
 /**
- * A line that is left out until somebody accepts an id for it. `device`: as the line has it; `id`: what is taken if the line is
- * accepted as it is; `suggestions`: devices that may be meant.
+ * A line that is skipped until an id is accepted for it. `device`: as written in the line; `id`: used if the line is accepted
+ * unchanged; `suggestions`: devices that it may mean.
  */
 const DoubtJson = LineRemark.extend({
   ...each(z.string().optional(), 'id', 'name'),
@@ -21,8 +21,8 @@ const DoubtJson = LineRemark.extend({
 export type DoubtJson = z.infer<typeof DoubtJson>
 
 /**
- * What the put of a list of vans changes. `put`: its id, by which it can be taken back. `takes`: the routes of devices that have
- * none afterwards. `changes`, in a dry run: the first 1,000 entries that differ. `devices`: how many devices the company has.
+ * What the put of a list of vans changes. `put`: its id, by which it can be undone. `takes`: routes of devices that have none
+ * afterwards. `changes`, in a dry run: the first 1,000 entries that differ. `devices`: number of devices of the company.
  */
 export const DevicesPutJson = z.object({
   ...each(Count, 'added', 'changed', 'unchanged'),

@@ -22,7 +22,7 @@ const FixJson = z.object({
   ...each(z.number().optional(), 'lat', 'lon', 'altitude', 'speed', 'heading', 'accuracy', 'hdop', 'satellites'),
 })
 
-/** What a tracker says beside its position; its alarms are those of protocols/kit/said.ts. */
+/** Values that a tracker sends beside its position; the alarms are those of protocols/kit/said.ts. */
 const SaidJson = z
   .object({
     ...each(z.boolean(), 'ignition', 'moving', 'charging'),
@@ -61,8 +61,9 @@ export const WatchJson = z.object({ until_at: Instant })
 export type WatchJson = z.infer<typeof WatchJson>
 
 /**
- * What a device carries on the air, with an estimate of the headers below it: of `day`, its last full one, as if each were like that; on
- * the first day, of what has passed. `bytes_per_month`: of 30 days; `connects_anew`: it opens a connection for each fix.
+ * Data volume of a device, with an estimate of the headers of lower layers. It is computed as if each day were like `day`,
+ * its last full one; on the first day, like the part that has passed. `bytes_per_month`: of 30 days; `connects_anew`: opens a
+ * connection for each fix.
  */
 export const AirJson = z.object({
   ...each(Count, 'bytes_per_month', 'connections_per_day', 'fixes_per_day'),
@@ -79,7 +80,7 @@ const EventJson = z.object({
 })
 export type EventJson = z.infer<typeof EventJson>
 
-/** What a list says of a device, and what `DeviceJson` says too. */
+/** Fields of a device that both lists and `DeviceJson` have. */
 const DeviceHead = z.object({
   id: z.string(),
   configured: z.boolean(),
@@ -88,7 +89,7 @@ const DeviceHead = z.object({
   last_heard: ContactJson.optional(),
 })
 
-/** `mapped`: has a lane now; `no_route`: is configured and has none; `unmapped`: is not configured. */
+/** `mapped`: has a lane now; `no_route`: is configured and has no lane; `unmapped`: is not configured. */
 export const DeviceMapping = z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route')
 export type DeviceMapping = z.infer<typeof DeviceMapping>
 
@@ -97,8 +98,8 @@ export const DeviceCondition = z.enum(CONDITIONS, `expected ${CONDITIONS.join(',
 const said = <Value extends z.ZodType>(value: Value) => z.object({ value, since_at: Instant })
 
 /**
- * What a tracker said last beside its positions. `since_at`: when it became this value; of a measured value, when it was said.
- * `alarms`: the last one of each kind, the latest first.
+ * The last values that a tracker sent beside its positions. `since_at`: when it took this value; for a measured value, when
+ * it was sent. `alarms`: the last one of each kind, latest first.
  */
 const LastSaidJson = z
   .object({
@@ -110,7 +111,7 @@ const LastSaidJson = z
   .partial()
 export type LastSaidJson = z.infer<typeof LastSaidJson>
 
-/** What the last messages of a device say: see src/diagnose/README.md. */
+/** What the latest messages of a device show: see src/diagnose/README.md. */
 const SeenNow = z.object({
   condition: DeviceCondition,
   /** The position of the last stored fix; m/s, degrees, m. */
@@ -122,7 +123,10 @@ const SeenNow = z.object({
   said: LastSaidJson.optional(),
   /** Codes. */
   findings: z.array(z.string()),
-  /** The worst of what is wrong with this device, in the words of a dispatcher. `never`: nothing of it was accepted so far; `unproven`: it lacks what its entry asks for. */
+  /**
+   * The worst trouble of this device, in a dispatcher's words. `never`: no message of it was accepted yet; `unproven`: it
+   * lacks the proof that its entry demands.
+   */
   problem: z
     .object({
       code: z.string(),
@@ -149,7 +153,10 @@ export const DeviceJson = DeviceHead.extend({
   ...each(z.boolean().optional(), 'secret', 'previous_secret'),
   protocol: z.string().optional(),
   ...each(z.array(z.string()).optional(), 'transports', 'networks', 'client_certificate'),
-  /** On a listener with an old server: `off`: we answer the device; `feed`: the old server gets its bytes all the same. */
+  /**
+   * On a listener with an old server. `off`: waybridge answers the device; `feed`: waybridge answers, and the old server
+   * still gets the bytes.
+   */
   trial: z.enum(['on', 'off']).optional(),
   feed: z.boolean().optional(),
   file_entry: z.string().optional(),

@@ -6,7 +6,7 @@ const SpanJson = z.object({ from_at: Instant, until_at: Instant })
 const DayJson = SpanJson.extend({
   date: z.iso.date(),
   fixes: Count,
-  /** How many of these fixes came more than five minutes after their time. */
+  /** Number of these fixes that arrived more than five minutes after their time. */
   late: Count,
   connected: z.array(SpanJson),
   gaps: z.array(SpanJson.extend({ reason: z.enum(GAP_REASONS), message: z.string() })),

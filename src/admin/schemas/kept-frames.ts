@@ -2,10 +2,9 @@ import * as z from 'zod'
 import { Count, each, Instant } from './parts.ts'
 
 /**
- * A frame that was not understood, as it is kept. `reason`: why it is not understood; `read`: what the decoder has read of it; `text` or
- * `hex`: its first 1,024 bytes; `opening`: how many frames of the beginning of its conversation are kept with it. `content`, where it is
- * asked for: all of them in base64, the places that were read, and the other devices of
- * a relay's frame.
+ * A stored frame that was not understood. `reason`: why not; `read`: the part that the decoder could read; `text` or `hex`:
+ * its first 1,024 bytes; `opening`: number of earlier frames of the conversation that are stored with it. `content`, on
+ * request: all bytes in base64, the offsets that were read, and the other devices of a relay's frame.
  */
 export const KeptFrameJson = z.object({
   id: z.string(),

@@ -18,7 +18,7 @@ export const LaneJson = LaneIds.extend({
 })
 export type LaneJson = z.infer<typeof LaneJson>
 
-/** A lane's parked positions: why it is parked whole, and what was refused, by answer. */
+/** Parked positions of a lane: why the whole lane is parked, and single refusals by answer. */
 export const ParkedLaneJson = LaneIds.extend({
   fixes: Count,
   parked: ParkedJson.extend({ next_try_at: Instant.optional() }).optional(),
@@ -26,7 +26,10 @@ export const ParkedLaneJson = LaneIds.extend({
 })
 export type ParkedLaneJson = z.infer<typeof ParkedLaneJson>
 
-/** Positions of a device that the receiver of a copy refused with the same answer; status 0: tried often without a refusal, while others got through. */
+/**
+ * Positions of a device that the receiver of a copy refused with the same answer. Status 0: many tries without an answer,
+ * while other positions were accepted.
+ */
 export const ParkedCopyJson = z.object({
   ...each(z.string(), 'company_id', 'device', 'message'),
   status: z.int(),

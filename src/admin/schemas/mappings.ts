@@ -15,8 +15,8 @@ export const MappingJson = z.object({
 export type MappingJson = z.infer<typeof MappingJson>
 
 /**
- * JSON of one kind that nobody understood. `sample`: the latest, for tokens with the role `operate`. `proposal`: a mapping that may
- * fit, and its keys whose value the JSON does not tell.
+ * JSON of one kind that no mapping fits. `sample`: the latest one, only for tokens with the role `operate`. `proposal`: a
+ * mapping that may fit, and the keys whose values the JSON does not settle.
  */
 export const UnreadJson = z.object({
   kind: z.string(),
@@ -29,7 +29,7 @@ export const UnreadJson = z.object({
 })
 export type UnreadJson = z.infer<typeof UnreadJson>
 
-/** What a mapping reads of the kept payloads: of how many it finds a position, and of the latest what it reads. */
+/** What a mapping reads from the kept payloads: in how many it finds a position, and what it reads from the latest. */
 export const TriedJson = z.object({
   payloads: Count,
   understood: Count,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Instant } from './parts.ts'
 
-/** A read of positions, as it is kept: of a device, else of a route, else of all that the companies have. */
+/** A stored read of positions: of a device, else of a route, else of all devices of the companies. */
 const PositionRead = z.object({
   /** As in the audit log. */
   token: z.string(),
@@ -9,7 +9,7 @@ const PositionRead = z.object({
   operation: z.string(),
   device: z.string().optional(),
   route_id: z.string().optional(),
-  /** Absent: of all companies, and of devices that belong to none. */
+  /** Absent: all companies, and devices that belong to none. */
   companies: z.array(z.string()).optional(),
 })
 export type PositionRead = z.infer<typeof PositionRead>

@@ -9,7 +9,7 @@ export type RouteJson = z.infer<typeof RouteJson>
 export const LineRemark = z.object({ line: z.int(), device: z.string().optional(), message: z.string() })
 export type LineRemark = z.infer<typeof LineRemark>
 
-/** A route that a device loses; without bounds where its entry gives it the route for all times. */
+/** A route that a device loses; without bounds if its entry gives it the route for all times. */
 export const TakenRouteJson = z.object({
   device: z.string(),
   name: z.string().optional(),
@@ -28,7 +28,10 @@ export type VanChangeJson = z.infer<typeof VanChangeJson>
 
 const EntryCells = z.object({ ...each(z.string().optional(), 'name', 'courier_id', 'route_id', 'time_zone', 'model') })
 
-/** A device's entry before and after a change: what of it differs; without `before` it is added, without `after` removed. */
+/**
+ * The fields of a device's entry that differ before and after a change; without `before` it is added, without `after`
+ * removed.
+ */
 export const DeviceChangeJson = z.object({
   line: z.int().optional(),
   device: z.string(),
@@ -42,8 +45,8 @@ export type DeviceChangeJson = z.infer<typeof DeviceChangeJson>
 const RouteOfCourier = z.object(each(z.string(), 'route_id', 'courier_id'))
 
 /**
- * What was delivered of the times that a change concerns, to another route than it belongs to afterwards. `from`, `to`: where all of
- * it is from one route and to one. `moves`: the first 1,000, by device; `kept_since_at`: how far back delivered positions are kept.
+ * Delivered fixes of the concerned times that belong to another route after a change. `from`, `to`: if all come from one
+ * route and go to one. `moves`: the first 1,000, by device; `kept_since_at`: how far back delivered positions are kept.
  */
 export const RedeliverJson = z.object({
   fixes: Count,
@@ -66,10 +69,9 @@ export const RedeliveredJson = z.object({ redeliver: RedeliverJson.optional() })
 const LineCounts = each(Count, 'added', 'changed', 'removed')
 
 /**
- * What a put changes. `put`: its id, by which it can be taken back. `devices`: how many devices the company has.
- * `without_route`: the ids of those without a route. `takes`: the routes of devices that have none afterwards.
- * `changes`, in a dry run: the lines that differ, of the first 1,000 devices; `entries`, where a list of vans is taken back: the
- * first 1,000 entries that differ.
+ * What a put changes. `put`: its id, by which it can be undone. `devices`: number of devices of the company. `without_route`:
+ * ids of devices without a route. `takes`: routes of devices that have none afterwards. `changes`, in a dry run: the lines
+ * that differ, of the first 1,000 devices; `entries`, for the undo of a list of vans: the first 1,000 entries that differ.
  */
 export const RosterPutJson = z.object({
   ...LineCounts,
@@ -86,8 +88,9 @@ export const RosterPutJson = z.object({
 export type RosterPutJson = z.infer<typeof RosterPutJson>
 
 /**
- * What became of a file, a put or a pull; `by`: the token of a put; `list`: what was put, if no routes; `undone`: it was taken back.
- * `pulled_at`: when the server of a pull said last what is in effect. `failing`: since when, and why, that is not what it has now.
+ * Result of a file, a put or a pull. `by`: the name of the token; `list`: the kind of list, unless it is routes; `undone`: it
+ * was undone. `pulled_at`: when the server last confirmed the roster in effect. `failing`: since when, and why, the server's
+ * present roster is not in effect.
  */
 const WriterResultJson = z.object({
   writer: z.string(),
@@ -109,7 +112,7 @@ export type WriterResultJson = z.infer<typeof WriterResultJson>
 export const RosterResultsJson = z.object({ results: z.array(WriterResultJson) })
 export type RosterResultsJson = z.infer<typeof RosterResultsJson>
 
-/** What an assignment changes: `text` says it in one sentence. */
+/** What an assignment changes; `text`: the same in one sentence. */
 export const AssignedJson = z.object({
   put: z.string().optional(),
   ...each(Count, 'added', 'removed'),

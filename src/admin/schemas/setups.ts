@@ -1,9 +1,9 @@
 import * as z from 'zod'
 
 /**
- * How trackers of a protocol are pointed at this server. `ports`: where it is listened to; none: nowhere. `steps`: each an SMS to
- * the tracker, or a setting; `{host}`, `{port}`, `{apn}`, `{user}` and `{password}` (of the APN) are to be filled in, and what is in
- * <> besides. Without steps the vendor says how. `manual`: the document that says so.
+ * How to point trackers of a protocol at this server. `ports`: where the gateway listens for it; empty: nowhere. `steps`:
+ * each an SMS to the tracker, or a setting; the reader fills in `{host}`, `{port}`, `{apn}`, `{user}` and `{password}` (of
+ * the APN), and texts in <>. Without steps, the vendor's document describes it. `manual`: that document.
  */
 export const SetupJson = z.object({
   protocol: z.string(),

@@ -41,10 +41,10 @@ const CopyJson = z.object({
   /** Scheme and host of its receiver. */
   to: z.string(),
   format: z.string(),
-  /** `failing`: its receiver takes nothing now; `full`: the oldest of what waits is discarded. */
+  /** `failing`: the receiver accepts nothing now; `full`: the oldest waiting fixes are discarded. */
   state: z.enum(['up', 'failing', 'full']),
   ...each(Count, 'waiting', 'delivered', 'parked', 'discarded'),
-  /** Fixes that were sent on minus what became of them, while none moves: 0. */
+  /** Fixes that were forwarded, minus those with a known outcome; 0 while none moves. */
   difference: z.int(),
 })
 export type CopyJson = z.infer<typeof CopyJson>
@@ -82,13 +82,13 @@ export const StatusJson = z.object({
         /** `host:port`, also of a replica. */
         address: z.string(),
         shards: z.array(Count),
-        /** `lag_s`: since a replica confirmed something; `lag_bytes`: what it has not confirmed. */
+        /** `lag_s`: time since a replica's last confirmation; `lag_bytes`: what it has not confirmed. */
         replicas: z.array(z.object({ address: z.string(), state: z.string(), lag_s: Count, lag_bytes: Count })),
       }),
     ),
   ),
   links: z.array(LinkFiguresJson),
-  /** Other receivers of the same positions; absent where none is configured. */
+  /** Other receivers of the same positions; absent if none is configured. */
   copies: ofWhole(z.array(CopyJson)),
   custody: ofWhole(
     z.object({
@@ -96,12 +96,12 @@ export const StatusJson = z.object({
       difference: z.int(),
     }),
   ),
-  /** While a listener has an old server: what came by way of it, in an account of its own. */
+  /** Account of frames on listeners with an old server; absent if there is no such listener. */
   trial: ofWhole(TrialAccountJson),
   /** While a listener has an old server. */
   on_trial: z.literal(true).optional(),
   findings: z.array(FindingJson),
-  /** Configured devices by what they do. */
+  /** Number of configured devices in each condition. */
   vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),
   /** The time zone of times that are given without an offset. */
   time_zone: z.string(),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** What is known of the token of a request: its name and what it may do. The token itself is never answered. */
+/** The name and the permissions of the token of a request; never the token itself. */
 export const TokenJson = z.object({
   name: z.string(),
   role: z.enum(['read', 'operate']),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Count, each, Instant } from './parts.ts'
 
-/** Frames that came to a listener with an old server: those of which the copy is stored, or noted, and the others. */
+/** Frames that came to a listener with an old server: those whose copy is stored or noted, and the others. */
 export const TrialAccountJson = z.object(each(Count, 'seen', 'stored', 'missed'))
 
 /**
@@ -15,10 +15,13 @@ const TriedDeviceJson = z.object({
   ...each(z.string().optional(), 'name', 'company_id'),
   configured: z.boolean(),
   protocol: z.string(),
-  /** `not_understood`: of which nothing, or not all, could be read. */
+  /** `not_understood`: frames that could not be read, or only in part. */
   ...each(Count, 'frames', 'not_understood', 'positions', 'answers_equal', 'answers_different'),
   first_difference: DifferenceJson.optional(),
-  /** `off`: we answer the device from its next connection on; `feed`: the old server gets its bytes all the same. */
+  /**
+   * `off`: waybridge answers the device from its next connection on; `feed`: it answers, and the old server still gets the
+   * bytes.
+   */
   trial: z.enum(['on', 'off']),
   feed: z.boolean(),
 })

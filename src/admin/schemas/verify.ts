@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { Count, each, Instant, LaneIds } from './parts.ts'
 
-/** What is missing of a lane in the tracking API. `positions`: the first hundred of them. */
+/** Positions of a lane that are missing in the tracking API. `positions`: the first hundred. */
 const MissingLaneJson = LaneIds.extend({
   ...each(Instant, 'from_at', 'until_at'),
   missing: Count,
   positions: z.array(z.object({ at: Instant, ...each(z.number(), 'lat', 'lon') })),
 })
 
-/** Fixes of which it is not known whether the tracking API has them, and why. */
+/** Fixes that could not be compared with the tracking API, and why. */
 const UnknownFixesJson = z.object({
   company_id: z.string(),
   fixes: Count,
@@ -17,8 +17,8 @@ const UnknownFixesJson = z.object({
 })
 
 /**
- * What was compared of a day. `until_at`: later fixes are too new; `kept_since_at`: of earlier ones not all is kept; `stopped`: why the
- * rest was not compared; `next_page_token`: ask again with it for the rest.
+ * What was compared for a day. `until_at`: later fixes are too new; `kept_since_at`: earlier fixes are not all kept;
+ * `stopped`: why the comparison ended early; `next_page_token`: continues it.
  */
 export const VerifiedJson = z.object({
   day: z.string(),

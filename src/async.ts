@@ -12,9 +12,9 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
 }
 
 /**
- * Lets other work of the process run, at most once in 5 ms. A loop over all devices awaits it in each turn: otherwise
- * reading 100,000 devices delays every acknowledgement by seconds. Undefined: not now; to await that in each turn costs more
- * than to ask.
+ * Lets other work of the process run, at most once in 5 ms. A loop over all devices awaits it in each turn: otherwise reading
+ * 100,000 devices delays every acknowledgement by seconds. Undefined: not now; check for it, because awaiting undefined in
+ * each turn costs more.
  */
 export function yieldToEventLoop(): Promise<void> | undefined {
   return performance.now() - yieldedAt < SLICE_MS ? undefined : nextTurn()
@@ -39,8 +39,9 @@ export function inTurns(): <Result>(task: () => Promise<Result>) => Promise<Resu
 }
 
 /**
- * Runs jobs now and then once a second, side by side. A job that still runs is skipped; one that fails harms no other, and
- * `onFault` gets its error and its name. Without `onFault` an error ends the process. `stop` resolves once all jobs have ended.
+ * Runs jobs about once a second, concurrently. Skips a job that still runs. A job that fails does not affect others, and
+ * `onFault` gets its error and its name; without `onFault` the error ends the process. `stop` resolves once all jobs have
+ * ended.
  */
 export function everySecond(
   jobs: Readonly<Record<string, () => unknown>>,
@@ -74,8 +75,8 @@ function rethrow(error: unknown): never {
 }
 
 /**
- * Returns a function that runs a task for all who ask: never twice at the same time, and not again within `maxAgeMs` of its
- * end, which may depend on the result. After a failure the next one who asks runs it again.
+ * Returns a function that runs a task for all callers: never twice at the same time, and not again within `maxAgeMs` of its
+ * end, which may depend on the result. After a failure, the next caller runs it again.
  */
 export function shared<Result>(
   maxAgeMs: number | ((result: Result) => number),

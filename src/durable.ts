@@ -9,14 +9,14 @@ export interface KeptFile {
   readonly make: () => string
 }
 
-/** Replaces a file, for its owner alone; after a loss of power it holds the text or what it held before, never a part. */
+/** Replaces a file, readable only by its owner. After a loss of power it holds the new or the old text, never a part. */
 export async function writeDurably(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, text, { mode: 0o600 })
   await moveDurably(draft, file)
 }
 
-/** Moves a file or folder, whose own entries are put on disk; after a loss of power it is whole at one of the two places. */
+/** Moves a file, or a folder with its direct entries. After a loss of power it is complete at one of the two places. */
 export async function moveDurably(from: string, to: string): Promise<void> {
   await sync(from)
   await rename(from, to)
@@ -42,7 +42,7 @@ export async function keptText(
   return { text: await readFile(file, 'utf8'), is: 'kept' }
 }
 
-/** Makes a file, unless another process makes it meanwhile; returns whether this one did. */
+/** Creates a file, unless another process creates it at the same time. Returns whether this one did. */
 async function createDurably(file: string, text: string): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`
   try {

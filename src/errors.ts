@@ -1,4 +1,4 @@
-/** Something that the user can correct: the message is one sentence that says what to change; exit code 1. */
+/** An error that the user can correct: the message is one sentence that says what to change; exit code 1. */
 export class UserError extends Error {
   override name = 'UserError'
 }
@@ -24,7 +24,10 @@ export function explainError(error: unknown): unknown {
   return reason ? new UserError(`Cannot use ${path ?? 'the data folder'}: ${reason}.`) : error
 }
 
-/** Says what is wrong with an SQLite database and what to do (`otherwise`, if that is not known); undefined for other errors. */
+/**
+ * Returns what is wrong with an SQLite database and what to do (`otherwise`, if that is not known); undefined for other
+ * errors.
+ */
 export function databaseReason(error: unknown, otherwise: string): string | undefined {
   const { code, errcode = 0, message } = error as NodeJS.ErrnoException & { errcode?: number }
   if (code !== 'ERR_SQLITE_ERROR') return undefined

@@ -1,7 +1,8 @@
 /**
- * The text with `mask` in place of each occurrence of the secret, whether its characters are written plainly, percent-encoded,
- * escaped for JSON or HTML; the first two also when encoded several times. The text may be bytes read as latin1. A secret of
- * more than 500 characters is found by these, and ends at the next space, quotation mark or angle bracket.
+ * Returns the text with `mask` in place of each occurrence of the secret, whether its characters are plain, percent-encoded,
+ * or escaped for JSON or HTML; the first two also if encoded several times. The text may be bytes read as latin1. Of a secret
+ * with more than 500 characters, only these are searched for; it then ends at the next space, quotation mark or angle
+ * bracket.
  */
 export function masked(text: string, secret: string, mask: (found: string) => string = () => '***'): string {
   // No encoding is shorter than the secret itself: a short text needs no pattern.
@@ -10,8 +11,9 @@ export function masked(text: string, secret: string, mask: (found: string) => st
 }
 
 /**
- * The text with `mask` in place of what stands behind a word that names a secret: `token=…`, `"pwd": "…"`, `Authorization: …`,
- * `<password>…`. `isNumber`: it is a number, and JSON is broken if it does not stay one. Its bounds keep it in linear time.
+ * Returns the text with `mask` in place of the value after a word that names a secret: `token=…`, `"pwd": "…"`,
+ * `Authorization: …`, `<password>…`. `isNumber`: the value is a number, and must stay one to keep the JSON valid. All
+ * repetitions are bounded, so it runs in linear time.
  */
 export function maskedBehindNames(text: string, mask: (found: string, isNumber: boolean) => string): string {
   return text.replace(NAMED, (_, name: string, quote: string | undefined, quoted: string, plain: string) => {
@@ -22,9 +24,9 @@ export function maskedBehindNames(text: string, mask: (found: string, isNumber: 
 }
 
 /**
- * The words of a text (bytes read as latin1) that may be a secret: with and without signs that may be part of one, and as they are
- * before percent-encoding or JSON. Only the first 4 KB are looked at; a word has at most 256 characters, and there are at most a
- * few hundred.
+ * Returns the words of a text (bytes read as latin1) that may be a secret: with and without punctuation that may belong to
+ * one, and decoded from percent-encoding or JSON. Looks at the first 4 KB only; a word has at most 256 characters, and there
+ * are at most a few hundred.
  */
 export function wordsOf(latin1: string): ReadonlySet<string> {
   const text = Buffer.from(latin1.slice(0, LOOKED_AT), 'latin1').toString()
@@ -35,11 +37,11 @@ export function wordsOf(latin1: string): ReadonlySet<string> {
   for (const word of text.split(SPACES)) {
     for (const each of [word, decoded(word)]) {
       add(each)
-      // What a name, or a word before, is written in front of.
+      // Positions after a name, or after another word.
       for (const { index } of each.slice(0, MOST_CHARACTERS).matchAll(MARKS)) add(each.slice(index + 1))
       for (const part of each.split(MARKS)) add(part)
     }
-    // A length of one byte may be a character.
+    // A length of one byte may look like a character.
     if (word.charCodeAt(0) === word.length - 1) add(word.slice(1))
   }
   for (const [string] of text.matchAll(JSON_STRING)) add(unescaped(string))
@@ -75,8 +77,8 @@ function patternOf(secret: string): RegExp {
 }
 
 /**
- * A pattern for all encodings of one character. Repetitions are bounded and no two alternatives match the same text, so that a
- * page of backslashes, or of the secret's first half, takes linear time.
+ * Returns a pattern for all encodings of one character. Repetitions are bounded and no two alternatives match the same text,
+ * so that a page of backslashes, or of the secret's first half, takes linear time.
  */
 function encodingsOf(character: string): string {
   const code = character.codePointAt(0) ?? 0
@@ -116,7 +118,7 @@ const NAMED = new RegExp(
 )
 const NUMBER = /^-?\d[\d.eE+-]*$/
 const MASKED_NUMBER = /^-?[\d*][\d*.eE+-]*$/
-/** What is in no secret, or has other encodings there. */
+/** Characters that no secret contains, or that are encoded there. */
 // oxlint-disable-next-line no-control-regex
 const SPACES = /[\s,;&"'<>\0-\x1f\x7f\ufffd]+/
 const MARKS = /[:=#*$|(){}[\]/?@!]/g
@@ -124,11 +126,11 @@ const MARKS = /[:=#*$|(){}[\]/?@!]/g
 const JSON_STRING = /"(?:[^"\\]|\\[^]?)*(?:"|$)/g
 const LOOKED_AT = 4096
 const MOST_WORDS = 300
-/** Characters of a word behind each of which a secret may begin. */
+/** Characters of a word after each of which a secret may begin. */
 const MOST_CHARACTERS = 200
 /** `check` asks for more of a secret. */
 const SHORTEST = 4
-/** A digest of all of a long word takes too long, of which a frame may have many. */
+/** Longest word: digests of all parts of a long word take too long, and a frame may have many. */
 const LONGEST = 256
 const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 const patterns = new Map<string, RegExp>()

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The headers that sign what is posted to a receiver: `waybridge-signature` is `v1=` and the HMAC-SHA256 of `<timestamp>.<body>` in
- * hexadecimal digits; `waybridge-timestamp` is unix seconds. Without a secret the timestamp alone.
+ * Returns the headers that sign a POST to a receiver: `waybridge-signature` is `v1=` and the HMAC-SHA256 of
+ * `<timestamp>.<body>` in hexadecimal digits; `waybridge-timestamp` is unix seconds. Without a secret, only the timestamp.
  */
 export function signature(body: string, secret: string | undefined): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1000))

@@ -6,7 +6,7 @@ import product from '../package.json' with { type: 'json' }
 /** A package has the commit that it was built from in its package.json; a clone has it in its folder of git. */
 const { version, commit = commitOfClone() }: { readonly version: string; readonly commit?: string } = product
 
-/** The whole id of the commit that this program is of; undefined where only the version is known. */
+/** The full id of the commit of this program; undefined if only the version is known. */
 export const COMMIT = commit
 
 /** The version of this program, with the commit if that is known: `0.2.0-dev+1a2b3c4d5e6f`. */

@@ -12,8 +12,8 @@ export function hostPort({ host, port }: { readonly host: string; readonly port:
 }
 
 /**
- * The network of an address, for limits: its /24, for IPv6 its /56. An IPv4 address as IPv6 (`::ffff:192.0.2.1`) counts
- * as IPv4. A text that is not an address is a network of its own.
+ * Returns the network of an address, for limits: its /24, for IPv6 its /56. An IPv4 address written as IPv6
+ * (`::ffff:192.0.2.1`) counts as IPv4. A text that is not an address is a network of its own.
  */
 export function networkOf(address: string): string {
   const text = address.startsWith('::ffff:') ? address.slice(7) : address

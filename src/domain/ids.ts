@@ -1,7 +1,7 @@
 /** The most bytes that the id of a device has. */
 export const MAX_ID_BYTES = 64
 
-/** Whether a text is decimal digits and nothing else. */
+/** Returns whether a text consists of decimal digits only. */
 export function isDigits(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) < 0x30 || text.charCodeAt(at) > 0x39) return false
   return text !== ''
@@ -14,7 +14,7 @@ export function withoutZeros(digits: string): string {
   return at === 0 ? digits : digits.slice(at)
 }
 
-/** What two ids of one device have in common: digits without leading zeros; any other text itself. */
+/** Returns the common form of a device's ids: digits without leading zeros; any other text unchanged. */
 export function sameId(id: string): string {
   return isDigits(id) ? withoutZeros(id) : id
 }
@@ -42,7 +42,7 @@ function firstDifference(one: string, other: string): number {
   return at
 }
 
-/** Whether an id has 15 digits, of which the last is the check digit (Luhn). */
+/** Returns whether an id is an IMEI: 15 digits, the last one the check digit (Luhn). */
 export function isImei(id: string | undefined): boolean {
   if (id?.length !== IMEI_DIGITS || !isDigits(id)) return false
   const sum = Array.from(id, Number).reduce((all, digit, at) => {

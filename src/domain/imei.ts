@@ -2,9 +2,9 @@ import { say, type Text } from '../texts/text.ts'
 import { isDigits, isImei } from './ids.ts'
 import { isScientific } from './units.ts'
 
-/** What a cell of a spreadsheet says of the id of a device. */
+/** What a spreadsheet cell tells about the id of a device. */
 export interface IdReading {
-  /** The id; absent where the cell has none that could be used as it is. */
+  /** The id; absent if the cell has none that can be used unchanged. */
   readonly id?: string
   /** How the cell was changed: the id is certain. */
   readonly repaired?: Text
@@ -15,8 +15,8 @@ export interface IdReading {
 }
 
 /**
- * Reads the id of a device from a cell. An apostrophe, `="…"`, `.0`, and blanks and hyphens between digits are dropped.
- * 14 digits get their check digit. An IMEI that was rounded, or has a wrong check digit, is in doubt.
+ * Reads the id of a device from a cell. Drops an apostrophe, `="…"`, `.0`, and blanks and hyphens between digits. Adds the
+ * check digit to 14 digits. An IMEI that was rounded, or has a wrong check digit, is in doubt.
  */
 export function readDeviceId(cell: string): IdReading {
   const text = bareId(cell)

@@ -2,19 +2,22 @@
 export const LATE_MS = 300_000
 
 /**
- * Fixes in a row that are late by the same: by a number of quarter hours, since a time zone is not taken into account; or by
- * more than any time zone, since the clock of the device is wrong. Instants in ms UTC.
+ * Consecutive fixes that are late by the same time: by a number of quarter hours, because a time zone is not taken into
+ * account; or by more than any time zone, because the device's clock is wrong. Instants in ms UTC.
  */
 export interface Late {
   /** By how much, ms. */
   readonly ms: number
-  /** When the first and the last of them came. */
+  /** When the first and the last of them arrived. */
   readonly sinceAt: number
   readonly untilAt: number
   readonly fixes: number
-  /** The time of the last of them. */
+  /** The own time of the last of them. */
   readonly time: number
-  /** Whether they may have been kept since the device was heard before: sent at the pace at which they were made, they are late by the same, too. */
+  /**
+   * Whether they may have been stored by the device since it was last heard: if they are sent at the pace at which they were
+   * measured, they are late by the same time, too.
+   */
   readonly mayBeKept?: boolean
 }
 
@@ -25,7 +28,7 @@ interface TimedFix {
   readonly fixBeforeAt?: number
 }
 
-/** What is known of the clock of a device with its next fix; undefined: it is right, or a backlog comes. */
+/** Updates what is known of a device's clock with its next fix; undefined: the clock is right, or a backlog comes. */
 export function lateNow(late: Late | undefined, { at, time, fixBeforeAt = Infinity }: TimedFix): Late | undefined {
   if (late && time <= late.time) return time === late.time ? late : undefined
   const ms = differenceOf(late, at - time)
@@ -36,7 +39,7 @@ export function lateNow(late: Late | undefined, { at, time, fixBeforeAt = Infini
   return { ms, sinceAt: at, untilAt: at, fixes: 1, time, mayBeKept }
 }
 
-/** The difference that explains a delay; undefined: none does. A backlog is late by less with every fix. */
+/** Returns the difference that explains a delay; undefined: none does. The fixes of a backlog are less and less late. */
 function differenceOf(late: Late | undefined, ms: number): number | undefined {
   const quarters = Math.round(ms / QUARTER_MS)
   if (quarters > MOST_QUARTERS) return late && Math.abs(ms - late.ms) <= STEADY_MS ? late.ms : ms
@@ -44,7 +47,7 @@ function differenceOf(late: Late | undefined, ms: number): number | undefined {
   return isWhole ? quarters * QUARTER_MS : undefined
 }
 
-/** Whether these are enough fixes, for a while, to say that the clock of the device is behind. */
+/** Returns whether enough fixes over enough time show that the device's clock is behind. */
 export function isBehind(late: Late | undefined): late is Late {
   if (late === undefined || late.mayBeKept || late.fixes < LATE_FIXES) return false
   return late.untilAt - late.sinceAt >= (late.ms > MOST_QUARTERS * QUARTER_MS ? FAR_MS : BEHIND_FOR_MS)

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** A network in CIDR notation, or a single address; undefined where a text is neither. */
+/** Returns a network in CIDR notation, or a single address; undefined if a text is neither. */
 export function cidr(text: string): string | undefined {
   const [address, bits, ...rest] = text.split('/')
   const family = isIP(address)

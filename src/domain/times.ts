@@ -12,9 +12,9 @@ export function isZone(zone: string): boolean {
 }
 
 /**
- * The instant, ms UTC, at which a clock in `zone` shows `localMs` (the shown date and time as if they were UTC).
- * A local time that occurs twice means its first occurrence; one that the start of summer time skips is read by the
- * offset before it. Cheap enough for every fix: the offsets of each zone are cached by quarter hour.
+ * Returns the instant, ms UTC, at which a clock in `zone` shows `localMs` (the shown date and time as if they were UTC). A
+ * local time that occurs twice means its first occurrence; one that the start of summer time skips is read with the offset
+ * before it. Cheap enough for every fix: the offsets of each zone are cached by quarter hour.
  */
 export function utcFromLocal(localMs: number, zone: string): number {
   const offsetAt = zoneOffset(zone)
@@ -27,7 +27,7 @@ export function utcFromLocal(localMs: number, zone: string): number {
   return offsetAt(second) === after ? second : first
 }
 
-/** Why the time that a clock in `zone` shows (as if it was UTC, ms) is in doubt: it is skipped, or shown twice. */
+/** Returns why the time that a clock in `zone` shows (as if it was UTC, ms) is ambiguous: it is skipped, or shown twice. */
 function ambiguityOf(localMs: number, zone: string): 'skipped' | 'twice' | undefined {
   const offsetAt = zoneOffset(zone)
   const [before, after] = [offsetAt(localMs - DAY_MS), offsetAt(localMs + DAY_MS)]
@@ -48,7 +48,7 @@ export function localDay(utcMs: number, zone: string): { from: number; until: nu
   return { from: utcFromLocal(midnight, zone), until: utcFromLocal(midnight + DAY_MS, zone) }
 }
 
-/** What reads the times of one file. */
+/** Reads the times of one file. */
 export type Times = ReturnType<typeof timesIn>
 
 /** Unix seconds; `until` is exclusive. */
@@ -58,8 +58,8 @@ export interface Interval {
 }
 
 /**
- * Reads texts as unix seconds, undefined where a text is no time; times without an offset are local times of `zone`.
- * Each different text is read once.
+ * Reads texts as unix seconds, undefined if a text is no time; times without an offset are local times of `zone`. Caches each
+ * different text.
  */
 export function timesIn(zone: string) {
   return {
@@ -93,7 +93,7 @@ function doubtIn(text: string, zone: string): Text | undefined {
     : say('{} does not exist in {}, as its clocks are set forward: {} is taken', text, zone, shown)
 }
 
-/** The local time of a text in ms, as if it was UTC, and its offset if it has one. */
+/** Returns the local time of a text in ms, as if it was UTC, and its offset if it has one. */
 function readInstant(text: string): { local: number; offset?: string } | undefined {
   const match = INSTANT.exec(text)
   if (!match) return undefined
@@ -167,8 +167,8 @@ export function zoneAhead(aheadMs: number): string | undefined {
 }
 
 /**
- * The offset in use somewhere that explains a device whose clock is `aheadMs` ahead of UTC, to two minutes; undefined if none
- * does. An offset of zero explains nothing.
+ * Returns the offset in use somewhere that explains a device clock which is `aheadMs` ahead of UTC, to two minutes; undefined
+ * if none does. An offset of zero explains nothing.
  */
 export function fittingZone(aheadMs: number): string | undefined {
   const quarters = Math.round(aheadMs / QUARTER_MS)
@@ -177,7 +177,10 @@ export function fittingZone(aheadMs: number): string | undefined {
   return isUsed && quarters >= LEAST_QUARTERS ? zoneAhead(aheadMs) : undefined
 }
 
-/** Shows an instant (RFC 3339) in a time zone, with its offset: `08:14:02+02:00`, `08:14:02Z`, and with the day where it is not today. */
+/**
+ * Shows an instant (RFC 3339) in a time zone, with its offset: `08:14:02+02:00`, `08:14:02Z`; with the day unless it is
+ * today.
+ */
 export type Clock = (instant: string) => string
 
 /** A clock in a time zone; `now`: ms UTC. With the precision of minutes there is no offset: for tables that name the zone. */
@@ -256,7 +259,7 @@ const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$
 /** 14 hours. */
 const MAX_QUARTERS = 56
 const FITS_MS = 120_000
-/** No zone is further behind UTC than twelve hours. */
+/** No zone is more than twelve hours behind UTC. */
 const LEAST_QUARTERS = -48
 /** The offsets in use that are no whole hours, in quarters of one: from -09:30 to +13:45. */
 const ODD_QUARTERS: ReadonlySet<number> = new Set([-38, -14, -10, 14, 18, 22, 23, 26, 35, 38, 42, 51, 55])

@@ -4,14 +4,14 @@ import { isDigits, sameId, withoutZeros } from './ids.ts'
 /** The largest identifier of the tracking interface. */
 const INT64_MAX = '9223372036854775807'
 
-/** A duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h`, `90d` in ms; undefined where the text is no duration. */
+/** Returns a duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h`, `90d` in ms; undefined if the text is no duration. */
 export function duration(text: string): number | undefined {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text)
   return match ? Math.round(Number(match[1]) * MILLISECONDS[match[2] as keyof typeof MILLISECONDS]) : undefined
 }
 
 /**
- * A size such as `1048576`, `512mb`, `2gb` in bytes (units of 1,024, as Redis counts); undefined where the text is no
+ * Returns a size such as `1048576`, `512mb`, `2gb` in bytes (units of 1,024, as Redis counts); undefined if the text is no
  * size.
  */
 export function bytes(text: string): number | undefined {
@@ -20,7 +20,7 @@ export function bytes(text: string): number | undefined {
   return Number.isSafeInteger(size) ? size : undefined
 }
 
-/** An int64 identifier as canonical decimal digits, `0042` as `42`; undefined where the text is no such id. */
+/** Returns an int64 identifier as canonical decimal digits, `0042` as `42`; undefined if the text is no such id. */
 export function int64(text: string): string | undefined {
   if (!isDigits(text)) return undefined
   const digits = withoutZeros(text)
@@ -29,7 +29,7 @@ export function int64(text: string): string | undefined {
     : undefined
 }
 
-/** What is wrong with a text that should be an int64 identifier. */
+/** Returns what is wrong with a text that should be an int64 identifier. */
 export function int64Mistake(text: string): Text {
   if (isDigits(text)) return say('expected an id of at most {}', INT64_MAX)
   return isScientific(text)
@@ -46,8 +46,8 @@ const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const BYTES = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
 
 /**
- * Why a secret or token is too easily guessed, and how to make a better one; undefined if it is strong enough. `id`:
- * the id of the device that the secret is for. The secret itself is never part of the text.
+ * Returns why a secret or token is too easy to guess, and how to make a better one; undefined if it is strong enough. `id`:
+ * the id of the device that the secret is for. The text never contains the secret.
  */
 export function weaknessOf(secret: string, id?: string): string | undefined {
   if (secret.length < MIN_LENGTH) return `too short: use at least ${MIN_LENGTH} characters${HOW}`

@@ -41,7 +41,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, code: ApiRefusal[
   )
 }
 
-/** What a schema says is wrong: its `params.text`, where it has one. */
+/** Returns the text of a schema's issue: its `params.text`, if it has one. */
 export function issueText({ message, ...issue }: z.core.$ZodIssue): Text {
   return issue.code === 'custom' && issue.params?.text ? (issue.params.text as Text) : message
 }

@@ -14,7 +14,7 @@ import { ApiRefusal } from './refusal.ts'
 export interface HttpServerOptions {
   /** Set to false, HEAD is not served; by default it is served wherever GET is. */
   readonly exposeHeadRoutes?: false
-  /** Answers a fault of the server itself. */
+  /** Answers a request after a fault of the server itself. */
   readonly fault: (error: Error, request: FastifyRequest, reply: FastifyReply) => FastifyReply
   /** How long requests in flight may still take once the server closes. */
   readonly closeMs: number
@@ -29,9 +29,9 @@ export interface HttpServerOptions {
 export type HttpServer = ReturnType<typeof createHttpServer>
 
 /**
- * The HTTP server of the tracking service and of the admin port, still without operations and content type parsers.
- * Every refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`.
- * fastify logs nothing: URLs and headers contain secrets.
+ * Creates the HTTP server of the tracking service and of the admin port, still without operations and content type parsers.
+ * Every refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`. fastify
+ * logs nothing: URLs and headers contain secrets.
  */
 export function createHttpServer(options: HttpServerOptions) {
   const { fault, closeMs, exposeHeadRoutes, readerMs = READER_MS } = options
@@ -70,7 +70,10 @@ export function createHttpServer(options: HttpServerOptions) {
     renew(certificate: SecureContextOptions): void {
       for (const { server } of servers) if ('setSecureContext' in server) server.setSecureContext(certificate)
     },
-    /** Stops accepting and answers what has arrived; resolves after the last answer, at the latest after `closeMs`. */
+    /**
+     * Accepts no more requests, and answers those that have arrived. Resolves after the last answer, at the latest after
+     * `closeMs`.
+     */
     async close(): Promise<void> {
       closing = true
       const cut = setTimeout(
@@ -83,7 +86,10 @@ export function createHttpServer(options: HttpServerOptions) {
   }
 }
 
-/** Reads and drops the rest of a request for up to 2 s: to close it with unread bytes would lose the answer. */
+/**
+ * Reads and drops the remaining bytes of a request for up to 2 s, because closing a socket with unread bytes would lose the
+ * answer.
+ */
 async function readRest(request: http.IncomingMessage): Promise<void> {
   request.resume()
   await finished(request, { signal: AbortSignal.timeout(MAX_REST_MS) }).catch(() => {})
@@ -111,7 +117,7 @@ function answerRefusal(reply: FastifyReply, { code, text, errors }: ApiRefusal):
 
 interface NodeServer {
   readonly server: http.Server | https.Server
-  /** Its connections, also those whose TLS handshake is not done, which Node's `closeAllConnections` leaves open. */
+  /** Its connections, including those with an unfinished TLS handshake, which Node's `closeAllConnections` leaves open. */
   readonly sockets: ReadonlySet<Socket>
 }
 
@@ -164,8 +170,8 @@ function makeRoom(sockets: Set<Socket>, answers: Map<Socket, Set<http.ServerResp
 }
 
 /**
- * Nothing after the error can be parsed, so the connection ends. Amid an answer, the refusal would be taken for a part
- * of it. `reason` is the parser's message, which quotes nothing of the request.
+ * Nothing after the error can be parsed, so the connection ends. In the middle of an answer, a refusal would look like a part
+ * of it, so none is sent. `reason` is the parser's message, which quotes nothing of the request.
  */
 function answerClientError(
   { code = '', reason }: NodeJS.ErrnoException & { readonly reason?: string },
@@ -187,7 +193,7 @@ function answerClientError(
 
 const READER_MS = 60_000
 const MAX_CONNECTIONS = 1000
-/** Requests of one connection that are not answered yet. */
+/** The most unanswered requests of one connection. */
 const MAX_REQUESTS_AHEAD = 16
 const MAX_REST_MS = 2_000
 // The request time-out is what sending the largest body may take. A proxy in front closes an idle connection after 60 s,

@@ -3,7 +3,7 @@ import { english, type Sentence, type Template, type Text, worded } from './text
 
 export type Language = 'en' | 'de'
 
-/** An answer whose texts are not put into words yet: a sentence may stand for each string. */
+/** An answer whose texts are not rendered yet: a sentence may be in place of each string. */
 export type WithTexts<Json> = string extends Json
   ? Json | Sentence
   : Json extends readonly (infer Item)[]
@@ -41,7 +41,7 @@ export function toJson(value: unknown, language: Language): string {
   })
 }
 
-/** Has `toJson` leave an object of somebody else as it is, though something in it may look like a text of ours. */
+/** Makes `toJson` keep somebody else's object unchanged, even if a part of it looks like a text of ours. */
 export function asData<Of extends object>(value: Of): Of {
   ofOthers.add(value)
   return value

@@ -1,9 +1,9 @@
 import type { GERMAN } from './german/index.ts'
 
-/** What can be said: English, with `{}` for each value. What has no German text does not compile. */
+/** The English form of a text, with `{}` for each value. One without a German text does not compile. */
 export type Template = keyof typeof GERMAN
 
-/** A text of ours as data. It is put into words where somebody reads it. */
+/** A text of ours as data. It is rendered when it is read. */
 export interface Sentence {
   readonly says: string
   readonly values: readonly TextValue[]
@@ -12,7 +12,7 @@ export interface Sentence {
 }
 type TextValue = Text | number
 
-/** What somebody reads. A string is the same in every language: a name, an id, an answer of another server. */
+/** A readable text. A string is the same in every language: a name, an id, an answer of another server. */
 export type Text = string | Sentence
 
 /** A text of ours with its values. */
@@ -39,7 +39,7 @@ export function counted(count: number, one: Template, several: Template): Senten
   return { says: count === 1 ? one : several, values: [count] }
 }
 
-/** A text with each string in it changed; what we say is left alone. */
+/** Returns a text with each string in it changed; sentences of ours stay. */
 export function withStrings(text: Text, change: (string: string) => string): Text {
   if (typeof text === 'string') return change(text)
   return {

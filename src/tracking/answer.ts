@@ -3,7 +3,7 @@ import { bodyOf, type Fault, isSuccess, type Reply, retryAfterMs } from './excha
 
 /**
  * The answer to a push, or why there is none. `text`: the `message` of the answer, else its body, without the secret; empty
- * for a 200; at most 512 bytes, since each refused position keeps it. `date`: the header of that name, which tells the API's
+ * for a 200; at most 512 bytes, because each refused position stores it. `date`: the header `date`, which shows the API's
  * clock.
  */
 export type ApiAnswer =
@@ -40,8 +40,8 @@ function shortened(text: string): string {
 }
 
 /**
- * What came in place of an answer of the tracking API: an HTML page where the API answers text, JSON or nothing, or a redirect.
- * Without the secret of the request, which such a page may quote.
+ * What came in place of an answer of the tracking API: an HTML page, where the API would answer text, JSON or nothing; or a
+ * redirect. It does not contain the secret of the request, which such a page may quote.
  */
 export interface NotTheApi {
   readonly status: number

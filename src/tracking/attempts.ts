@@ -7,9 +7,9 @@ import { OPERATIONS } from './operations.ts'
 import { MAX_INTERVAL_S, type PositionInterval } from './parameters.ts'
 
 /**
- * Sends a request, and up to twice more where that does no harm: the connection failed, or the API is unavailable for now. A
- * DELETE is repeated only where nothing of it was sent. All attempts share the client's deadline for one request. A
- * Retry-After of more than two seconds is left to the caller.
+ * Sends a request, and up to twice more if that does no harm: the connection failed, or the API is unavailable for now.
+ * Repeats a DELETE only if nothing of it was sent. All attempts share the client's deadline for one request. Leaves a
+ * Retry-After of more than two seconds to the caller.
  */
 export async function attempt(
   client: Pick<TrackingClient, 'request' | 'timeoutMs'>,
@@ -31,7 +31,7 @@ export async function attempt(
   }
 }
 
-/** How long to wait before the next attempt; undefined where another attempt would bring no other answer. */
+/** Returns how long to wait before the next attempt; undefined if another attempt would have the same result. */
 function waitAfter(outcome: Reply | Failure, delayMs: number): number | undefined {
   if ('fault' in outcome) return TRANSIENT_FAULTS.has(outcome.fault) ? delayMs : undefined
   if (!TRANSIENT_STATUSES.has(outcome.status)) return undefined
@@ -48,9 +48,9 @@ const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Reply | Failure>
 
 /**
- * Reads a longer interval in windows and joins their lists, in order and byte for byte. The first answer that is not a
- * 200 with a list is the answer for the whole; the caller aborts the windows still in flight.
- * @throws ApiRefusal 400 if the interval is too long
+ * Reads a longer interval in windows and joins their lists, in order and byte for byte. The first answer that is not a 200
+ * with a list becomes the answer for the whole; the caller aborts the windows still in flight. @throws ApiRefusal 400 if the
+ * interval is too long
  */
 export async function readWindows(interval: PositionInterval, read: ReadWindow): Promise<Reply | Failure> {
   const lists: Buffer[] = []
@@ -89,7 +89,7 @@ function* windowsOf({ from, to }: PositionInterval): Generator<PositionInterval>
   }
 }
 
-/** The bytes between the brackets of a JSON list, none for an empty list; undefined where the answer is no list. */
+/** Returns the bytes between the brackets of a JSON list, empty for an empty list; undefined if the answer is no list. */
 function entriesOf(reply: Reply): Buffer | undefined {
   if (isEncoded(reply)) return undefined
   const body = bodyOf(reply)

@@ -8,8 +8,8 @@ export const MAX_BODY_BYTES = 4 * 1024 * 1024
 export const MAX_POSITIONS_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads the body of a request. Bytes after the limit are read and dropped, because a client that is still sending would
- * otherwise miss the answer. @throws ApiRefusal 422 where the body is too large or ends early
+ * Reads the body of a request. Reads and drops bytes after the limit, because a client that is still sending would otherwise
+ * miss the answer. @throws ApiRefusal 422 if the body is too large or ends early
  */
 export function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
@@ -30,8 +30,8 @@ export function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): P
 }
 
 /**
- * The value of a JSON body, undefined for an empty one; integers of 16 and more digits in `INT64_FIELDS` are bigint.
- * @throws ApiRefusal 422 where the content type or the text is not JSON
+ * Returns the value of a JSON body, undefined for an empty one; integers of 16 and more digits in `INT64_FIELDS` are bigint.
+ * @throws ApiRefusal 422 if the content type or the text is not JSON
  */
 export function parseBody(bytes: Buffer, contentType?: string): unknown {
   if (bytes.length === 0) return undefined
@@ -58,7 +58,7 @@ export function isJson(contentType = ''): boolean {
   return JSON_TYPE.test(contentType)
 }
 
-/** The text of a JSON body. @throws ApiRefusal 422 where it is not UTF-8 or has a byte order mark */
+/** Returns the text of a JSON body. @throws ApiRefusal 422 if it is not UTF-8 or has a byte order mark */
 export function jsonText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ApiRefusal(422, 'the body is not JSON: it is not UTF-8')
   const text = bytes.toString()
@@ -76,7 +76,7 @@ export function isDense(json: Buffer): boolean {
   return false
 }
 
-/** The value of JSON text. @throws ApiRefusal 422 where it is not JSON; the text, which may be secret, is not quoted */
+/** Returns the value of JSON text. @throws ApiRefusal 422 if it is not JSON, without quoting the text, which may be secret */
 export function parseJson(text: string, reviver?: Reviver): unknown {
   try {
     return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1])
@@ -108,8 +108,8 @@ const BRACE = 0x7b
 const LEAST_OBJECT_BYTES = 16
 const NAMES = INT64_FIELDS.join('|')
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i
-// A member of a JSON object: inside a string its quotation marks would have backslashes. A reviver of JSON.parse gets
-// the digits as well, but takes seconds for a body of 4 MiB. An integer with more digits is beyond 64 bits.
+// A member of a JSON object: inside a string its quotation marks would have backslashes. A reviver of JSON.parse gets the
+// digits too, but takes seconds for a body of 4 MiB. An integer with more digits is beyond 64 bits.
 const LONG_INTEGER = new RegExp(`((?<!\\\\)"(?:${NAMES})"\\s*:\\s*)(-?[1-9]\\d{15,18})(?![\\d.eE])`, 'g')
 const MARKED = /^-?\d{16,19}n$/
 // V8's messages: `Unexpected token 'x', ..."of the text"... is not valid JSON`, `"the text" is not valid JSON`.

@@ -55,8 +55,8 @@ export interface OperationRequest extends Partial<Omit<ExchangeLimits, 'maxError
 export type TrackingClient = ReturnType<typeof createTrackingClient>
 
 /**
- * A client of the tracking interface. Every outcome of its methods is a value: none throws. It never retries.
- * @throws Error where a URL cannot be parsed; it quotes no secret of it
+ * Creates a client of the tracking interface. Its methods return every outcome as a value, and never throw or retry. @throws
+ * Error without any secret if a URL cannot be parsed
  */
 export function createTrackingClient(options: TrackingClientOptions) {
   const base = hostOf(options.baseUrl)
@@ -80,7 +80,10 @@ export function createTrackingClient(options: TrackingClientOptions) {
     return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
   }
 
-  /** The answer as it came, also a redirect; its body is not decoded. If cut, it is `too_large` or `long_error`. */
+  /**
+   * Resolves to the answer as it came, even a redirect, with its body undecoded. A truncated one is `too_large` or
+   * `long_error`.
+   */
   async function request(asked: OperationRequest): Promise<Reply | Failure> {
     const { operation, oauthToken, headers = {}, body } = asked
     const trace = traceOf(headers)
@@ -117,7 +120,7 @@ export function createTrackingClient(options: TrackingClientOptions) {
 }
 
 /**
- * Whether a request may be sent again although the first one may have been done. A DELETE may not: its second answer
+ * Returns whether a request may be repeated although the first one may have been done. A DELETE may not: its second answer
  * would be a 404, as if there had been nothing to delete.
  */
 export function mayRepeat(operation: OperationName): boolean {
@@ -156,7 +159,8 @@ function createPool(
   return new Pool(origin, {
     connections,
     connect: connectorOf({ proxy, tls, timeoutMs: connectMs }),
-    // undici: 0 closes a connection after its request. One that was opened for a request given up meanwhile is idle.
+    // In undici, 0 closes a connection after its request. A connection opened for a request that was then given up stays
+    // idle.
     ...(fresh ? { pipelining: 0, keepAliveTimeout: 1 } : { pipelining: 1 }),
     allowH2: false,
     headersTimeout: 0,

@@ -41,17 +41,17 @@ export interface ExchangeLimits {
   /** The longest body of an answer other than 2xx; default: `maxBytes`. */
   readonly maxErrorBytes?: number
   /**
-   * Returns true once what has come of the answer is enough: the rest, which need not end, gets a second, so that the
-   * connection can be used again. It is called with the head of the answer and with each piece of its body.
+   * Returns true once enough of the answer has arrived: the remainder, which may be endless, gets a second, so that the
+   * connection can be reused. Called with the head of the answer and with each piece of its body.
    */
   readonly isEnough?: (reply: Reply) => boolean
-  /** Reserves memory for this many more bytes of the answer; false if there is none: then the fault is `no_room`. */
+  /** Reserves memory for this many more bytes of the answer. Returns false if there is none: the fault is then `no_room`. */
   readonly take?: (bytes: number) => boolean
 }
 
 /**
- * Sends one request and returns its answer. Never rejects. It uses a handler of its own in place of undici's `request`:
- * an answer of two bytes needs no stream, and one timer is the deadline for the whole exchange.
+ * Sends one request and resolves to its answer. Never rejects. Uses its own handler in place of undici's `request`: an answer
+ * of two bytes needs no stream, and one timer is the deadline for the whole exchange.
  */
 export function exchange(
   pool: Dispatcher,
@@ -79,7 +79,7 @@ export function exchange(
     resolve(outcome)
   }
 
-  /** undici starts a request only on a connection that is ready: without a controller nothing was sent. */
+  /** undici starts a request only on a ready connection: without a controller, nothing was sent. */
   function failure(fault: Fault): Failure {
     return controller ? { fault } : { fault, unsent: true }
   }
@@ -89,7 +89,7 @@ export function exchange(
     controller?.abort(GIVEN_UP)
   }
 
-  /** Ends the exchange with what has come, and the connection with it. */
+  /** Ends the exchange with the bytes so far, and closes its connection. */
   function cut(): void {
     end({ ...reply, cut: true })
     controller?.abort(GIVEN_UP)
@@ -101,7 +101,7 @@ export function exchange(
 
   pool.dispatch(request, {
     onRequestStart(started) {
-      // Thrown, not aborted: nothing was sent, so the connection stays usable.
+      // Thrown rather than aborted: nothing was sent, so the connection stays usable.
       if (isOver) throw GIVEN_UP
       controller = started
     },
@@ -135,19 +135,19 @@ export function isEncoded({ headers }: Reply): boolean {
   return (headers['content-encoding'] ?? 'identity') !== 'identity'
 }
 
-/** The whole body; it is copied where it came in more than one piece. */
+/** Returns the whole body; copies it only if it came in more than one piece. */
 export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
-/** Milliseconds to wait from a Retry-After header in seconds or as an HTTP date; undefined where it is neither. */
+/** Returns the milliseconds to wait by a Retry-After header in seconds or as an HTTP date; undefined if it is neither. */
 export function retryAfterMs(header: string, now: number): number | undefined {
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
   const date = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** The fault behind an error of undici or the system. The error's message may contain the URL and is never shown. */
+/** Returns the fault for an error of undici or the system. The error's message may contain the URL and is never shown. */
 export function faultOf(error: unknown): Fault {
   const { code, message } = error as NodeJS.ErrnoException
   // The messages are undici's for a `100 Continue` or `101 Switching Protocols` that was not requested.
@@ -171,5 +171,5 @@ const CAUSES = {
 }
 const REST_MS = 1000
 const GIVEN_UP = new Error('the answer is not waited for any more')
-/** Memory of a Buffer in addition to its bytes. It counts as bytes, because an answer may come in chunks of one byte. */
+/** Memory of a Buffer in addition to its bytes. It counts, because an answer may come in chunks of one byte. */
 const CHUNK_BYTES = 200

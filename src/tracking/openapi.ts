@@ -20,7 +20,7 @@ export interface DescribedOperation {
   readonly answer?: z.ZodType
   /** The media types of a 200; default: JSON. Text beside JSON is described as text. */
   readonly answerType?: string | readonly string[]
-  /** Whether the answer says where vans are or were, or when they moved. */
+  /** Set if the answer tells where vans are or were, or when they moved. */
   readonly reads?: 'positions'
   /** Statuses that are answered with a JSON `message`. */
   readonly refusals: readonly number[]
@@ -29,9 +29,9 @@ export interface DescribedOperation {
 export interface DocumentParts {
   readonly info: { readonly title: string; readonly description: string }
   readonly securitySchemes: Readonly<Record<string, object>>
-  /** What each status means that an operation may refuse with. */
+  /** The meaning of each status with which an operation may refuse. */
   readonly refusals: Readonly<Record<number, string>>
-  /** JSON schemas in place of those of the named schemas. */
+  /** JSON schemas that replace those of the named schemas. */
   readonly schemas?: Readonly<Partial<Record<keyof typeof NAMED_SCHEMAS, object>>>
   /** By operationId. */
   readonly operations: Readonly<Record<string, DescribedOperation>>

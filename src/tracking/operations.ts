@@ -102,8 +102,8 @@ export function routerPath(path: string): string {
 }
 
 /**
- * Does an operation of the table and gives the body of a 200. It checks existence before input; an OAuth token is
- * checked before. Throws an ApiRefusal for what it refuses.
+ * Runs an operation of the table and returns the body of a 200. The OAuth token was checked before; existence is checked
+ * before input. Throws an ApiRefusal for a refusal.
  */
 export type ServedOperation = (request: ServedRequest, reply: FastifyReply) => unknown
 

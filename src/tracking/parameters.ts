@@ -1,7 +1,7 @@
 import { issueText, parse, refuseFields } from '../http/refusal.ts'
 import { Id, IntervalQuery } from './schemas.ts'
 
-/** Checks an id of a path; `name` is its parameter. @throws ApiRefusal 422 where it is no id */
+/** Checks an id in a path; `name`: its parameter. @throws ApiRefusal 422 if it is no id */
 export function parseId(id: string, name: string): string {
   const result = Id.safeParse(id)
   if (result.success) return result.data
@@ -18,9 +18,9 @@ export interface PositionInterval {
 }
 
 /**
- * The interval of a query of §4.4; without `to`, it has two hours but ends no later than now (unix seconds).
- * @param maxS the longest interval, in seconds: whole hours
- * @throws ApiRefusal 400 where `from` is missing, a value is no integer, or the interval is too long or ends too early
+ * Returns the interval of a query of §4.4; without `to`, it has two hours but ends no later than now (unix seconds). @param
+ * maxS the longest interval, in seconds: whole hours @throws ApiRefusal 400 if `from` is missing, a value is no integer, or
+ * the interval is too long or ends too early
  */
 export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): PositionInterval {
   const bounds = parse(IntervalQuery, query, 400)

@@ -19,8 +19,8 @@ export interface CompanyCredentials {
 }
 
 /**
- * The provisioning of the embedded service: the gateway's companies, and lanes that its roster may send fixes to. A
- * company without `oauth_token` can push, but nobody can read its positions back.
+ * Returns the provisioning of the embedded service: the gateway's companies, and the lanes of its roster. A company without
+ * `oauth_token` can push, but nobody can read its positions back.
  */
 export function provisioningOf(
   companies: Iterable<{
@@ -41,8 +41,8 @@ export function provisioningOf(
 }
 
 /**
- * Finds the companies that a secret belongs to. The index has digests salted with random bytes: the time that a look-up
- * takes depends on digests that no caller can compute, and tells nothing about the secret.
+ * Finds the companies that a secret belongs to. The index has digests salted with random bytes: the time of a look-up depends
+ * on digests that no caller can compute, and tells nothing about the secret.
  */
 export class Access {
   readonly #salt = randomBytes(16).toString('hex')
@@ -55,8 +55,8 @@ export class Access {
   }
 
   /**
-   * Admits a request whose OAuth token belongs to the company in its path.
-   * @throws ApiRefusal 401 without a known token; 403 where it is another company's, or there is no such company
+   * Admits a request whose OAuth token belongs to the company in its path. @throws ApiRefusal 401 without a known token; 403
+   * if it belongs to another company, or there is no such company
    */
   authorizeCompany({ params, headers }: ServedRequest): void {
     const token = OAUTH.exec(headers.authorization ?? '')?.[1]

@@ -80,7 +80,7 @@ export async function openSocket(
   }
 }
 
-/** What the proxy wants to know of us. */
+/** Returns the credentials for the proxy. */
 function credentials({ username, password }: URL): Record<string, string> {
   if (username === '') return {}
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

@@ -169,7 +169,7 @@ function textOf(min: number, max?: number) {
     .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
 }
 
-/** Whether a text has `min` to `max` code points. It counts them, which allocates, only where it must. */
+/** Returns whether a text has `min` to `max` code points. It counts them, which allocates memory, only if necessary. */
 export function isOfLength(text: string, min: number, max: number): boolean {
   if (text.length < min || text.length > 2 * max) return false
   if (text.length <= max && min <= 1) return true
@@ -177,7 +177,7 @@ export function isOfLength(text: string, min: number, max: number): boolean {
   return length >= min && length <= max
 }
 
-/** An int64 in a JSON body: a number, or a bigint where a number would not be exact. */
+/** An int64 in a JSON body: a number, or a bigint if a number would not be exact. */
 function int64From(min: number) {
   return z
     .custom<number | bigint>(

@@ -3,8 +3,9 @@ import { connect } from 'node:tls'
 import { openSocket } from './proxy.ts'
 
 /**
- * Returns what tells whether a host that cuts or refuses requests without TLS speaks TLS at that port: asked at most once in half a
- * minute, once a second while it does not. An https: URL is never asked about. `proxy`: connects to the host.
+ * Returns a function that tells whether a host that cuts or refuses requests without TLS speaks TLS at that port. It asks at
+ * most once in half a minute, once a second while the host does not, and never for an https: URL. `proxy`: connects to the
+ * host.
  */
 export function secureProbe(proxy?: string | null): (url: URL) => Promise<boolean> {
   let againAt = -Infinity

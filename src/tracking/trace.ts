@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { VERSION } from '../version.ts'
 
-/** What names one request, in our log and in that of the API. */
+/** Identifies one request, in our log and in that of the API. */
 export interface RequestTrace {
   /** The header `x-request-id`. */
   readonly requestId: string

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net'
 import { metrics } from '../../observe/metrics.ts'
 
 /**
- * Ends a connection in the middle of a chunk. A chunk of 64 KB holds up to 2,400 requests, and node:http makes a request and
- * a response of each before it looks at the socket again. No public API stops its parser: `socket.destroy()` takes effect
- * after the chunk, `maxRequestsPerSocket` answers each further request with 503, and a `Duplex` in front of every socket
- * would cost every request. So this replaces the parser's internal callback; a Node without it loses the bound on memory,
- * and nothing else.
+ * Ends a connection in the middle of a chunk. A chunk of 64 KB holds up to 2,400 requests, and node:http creates a request
+ * and a response for each before it looks at the socket again. No public API stops its parser: `socket.destroy()` takes
+ * effect after the chunk, `maxRequestsPerSocket` answers each further request with 503, and a `Duplex` around every socket
+ * would cost every request. So this replaces the parser's internal callback; a Node without that callback loses only the
+ * bound on memory.
  */
 export function endFlood(socket: Socket & { parser?: { onIncoming: () => number } }): void {
   if (socket.parser) socket.parser.onIncoming = () => SKIP_BODY

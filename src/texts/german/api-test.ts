@@ -1,4 +1,4 @@
-/** What the test of the tracking API has seen, and what to change. */
+/** Results of the test of the tracking API, and what to change. */
 export const API_TEST = {
   'not tested, since a step before failed': 'nicht geprüft, da ein Schritt davor scheiterte',
   '{} is an address and needs no DNS': '{1} ist eine Adresse und braucht kein DNS',

@@ -1,6 +1,6 @@
-/* What findings, their evidence, links and explanations say. */
+/* Findings with their evidence, links and explanations. */
 
-/** What is wrong, and what to do: one for each code, and where the tracking API or a file is named, some. */
+/** Causes and actions: one text for each code; several if the tracking API or a file is named. */
 const FINDINGS = {
   'the fixes of {} are ahead of our clock and are held':
     'die Positionen von {1} liegen in der Zukunft und werden gehalten',
@@ -600,7 +600,7 @@ const EVIDENCE = {
     '{1} hat {2} {3}, nötig ist {4} {5}: Bestätigtes könnte verloren gehen',
 }
 
-/** Why a protocol is guessed, as the list of arrivals says. */
+/** Reasons for guessing a protocol, in the list of arrivals. */
 const GUESSES = {
   'its checksum fits': 'seine Prüfsumme stimmt',
   'its position names no device': 'seine Position nennt kein Gerät',
@@ -804,7 +804,7 @@ const GAPS = {
   'no gateway ran': 'kein Gateway lief',
 }
 
-/** What receivers of alerts are told of a day. */
+/** Daily reports for the receivers of alerts. */
 const DAY = {
   '{}: {}, nothing was planned so far': '{1}: {2}, bisher war nichts geplant',
   '{}: {}, {} of the planned time with positions': '{1}: {2}, {3} der geplanten Zeit mit Positionen',

@@ -3,7 +3,7 @@ import { DIAGNOSIS } from './diagnosis.ts'
 import { PLAIN } from './plain.ts'
 import { ROSTER } from './roster.ts'
 
-/** Why nobody can sign in to the page. */
+/** Reasons why nobody can sign in to the page. */
 const SIGN_IN = {
   '{} does not answer as a provider of OpenID Connect: {}': '{1} antwortet nicht als Anbieter von OpenID Connect: {2}',
 }

@@ -1,4 +1,4 @@
-/* What a dispatcher is told, who does not know how waybridge works: see src/diagnose/plain.ts. */
+/* Texts for dispatchers, who do not know how waybridge works: see src/diagnose/plain.ts. */
 
 const PROBLEMS = {
   'deliver them to their route as well, with the button, or say that it is not needed':

@@ -1,4 +1,4 @@
-/* What is said of a line of a roster, and of an assignment. */
+/* Remarks on lines of a roster, and sentences about assignments. */
 
 /** Why a line is left out. */
 const REJECTED = {
@@ -33,7 +33,7 @@ const REJECTED = {
   'line {}': 'Zeile {1}',
 }
 
-/** What is wrong with an entry of a device. */
+/** Mistakes in the entry of a device. */
 const ENTRIES = {
   'device {} ({})': 'Gerät {1} ({2})',
   'the device at {}': 'das Gerät in {1}',
@@ -48,7 +48,7 @@ const ENTRIES = {
     'erwartet wird eine Gerätekennung von 1 bis {1} Bytes druckbarem UTF-8, ohne Leerzeichen darum',
 }
 
-/** What is said of a list of vans, of its columns and of the ids in it. */
+/** Remarks on a list of vans, its columns and its ids. */
 const DEVICE_SHEETS = {
   'a spreadsheet has rounded this id': 'eine Tabellenkalkulation hat diese Kennung gerundet',
   'its last digit does not fit: a digit of this IMEI is wrong':
@@ -105,7 +105,7 @@ const SPREADSHEETS = {
     'das Lesen der Tabelle dauert länger als {1} s: das Blatt als CSV speichern',
 }
 
-/** What is in effect, and perhaps not meant. */
+/** Warnings about settings that are in effect but may not be intended. */
 const WARNINGS = {
   'overlaps {} for device {}: the later from wins': 'überschneidet {1} für Gerät {2}: das spätere from gilt',
   'overlaps {} for device {}: of the same from the later line wins':

@@ -4,16 +4,16 @@ import type { TrackingClient } from '../client.ts'
 import type { Fault } from '../exchange.ts'
 import { failed, type TestStep } from './step.ts'
 
-/** What the API is asked for a company. Ids in exact decimal digits. */
+/** The ids in the test requests for a company, in exact decimal digits. */
 export interface AskedCompany {
   readonly company_id: string
   readonly apikey: string | readonly string[]
   readonly oauth_token?: string
-  /** One of its lanes, or one that the user names; undefined: none is known. */
+  /** One of its lanes, or the one that the user names; undefined: none is known. */
   readonly lane?: { readonly courier: string; readonly route: string }
 }
 
-/** Where a company has no lane: ids that nobody has. */
+/** Ids that nobody has, for a company without a lane. */
 export const NO_LANE = { courier: '0', route: '0' }
 
 /** Where no answer of the API came. */
@@ -36,7 +36,7 @@ function foreignText({ status, type, location, begins }: NotTheApi): Text {
   return say('what answers is not the tracking API: {}', joined([what, ...to, ...beginning], ', '))
 }
 
-/** Where the API refuses what it was asked, for no reason that its status tells. */
+/** Returns the step for a refusal whose status does not tell the reason. */
 export function refusedStep(step: TestStep['step'], status: number, said: Text): TestStep {
   const isAway = status >= 500 || status === 408 || status === 425
   return failed(step, say('the API answers {}', said), isAway ? TELL : CORRECT_URL)

@@ -6,8 +6,8 @@ import { type AskedCompany, CORRECT_LANE, NO_LANE, refusedStep, saying, unanswer
 import { failed, ok, type TestStep, warning } from './step.ts'
 
 /**
- * Tests each apikey with a push of no position, which the API refuses only by what it checks first: the key, the courier
- * and the route. Returns the first key that is accepted.
+ * Tests each apikey with an empty push, which the API can refuse only because of the key, the courier or the route. Resolves
+ * to the first accepted key.
  */
 export async function testKeys(
   client: TrackingClient,

@@ -8,11 +8,11 @@ import { failed, ok, type TestStep, warning } from './step.ts'
 
 export interface TestedHost {
   readonly url: URL
-  /** The settings that name it, for what to change; undefined: the embedded service. */
+  /** The setting to change, for messages; undefined: the embedded service. */
   readonly setting?: string
   /** For each step. */
   readonly timeoutMs: number
-  /** What TLS needs beyond what the system trusts. */
+  /** TLS settings beyond the system's trusted authorities. */
   readonly tls?: SecureContextOptions
   /** The URL of a proxy that connects to the host. */
   readonly proxy?: string | null
@@ -118,12 +118,12 @@ async function testTls(
   )
 }
 
-/** What is said of the certificate of a connection. */
+/** Returns the step about a connection's certificate. */
 function certificateStep(socket: TLSSocket, { host, setting }: { host: string; setting: string }): TestStep {
   const certificate = socket.getPeerCertificate()
   const until = dayOf(certificate.valid_to)
   const issuer = nameIn(certificate.issuer)
-  // The types have an Error; it is the code of one.
+  // The type is Error, but the value is an error code.
   const problem = socket.authorized ? undefined : String(socket.authorizationError)
   if (problem === undefined) {
     const seen = say('the certificate of {} by {} is trusted and ends on {}', host, issuer, until)

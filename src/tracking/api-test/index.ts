@@ -17,7 +17,7 @@ export interface ApiTestOptions {
   /** Whether the embedded tracking service is at `baseUrl`. */
   readonly isEmbedded: boolean
   readonly timeoutMs: number
-  /** What TLS needs beyond what the system trusts. */
+  /** TLS settings beyond the system's trusted authorities. */
   readonly tls?: SecureContextOptions
   /** The URL of a proxy that connects to the API. */
   readonly proxy?: string | null
@@ -32,7 +32,7 @@ export interface TestedCompany extends AskedCompany {
   readonly isPushed?: boolean
 }
 
-/** What the test of the API has shown for a company, in the order of the steps. */
+/** Results of the API test for a company, in the order of the steps. */
 export interface CompanyTest {
   readonly company_id: string
   readonly name?: string
@@ -40,8 +40,8 @@ export interface CompanyTest {
 }
 
 /**
- * Tests a tracking API for each company: its name, connection and certificate, the keys of the company, a read of an
- * interval. Nothing is stored at the API but the position of a company with `isPushed`.
+ * Tests a tracking API for each company: its name, connection and certificate, the company's keys, a read of an interval.
+ * Stores nothing at the API except the position of a company with `isPushed`.
  */
 export async function testApi(options: ApiTestOptions): Promise<CompanyTest[]> {
   const { baseUrl, pushUrl, isEmbedded, timeoutMs, tls, proxy, setting: at = 'tracking', companies } = options

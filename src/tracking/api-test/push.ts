@@ -8,7 +8,7 @@ import { type AskedCompany, CORRECT_LANE, NEW_TOKEN, NO_LANE, refusedStep, sayin
 import { readPositions } from './reading.ts'
 import { failed, ok, skipped, type TestStep } from './step.ts'
 
-/** Pushes one position to the lane of a company, where its last one is, else at 0, 0, and reads it back. */
+/** Pushes one position to the lane of a company, at its last position, else at 0, 0, and reads it back. */
 export async function testPush(
   client: TrackingClient,
   company: AskedCompany,
@@ -35,7 +35,7 @@ export async function testPush(
   return [pushed, await readBack(client, company, { timestamp, lat, lon })]
 }
 
-/** An API may show what it has taken a moment later. */
+/** Reads several times, because an API may show an accepted position a moment later. */
 async function readBack(client: TrackingClient, company: AskedCompany, pushed: CourierPosition): Promise<TestStep> {
   const began = performance.now()
   const interval = { from: pushed.timestamp, to: pushed.timestamp }

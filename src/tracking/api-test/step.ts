@@ -1,6 +1,6 @@
 import { say, type Text } from '../../texts/text.ts'
 
-/** One step of the test of an API: what was seen, and what to change where that is not right. No secret is in it. */
+/** One step of the test of an API: the result, and what to change if it is not right. It contains no secret. */
 export interface TestStep {
   readonly step: 'dns' | 'connection' | 'tls' | 'apikey' | 'oauth_token' | 'read' | 'push' | 'read_back'
   /** `warning`: it works, but not well, or not for long. `skipped`: it could not be tested, or there is nothing to test. */

@@ -10,7 +10,7 @@ import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
 import { defaultConfigDir } from './config-dir.ts'
 
-/** The options that say where the admin port is. */
+/** Options that name the admin port. */
 export interface AdminPortOptions {
   readonly config?: string
   readonly url?: string
@@ -28,9 +28,9 @@ export interface AdminPort {
 }
 
 /**
- * Finds the admin port: by options, else by environment, else by the configuration. Where a URL is given, the configuration
- * is read only if `--config` names it: the token of this machine must not be sent to another one.
- * @throws UserError, ConfigError
+ * Finds the admin port: by options, else by environment, else by the configuration. If a URL is given, the configuration is
+ * read only if `--config` names it, because the token of this machine must not be sent to another one. @throws UserError,
+ * ConfigError
  */
 export async function findAdminPort(options: AdminPortOptions): Promise<AdminPort> {
   const url = given('--url', options.url) ?? given('WAYBRIDGE_ADMIN_URL', process.env.WAYBRIDGE_ADMIN_URL)
@@ -45,7 +45,7 @@ export async function findAdminPort(options: AdminPortOptions): Promise<AdminPor
   }
 }
 
-/** A text and where it comes from. */
+/** A text and its origin. */
 type Given = Readonly<Record<'place' | 'value', string>>
 
 function given(place: string, value: string | undefined): Given | undefined {
@@ -98,9 +98,9 @@ function connectableHost(host: string): string {
 }
 
 /**
- * Reads only `admin` and `data_dir` of the gateway.yaml in a folder; a missing file means defaults. The rest is not
- * checked, since the user of a command may not have the environment variables and secrets of the gateway.
- * @throws UserError if there is no such folder, ConfigError with the mistakes in these settings
+ * Reads only `admin` and `data_dir` of the gateway.yaml in a folder; a missing file means defaults. The remaining settings
+ * are not checked, since the user of a command may lack the gateway's environment variables and secrets. @throws UserError if
+ * there is no such folder, ConfigError with the mistakes in these settings
  */
 async function readSettings(dir: string, { withTokens }: { readonly withTokens: boolean }): Promise<PortSettings> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw new UserError(`${dir}: ${NO_FOLDER}.`)

@@ -3,7 +3,10 @@ import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read } from './client.ts'
 import { printExact, printLines, table } from './output.ts'
 
-/** `waybridge alerts test`. @returns the exit code: 1 where a receiver does not take the test, or there is none @throws UserError */
+/**
+ * `waybridge alerts test`. @returns the exit code: 1 if a receiver does not accept the test, or there is none @throws
+ * UserError
+ */
 export async function testAlertsCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {
   const admin = await findAdminPort(options)
   const answer = await read<AlertTestsJson>(admin, { method: 'POST', path: '/admin/alerts/test', timeoutMs: TEST_MS })

@@ -26,10 +26,13 @@ interface CaseLine {
   readonly checksum?: 'wrong'
 }
 
-/** A kept frame, behind the frames that began its conversation, with other ids and places. */
+/** A kept frame, after the frames that began its conversation, with other ids and places. */
 interface Case {
   readonly lines: readonly CaseLine[]
-  /** Whether a place was recognised, nothing that is left looks like one, and the decoder reads neither an id nor a place of before. */
+  /**
+   * Whether a place was recognised, nothing left looks like a place, and the decoder reads neither the old id nor an old
+   * place.
+   */
   readonly isReplaced: boolean
 }
 
@@ -79,7 +82,7 @@ export async function anonymousCase(
   }
 }
 
-/** What is known of who sent a frame. */
+/** Facts about the sender of a frame. */
 interface SentBy {
   readonly ids: readonly string[]
   readonly places: readonly KnownPlace[]
@@ -103,7 +106,7 @@ function cleaned(frame: Buffer, { ids, places, protocol }: SentBy): Cleaned {
   return isRight ? { bytes: repaired, ...found } : { bytes, ...found, checksum: 'wrong' }
 }
 
-/** What a frame or request says, alone or in a session. */
+/** Decodes a frame or request, alone or in a session. */
 function read(protocol: Protocol, frame: Buffer | HttpRequest, session = newSession()): Message | DecodeError {
   try {
     return decodeFrame(protocol, frame, session)

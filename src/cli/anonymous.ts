@@ -1,6 +1,6 @@
 /*
- * Takes ids and places out of frames that nobody could read, so that they can be shown to others. Each is replaced by another one of
- * the same length: the form of a frame, and what else it says, stay as they are.
+ * Replaces ids and places in frames that were not understood, so that they can be shown to others. Each replacement has the
+ * same length: the form of a frame, and its other content, stay unchanged.
  */
 import {
   type Covered,
@@ -29,7 +29,7 @@ export interface KnownPlace {
   readonly lon: number
 }
 
-/** An id of the same length and form as another one; an IMEI keeps a right check digit. */
+/** Returns an id of the same length and form; an IMEI keeps a valid check digit. */
 export function standInFor(id: string): string {
   const other = id.replace(/[1-9a-z]/gi, (character, at: number) => {
     if (/\d/.test(character)) return String((at % 9) + 1)
@@ -40,8 +40,8 @@ export function standInFor(id: string): string {
 }
 
 /**
- * Bytes in which an id is replaced, with leading zeros or without, in either case: as text, as packed decimals or hexadecimal digits,
- * as a number of two bytes or more, and as bytes of two decimal digits each.
+ * Returns bytes in which an id is replaced, with or without leading zeros, in either case: as text, as packed decimal or
+ * hexadecimal digits, as a number of two bytes or more, and as bytes of two decimal digits each.
  */
 export function withoutId(bytes: Buffer, id: string): Buffer {
   const bare = sameId(id)
@@ -71,7 +71,7 @@ const escaped = (text: string) => text.replaceAll(/[^\w]/g, '\\$&')
 
 const backwards = (bytes: Buffer) => Buffer.from(bytes.toReversed()).toString('latin1')
 
-/** A byte for every two digits, the last one for what is left. */
+/** Packs two digits per byte; the last byte may have one. */
 function digitPairs(digits: string): string {
   return (digits.match(/\d\d?/g) ?? []).map((pair) => String.fromCharCode(Number(pair))).join('')
 }
@@ -79,7 +79,7 @@ function digitPairs(digits: string): string {
 /** Shorter ids stand in other digits by chance. */
 const FEWEST_DIGITS = 6
 
-/** A decimal number as bytes, big-endian: as few as it takes, or the last `width` of them. */
+/** Returns a decimal number as big-endian bytes: as few as it needs, or the last `width` of them. */
 function numberBytes(digits: string, width?: number): Buffer {
   const hex = BigInt(digits).toString(16)
   const bytes = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')
@@ -97,9 +97,9 @@ export interface Placeless {
 }
 
 /**
- * Bytes in which places are replaced. In text: numbers with three decimals or more, or of the form ddmm.m, and those of a place at
- * which the device was about then. In bytes: a latitude and a longitude of such a place in one notation near each other; others
- * cannot be recognised.
+ * Returns bytes in which places are replaced. In text: numbers with three or more decimals or of the form ddmm.m, and those
+ * of a place near which the device was then. In bytes: a latitude and a longitude of such a place in one notation, close
+ * together; others cannot be recognised.
  */
 export function withoutPlaces(bytes: Buffer, around: readonly KnownPlace[]): Placeless {
   const copy = Buffer.from(bytes)
@@ -133,7 +133,7 @@ function isKnownNumber(digits: string): boolean {
   )
 }
 
-/** Whether the text of a number is a coordinate of about a place: degrees or ddmm, with a point or in a fraction of them. */
+/** Returns whether the text of a number is a coordinate near a place: degrees or ddmm, with a point or in a fraction of them. */
 function isNear(number: string, { lat, lon }: KnownPlace): boolean {
   if (number.length < 4) return false
   const scales = number.includes('.') ? [1] : [1e3, 1e4, 1e5, 1e6, 1e7]
@@ -151,7 +151,7 @@ interface Notation {
   readonly write: (bytes: Buffer, at: number, degrees: number) => void
 }
 
-/** Replaces each pair of coordinates near a place. Answers whether there was one. */
+/** Replaces each pair of coordinates near a place. Returns whether there was one. */
 function replaced(bytes: Buffer, { width, read, write }: Notation, { lat, lon }: KnownPlace): boolean {
   const norths: number[] = []
   const easts: number[] = []
@@ -170,7 +170,7 @@ function replaced(bytes: Buffer, { width, read, write }: Notation, { lat, lon }:
   return pairs.length > 0
 }
 
-/** How far a van may have gone since the place that is known of it, degrees. */
+/** How far a van may be from its known place, degrees. */
 const NEAR = 0.5
 /** How far apart a latitude and its longitude begin, bytes. */
 const TOGETHER = 16
@@ -229,8 +229,8 @@ const NOTATIONS: readonly Notation[] = [
 ]
 
 /**
- * Makes the checksum of a frame right that was changed, where `before`, the frame as it came, tells which one it is and where it stands:
- * up to three bytes behind what it covers; it may begin before that. Answers whether it did.
+ * Corrects the checksum of a frame that was changed. `before`, the original frame, shows which checksum it is and where: up
+ * to three bytes after the bytes it covers, which may begin later than the frame. Returns whether it found one.
  */
 export function repairChecksum(frame: Buffer, before: Buffer, covers: Covered): boolean {
   const [from, to] = typeof covers === 'function' ? covers(before) : covers
@@ -247,7 +247,7 @@ export function repairChecksum(frame: Buffer, before: Buffer, covers: Covered): 
   return false
 }
 
-/** How many bytes before what is covered a checksum may begin with. */
+/** How many bytes of a frame its checksum may skip at the beginning. */
 const HEAD = 4
 
 const SUMS: readonly (readonly [sum: (bytes: Buffer) => number, width: 1 | 2 | 4])[] = [

@@ -6,7 +6,7 @@ import { printExact, printLines, table } from './output.ts'
 
 type ListedArrival = ArrivalJson
 
-/** `waybridge arrivals`: a line for each sender that is not configured, and what to do. @returns the exit code @throws UserError */
+/** `waybridge arrivals`: prints a line for each unconfigured sender, and the action. @returns the exit code @throws UserError */
 export async function arrivalsCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {
   const arrivals = await listAll<ListedArrival>(await findAdminPort(options), '/admin/arrivals')
   const rows = arrivals.map((arrival) => columnsOf(arrival, Date.now()))

@@ -34,7 +34,7 @@ export async function checkLive(dir: string, options: ApiOptions): Promise<numbe
   return failed.length === 0 ? 0 : 1
 }
 
-/** A line for each step: what was seen, and what to change. */
+/** Returns a line for each step: the result, and what to change. */
 function testLines({ company_id, name, steps }: CompanyTest): string[] {
   const head = `company ${company_id}${name === undefined ? '' : `, ${name}`}`
   return [head, ...steps.map(stepLine)]
@@ -44,7 +44,7 @@ function stepLine({ step, state, seen, action }: TestStep): string {
   return `  ${MARKS[state]} ${step.padEnd(WIDEST)} ${english(seen)}${action === undefined ? '' : ` → ${english(action)}`}`
 }
 
-/** Where the API is; the embedded service where `start` has written down that it is, else where it is configured to be. */
+/** Returns the URL of the API; for the embedded service, the one that `start` has noted, else the configured one. */
 async function baseUrlOf({ tracking, data_dir }: Config): Promise<string> {
   if (tracking.base_url !== null) return tracking.base_url
   const opened = await readPorts(data_dir).catch(() => undefined)

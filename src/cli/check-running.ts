@@ -9,8 +9,8 @@ import { findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
 
 /**
- * The findings of the `start` that runs on a folder about its files: which are refused, and which settings need a restart. None
- * if none runs, or if its admin port does not answer.
+ * Resolves to the findings about files from the `start` that runs on a folder: refused files, and settings that need a
+ * restart. Empty if none runs, or if its admin port does not answer.
  */
 export async function findingsOfFiles(
   dir: string,

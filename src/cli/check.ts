@@ -16,8 +16,8 @@ export interface CheckOptions extends ApiOptions {
 }
 
 /**
- * `waybridge check`. @returns the exit code: 1 where a part of the configuration does not take effect, or a test fails
- * @throws UserError
+ * `waybridge check`. @returns the exit code: 1 if a part of the configuration does not take effect, or a test fails @throws
+ * UserError
  */
 export async function checkCommand({ config: dir, live, ...options }: CheckOptions): Promise<number> {
   if (!live && Object.values(options).some(Boolean))
@@ -42,8 +42,8 @@ const FILES_ALONE =
   'What was put through the admin port is not looked at: `waybridge routes check FILE` compares with that.'
 
 /**
- * Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. With `mistakes`
- * a start would fail, or leave lines out.
+ * Validates the configuration in a directory without starting anything; `now`, ms UTC, determines the day that counts as
+ * today. With `mistakes`, a start would fail or skip lines.
  */
 export async function check(dir: string, protocols: Protocols, now: number) {
   const problems = [

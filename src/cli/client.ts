@@ -34,14 +34,14 @@ export interface AdminAnswer {
   readonly text: string
 }
 
-/** Sends a request. @throws UserError where nothing answers, and where the token is unknown (401) or may only read (403) */
+/** Sends a request. @throws UserError if nothing answers, or if the token is unknown (401) or may only read (403) */
 export async function ask(admin: AdminPort, request: AdminRequest): Promise<AdminAnswer> {
   const { path, timeoutMs = TIMEOUT_MS } = request
   const signal = AbortSignal.timeout(timeoutMs)
   const { status, text, challenge } = await send(admin, request, signal).catch((error: Error) =>
     throwNoAnswer(admin, signal.aborted ? signal.reason : error, timeoutMs),
   )
-  // A 401 without this challenge comes from the tracking API behind the relay.
+  // A 401 without this challenge comes from the tracking API through the relay.
   if (status === 401 ? challenge === 'Bearer' : status === 403 && path.startsWith('/admin/'))
     throw new UserError(`${errorText({ status, text })} (the token came from ${admin.tokenPlace})`)
   return { status, text }
@@ -69,7 +69,7 @@ async function send(
     signal,
     ...trustIn(admin),
   })
-  // What fails after the answer has begun fails the reading of it.
+  // An error after the answer has begun makes reading it fail.
   asking.on('error', () => {}).end(body)
   const [response] = (await once(asking, 'response')) as [IncomingMessage]
   const { statusCode = 0, headers } = response
@@ -127,8 +127,8 @@ export function errorText(answer: AdminAnswer): string {
 export type StatusAnswer = StatusJson
 
 /**
- * The gateway's status, and the text of the answer. Commands take its time zone from here: a local time is always the
- * gateway's, wherever the command runs, because the gateway reads its files so. @throws UserError
+ * Resolves to the gateway's status, and the text of the answer. Commands take the time zone from it: a local time is always
+ * the gateway's, wherever the command runs, because the gateway reads its files that way. @throws UserError
  */
 export async function readStatus(admin: AdminPort): Promise<{ readonly status: StatusAnswer; readonly text: string }> {
   const answer = await ask(admin, { path: '/admin/status' })
@@ -143,7 +143,7 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
 export type ListedDevice = DeviceRowJson
 type DeviceAnswer = DeviceJson
 
-/** What a query asks for, by name. */
+/** The parameters of a query, by name. */
 type ListQuery = Readonly<Record<string, string | undefined>>
 
 /** All devices of `GET /admin/devices` that a query asks for, in its order. @throws UserError */
@@ -171,8 +171,8 @@ interface AnswerPage<Item> {
 }
 
 /**
- * The device with this id, or all devices with this name in upper or lower case: one van may have two trackers. A
- * device that was deleted while a file still has its entry is included, so that the user learns of the deletion.
+ * Resolves to the device with this id, or to all devices with this name in upper or lower case: one van may have two
+ * trackers. Includes a device that was deleted while a file still has its entry, so that the user learns of the deletion.
  * @throws UserError if there is none
  */
 export async function namedDevices(

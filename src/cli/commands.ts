@@ -16,7 +16,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Ends the process with what is wrong; `misconfigured`: the exit code if the configuration has mistakes. */
+/** Ends the process with an error message; `misconfigured`: the exit code if the configuration has mistakes. */
 function fail(error: unknown, misconfigured = 1): never {
   const known = explainError(error)
   const expected = known instanceof UserError || known instanceof ConfigError
@@ -265,7 +265,7 @@ function trackerCommands(waybridge: Command, asking: AskingCommand): void {
     .action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))
 }
 
-/** What vans can speak: written here, so that no other command loads how they do. */
+/** The protocols of simulated vans. Listed here, so that other commands need not load their code. */
 const SPOKEN =
   'comma-separated, of teltonika, gt06, h02, wialon, osmand, owntracks, fix, jt808, gl200, gps103, tk103, meitrack, watch, ' +
   'egts, eelink, castel, t55, jt600, totem, laipac, upro, suntech, meiligao, megastek, xexun; or tcp, udp, http, mqtt for all of a transport'

@@ -10,7 +10,7 @@ export function completionCommand(shell: string, program: Command): number {
   return 0
 }
 
-/** What may follow some words of a command line. */
+/** Words that may follow others on a command line. */
 interface CompletedWords {
   /** `routes put`; empty: nothing was typed yet. */
   readonly words: string

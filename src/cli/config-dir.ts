@@ -8,7 +8,7 @@ export const CONFIG_DEFAULT = `"config", or ${SYSTEM_CONFIG} if there is none`
 
 export const CONFIG_OPTION = `the folder with gateway.yaml (default: ${CONFIG_DEFAULT})`
 
-/** The folder of the configuration where no option names one. */
+/** Returns the configuration folder for a command without an option for it. */
 export function defaultConfigDir(): string {
   return !existsSync('config') && existsSync(SYSTEM_CONFIG) ? SYSTEM_CONFIG : 'config'
 }

@@ -94,7 +94,7 @@ function gapLines({ route_id, courier_id, gaps }: DaySheetJson, clock: (at: stri
   return lines.length === 0 ? [] : ['', `Gaps of route ${route_id}, courier ${courier_id}:`, ...lines]
 }
 
-/** Rounded down: 100 % is said if nothing is missing. */
+/** Rounds down, so that 100 % appears only if nothing is missing. */
 function shareText(planned: number, covered: number): string {
   return planned === 0 ? '' : `${Math.floor((covered / planned) * 1000) / 10} %`
 }

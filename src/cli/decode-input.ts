@@ -23,8 +23,8 @@ const MaybeText = z.string().optional().catch(undefined)
 const MaybeObject = z.record(z.string(), z.unknown()).optional().catch(undefined)
 
 /**
- * One input of `--jsonl`: a stream as hex or text, or an HTTP request. The session is logged in as `deviceId` first;
- * inputs with the same `session` share a connection.
+ * One input of `--jsonl`: a stream as hex or text, or an HTTP request. The session is logged in as `deviceId` first; inputs
+ * with the same `session` share a connection.
  */
 export const DecodeInput = z.object({
   id: z.unknown().optional(),
@@ -46,13 +46,13 @@ export type DecodeInput = z.infer<typeof DecodeInput>
 
 type DecodedReply = { readonly hex: string } | { readonly http: number; readonly bodyHex: string }
 
-/** What one input contains. With an `error`, `fixes` and `replies` are empty. */
+/** The content of one input. With an `error`, `fixes` and `replies` are empty. */
 export interface DecodeOutput {
   readonly id?: unknown
   readonly device?: string
   readonly fixes: readonly DecodedFix[]
   readonly replies: readonly DecodedReply[]
-  /** What the tracker says of itself where it belongs to no fix. */
+  /** Values that the tracker sent outside of a fix. */
   readonly said?: Said
   readonly error?: string
 }
@@ -103,13 +103,13 @@ function framesOfInput(protocol: Protocol, input: DecodeInput['input'], session:
   const framer = protocol.tcp?.frame ?? protocol.udp?.frame
   const bytes = asOnWire(protocol, bytesOf(input))
   const { frames, rest } = framer ? cut(bytes, framer, session) : { frames: [], rest: bytes }
-  // The stream ends here, so that the rest counts as a frame.
+  // The stream ends here, so the remaining bytes count as a frame.
   const all = rest.length > 0 ? [...frames, rest] : frames
   if (all.length === 0) throw new UserError(`there is no frame of ${protocol.name} in these bytes`)
   return all
 }
 
-/** Test vectors are frames without their escapes: these are put back where the frame is likelier with them. */
+/** Test vectors are frames without their escape bytes; these are restored if that makes the frame likelier. */
 function asOnWire(protocol: Protocol, bytes: Buffer): Buffer {
   const { escaping } = protocol
   if (!escaping || !protocol.tcp) return bytes

@@ -10,7 +10,7 @@ import { bytesOf, DecodeInput, type DecodeOptions, type DecodeOutput, decodeInpu
 import { type PasteReading, readPaste } from './paste.ts'
 
 interface DecodeArguments {
-  /** Words; `-`: what comes over stdin. */
+  /** Words; `-`: reads standard input. */
   readonly paste?: readonly string[]
   readonly protocol?: string
   readonly hex?: string
@@ -19,7 +19,7 @@ interface DecodeArguments {
   readonly lenient?: boolean
 }
 
-/** `waybridge decode`. @returns the exit code: 1 where the frame could not be understood @throws UserError */
+/** `waybridge decode`. @returns the exit code: 1 if the frame was not understood @throws UserError */
 export async function decodeCommand({ paste = [], ...options }: DecodeArguments): Promise<number> {
   const { protocol, hex, text, jsonl, lenient } = options
   if (jsonl) {
@@ -47,7 +47,7 @@ async function textOf(paste: readonly string[]): Promise<string> {
   return paste.join() === '-' ? Buffer.concat(await process.stdin.toArray()).toString() : paste.join(' ')
 }
 
-/** Prints what each protocol that understands a frame makes of it, the likeliest first. @returns the exit code */
+/** Prints the result of each protocol that understands a frame, likeliest first. @returns the exit code */
 async function decodeGuessed(
   readings: readonly (Pick<PasteReading, 'bytes'> & Partial<PasteReading>)[],
   lenient: boolean | undefined,
@@ -76,7 +76,7 @@ function printFault(error: unknown, { name }: Protocol): void {
   process.stderr.write(`fault in the decoder of ${name}: ${String(error)}\n`)
 }
 
-/** A protocol that takes any text, and reads nothing in it, is no candidate. */
+/** Excludes a protocol that accepts any text and reads nothing in it. */
 function saysSomething({ device, evidence }: Guess): boolean {
   return device !== undefined || evidence.some((each) => english(each) !== 'it is a text')
 }
@@ -84,7 +84,7 @@ function saysSomething({ device, evidence }: Guess): boolean {
 function guessesOf(detector: Detector, bytes: Buffer) {
   const beginning = { bytes, now: Date.now() }
   const overTcp = likely(detector.look({ ...beginning, transport: 'tcp' }).found)
-  // What is pasted may begin in front of the frame.
+  // A paste may have other text before the frame.
   const overUdp = likely(detector.look({ ...beginning, transport: 'udp' }, detector.protocols).found)
   return [...overTcp, ...overUdp.filter(({ protocol }) => !overTcp.some((guess) => guess.protocol === protocol))]
 }

@@ -28,11 +28,11 @@ interface VanList {
   readonly name: string
   /** CSV, or a spreadsheet. */
   readonly body?: Buffer
-  /** In place of it: a list of objects. */
+  /** The list as objects, in place of a text. */
   readonly json?: unknown
 }
 
-/** What a list is sent with. */
+/** The query of a request with a list. */
 interface ListRequest extends Pick<VanList, 'body' | 'json'> {
   readonly admin: AdminPort
   readonly query: Readonly<Record<string, string>>
@@ -45,8 +45,8 @@ interface ListAnswer {
 }
 
 /**
- * `waybridge devices check` says what a fleet's own list of vans would change; `devices put` puts it. @returns the exit code: 1
- * where a line is left out @throws UserError
+ * `waybridge devices check` shows what a fleet's own list of vans would change; `devices put` puts it. @returns the exit
+ * code: 1 if a line is skipped @throws UserError
  */
 export async function importCommand(act: Act, file: string, options: ImportOptions): Promise<number> {
   return takeList(act, { name: file, body: await bytesOf(file) }, options)
@@ -85,7 +85,10 @@ export async function takeList(act: Act, { name: file, ...content }: VanList, op
   return isLeftOut ? 1 : 0
 }
 
-/** A dry run with all ids that are accepted; of a bare line that of the list, which a dry run before has to tell. */
+/**
+ * Makes a dry run with all accepted ids. A line accepted without an id gets the proposed one, which an earlier dry run has to
+ * return.
+ */
 async function tryList(file: string, sending: ListRequest, accepted: readonly string[]) {
   const given = accepted.map((text) => {
     const [, line, id] = /^(\d+)(?:=(.+))?$/s.exec(text) ?? []
@@ -126,7 +129,7 @@ function onlyCompany(companies: StatusAnswer['companies']): string {
   throw new UserError(`Name the company of these vans with --company: ${known}.`)
 }
 
-/** What columns are read as, by their names. @throws UserError */
+/** Returns the chosen meaning of columns, by name. @throws UserError */
 function columnsChosen(texts: readonly string[]): Record<string, string | null> {
   const chosen = texts.map((text) => {
     const at = text.indexOf('=')
@@ -162,7 +165,7 @@ interface Context {
   readonly clock: (instant: string) => string
 }
 
-/** What is said of columns and lines; with `verb`, also how many devices change. */
+/** Prints the remarks about columns and lines; with `verb`, also how many devices change. */
 function report(list: DevicesPutJson, { file, company, clock }: Context, verb?: string): string[] {
   const { columns, doubtful, notes = [], rejected, warnings = [] } = list
   const read = columns.flatMap(({ name, read_as }) => (read_as === null ? [] : `"${name}" as ${read_as}`))

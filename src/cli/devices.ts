@@ -27,7 +27,10 @@ export async function devicesCommand(options: DevicesOptions): Promise<number> {
   return 0
 }
 
-/** `waybridge where DEVICE`: state, place, age of the last fix, courier and route. @returns the exit code @throws UserError */
+/**
+ * `waybridge where DEVICE`: prints state, place, age of the last fix, courier and route. @returns the exit code @throws
+ * UserError
+ */
 export async function whereCommand(
   words: readonly string[],
   options: AdminPortOptions & { readonly json?: boolean },
@@ -36,7 +39,7 @@ export async function whereCommand(
   const devices = await namedDevices(admin, words.join(' '))
   const answers = await Promise.all(devices.map(({ id }) => readChain(admin, id)))
   if (options.json) printExact(answers.map(({ chain, text }) => (chain ? JSON.stringify(chain.device) : text)))
-  // The sentence says where it is first, then what is wrong.
+  // The sentence begins with the place, followed by what is wrong.
   else printLines(answers.map(({ chain, missing }) => chain?.sentence.split('; ', 1)[0] ?? missing))
   return 0
 }

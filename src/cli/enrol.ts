@@ -8,7 +8,10 @@ interface EnrolOptions extends AdminPortOptions {
   readonly stop?: boolean
 }
 
-/** `waybridge enrol`: opens the enrolment window, closes it, or says whether it is open. @returns the exit code @throws UserError */
+/**
+ * `waybridge enrol`: opens or closes the enrolment window, or prints whether it is open. @returns the exit code @throws
+ * UserError
+ */
 export async function enrolCommand(options: EnrolOptions): Promise<number> {
   const admin = await findAdminPort(options)
   const { time_zone } = (await readStatus(admin)).status

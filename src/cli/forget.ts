@@ -6,10 +6,9 @@ import { counted, printable, printLines } from './output.ts'
 import { confirmChange } from './question.ts'
 
 /**
- * `waybridge forget DEVICE`: asks, unless `yes` is given, then prints what was deleted, one line for each device with that id or
- * name. A device that is not configured is named by its id. Of what nobody knows nothing is deleted, which is an error.
- * @returns the exit code: 1 if something could not be deleted now, or nothing was to be deleted
- * @throws UserError
+ * `waybridge forget DEVICE`: asks, unless `yes` is given, then prints what was deleted, one line for each device with that id
+ * or name. An unconfigured device is named by its id. An id that nothing is stored for is an error. @returns the exit code: 1
+ * if something could not be deleted now, or there was nothing to delete @throws UserError
  */
 export async function forgetCommand(idOrName: string, options: ForgetOptions): Promise<number> {
   const admin = await findAdminPort(options)

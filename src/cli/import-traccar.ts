@@ -17,7 +17,7 @@ interface TraccarOptions extends Omit<ImportOptions, 'url' | 'token' | 'accept'>
   readonly toTrial?: boolean
 }
 
-/** What Traccar's REST API says of a fleet, as far as it is used. */
+/** The used part of a fleet in Traccar's REST API. */
 interface TraccarFleet {
   readonly devices: readonly TraccarDevice[]
   readonly groups: readonly TraccarGroup[]
@@ -48,8 +48,8 @@ interface TraccarDriver {
 }
 
 /**
- * `waybridge import traccar`: takes over the devices of a Traccar server, by its REST API or by a file with the answer of
- * `GET /api/devices`. @returns the exit code: 1 where a device is left out @throws UserError
+ * `waybridge import traccar`: imports the devices of a Traccar server, through its REST API or from a file with the answer of
+ * `GET /api/devices`. @returns the exit code: 1 if a device is skipped @throws UserError
  */
 export async function importTraccarCommand(file: string | undefined, options: TraccarOptions): Promise<number> {
   const { adminToken, adminUrl, column = [], group, couriers, toTrial, token, url, ...rest } = options
@@ -94,7 +94,7 @@ function serverAt(url: string, token: string | undefined): TraccarServer {
 }
 
 async function readServer(server: TraccarServer, withDrivers: boolean): Promise<TraccarFleet> {
-  // An administrator sees all devices only by asking for them; others are refused that.
+  // An administrator sees all devices only with this parameter; other users are refused.
   const all = await ask(server, '/api/devices?all=true', REFUSED)
   const devices = devicesIn(all ?? (await ask(server, '/api/devices')), server.origin)
   const groups = await ask(server, `/api/groups${all ? '?all=true' : ''}`)
@@ -189,7 +189,7 @@ function protocolsIn(positions: unknown): string[] {
   return [...new Set(names)].toSorted()
 }
 
-/** The rows of the list, and what is to be known of what is left aside. */
+/** Returns the rows of the list, and notes on what is skipped. */
 function entriesOf(
   { devices, groups, drivers }: TraccarFleet,
   { column = [], group, couriers }: Pick<TraccarOptions, 'column' | 'group' | 'couriers'>,
@@ -243,7 +243,7 @@ function groupsBelow(name: string, groups: readonly TraccarGroup[]): Set<number>
   return found
 }
 
-/** How many devices each group has: a list can be put for each, with a company of its own. */
+/** Returns the number of devices in each group: each can be put as a list of its own, with its own company. */
 function groupNotes(devices: readonly TraccarDevice[], groups: readonly TraccarGroup[]): string[] {
   const counts = groups.flatMap(({ id, name }) => {
     const count = devices.filter(({ groupId }) => groupId === id).length

@@ -8,8 +8,8 @@ import { UserError } from '../errors.ts'
 import { SYSTEM_CONFIG } from './config-dir.ts'
 
 /**
- * `waybridge init DIR`: writes a commented configuration; returns the exit code. That of the machine names its data folder, which
- * commands then find from any folder. @throws UserError where it would overwrite.
+ * `waybridge init DIR`: writes a commented configuration; returns the exit code. The configuration of the machine names its
+ * data folder, which commands then find from any folder. @throws UserError if it would overwrite a file.
  */
 export async function initCommand(dir: string): Promise<number> {
   const { protocolPorts } = await import('../../protocols/index.ts')
@@ -29,8 +29,8 @@ export async function initCommand(dir: string): Promise<number> {
 }
 
 /**
- * The text of each file by its name, for the keys of gateway.yaml. Each setting is a comment with its default, so that the files
- * are valid, say nothing of their own but `dataDir`, and become valid settings where a # is removed.
+ * Returns the text of each file by its name, for the keys of gateway.yaml. Each setting is a comment with its default, so
+ * that the files are valid, set nothing except `dataDir`, and stay valid if a # is removed.
  */
 export function configFiles(gateway: readonly ConfigKey[], dataDir?: string): Readonly<Record<string, string>> {
   const columns = Object.entries(ROUTE_COLUMNS)
@@ -42,7 +42,7 @@ export function configFiles(gateway: readonly ConfigKey[], dataDir?: string): Re
   }
 }
 
-/** A key below its comment. The name of a mapping is no comment, unless it would be null with nothing behind it. */
+/** Returns a key below its comment. The name of a mapping is not commented out, unless it would then be null. */
 function setting(key: ConfigKey, indent: string): string {
   const { name, inner, element, description, usual, isNullable } = key
   if (inner && usual !== 'null') {
@@ -54,7 +54,7 @@ function setting(key: ConfigKey, indent: string): string {
   return `${about}${indent}#${name}: ${EXAMPLES[name] ?? usual ?? ''}`.trimEnd() + '\n'
 }
 
-/** What each key means, one a line. */
+/** Returns the meaning of each key, one a line. */
 function meanings(keys: readonly ConfigKey[]): string[] {
   return aligned(
     keys.flatMap(({ name, inner, ...key }) => {
@@ -80,7 +80,7 @@ function comment(lines: readonly string[], indent = ''): string {
 
 /** As in the unit for systemd. */
 const SYSTEM_DATA = '/var/lib/waybridge/.data'
-/** Shown in place of a default that says nothing. */
+/** Examples, in place of defaults that explain nothing. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   companies: '[{ company_id: 7, name: Example Deliveries, apikey: "${env:EXAMPLE_APIKEY}" }]',
 }

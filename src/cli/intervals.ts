@@ -3,9 +3,9 @@ import { type Interval, localDay, localFromUtc, timesIn } from '../domain/times.
 import { UserError } from '../errors.ts'
 
 /**
- * The intervals in which a roster file replaces lines, by their beginning, in order of time. The options give one; its missing end is that of the file's
- * days. Without options, there is one for each run of adjacent local days on which lines begin. Empty where neither the
- * options nor the file say anything. @throws UserError
+ * Returns the intervals in which a roster file replaces lines, by their beginning, in order of time. The options give one
+ * interval; its missing end is that of the file's days. Without options, each run of adjacent local days on which lines begin
+ * is an interval. Empty if neither the options nor the file give a day. @throws UserError
  */
 export function intervalsOf(
   rows: readonly RouteRow[],
@@ -22,8 +22,8 @@ export function intervalsOf(
 }
 
 /**
- * The instant that an option names, in unix seconds, rounded down. It may be unix seconds, RFC 3339, local time such as
- * `2026-11-20 06:00` in a time zone, a local day, which stands for its beginning, or `now`. @throws UserError, naming the option
+ * Returns the instant of an option, in unix seconds, rounded down. It may be unix seconds, RFC 3339, local time such as
+ * `2026-11-20 06:00` in a time zone, a local day, which means its beginning, or `now`. @throws UserError, naming the option
  */
 export function timeOption(option: string, text: string, zone: string): number {
   const times = timesIn(zone)

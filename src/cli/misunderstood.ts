@@ -55,9 +55,9 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * `waybridge misunderstood export`: prints the same frames as cases for whoever develops the decoder, one line of JSON each, in the
- * form that `decode --jsonl` reads: with other ids and places, and checksums that fit. Frames in which no place is recognised, or
- * something is left that may be one, are left out unless `--all`. @returns the exit code @throws UserError
+ * `waybridge misunderstood export`: prints the same frames as cases for the developer of the decoder, one line of JSON each,
+ * in the form that `decode --jsonl` reads: with other ids and places, and corrected checksums. Skips frames in which no place
+ * is recognised, or something left may be a place, unless `--all` is given. @returns the exit code @throws UserError
  */
 export async function exportMisunderstoodCommand({ device, all, ...options }: MisunderstoodOptions): Promise<number> {
   const admin = await findAdminPort(options)
@@ -84,7 +84,7 @@ export async function exportMisunderstoodCommand({ device, all, ...options }: Mi
 const NOTE =
   'Ids and places that were recognised are replaced. Names, telephone numbers, mobile cells and places far from the last one are not recognised: look at the lines before you send them.'
 
-/** Where a device was last; nothing of one that is not known. */
+/** Resolves to the last place of a device; to none for an unknown device. */
 async function lastPlaces(admin: AdminPort, id: string): Promise<{ lat: number; lon: number }[]> {
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}` })
   const { lat, lon } = (answer.status === 200 && (jsonOf(answer) as DeviceJson).last_fix) || {}

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** Prints lines that contain text of others, such as a device's name: as `printable` shows it. */
+/** Prints lines that contain foreign text, such as a device's name, in the form of `printable`. */
 export function printLines(lines: readonly string[]): void {
   printExact(lines.map(printable))
 }
@@ -36,10 +36,10 @@ export function printable(text: string): string {
 /** Colours a text, or returns it unchanged. */
 export type Painter = (style: 'bold' | 'dim' | 'green' | 'yellow' | 'red', text: string) => string
 
-/** For the standard output: colours on a terminal only, and none where `NO_COLOR` is set. */
+/** For the standard output: colours on a terminal only, and none if `NO_COLOR` is set. */
 export const paintOutput: Painter = (style, text) => styleText(style, text, { stream: process.stdout })
 
-/** A text as lines of at most `width` characters, cut at blanks; a longer word has a line of its own. */
+/** Splits a text into lines of at most `width` characters at blanks; a longer word has its own line. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -9,7 +9,7 @@ interface ParkedOptions extends AdminPortOptions {
   readonly courier?: string
   readonly route?: string
   readonly all?: boolean
-  /** What the receiver of this copy refused, in place of the tracking API. */
+  /** Shows refusals of this copy's receiver, in place of the tracking API's. */
   readonly copy?: string
   readonly json?: boolean
 }

@@ -5,8 +5,8 @@ export interface PasteReading {
 }
 
 /**
- * Pure: the frames that a paste may be: hex with blanks, colons or `0x`; C escapes; base64; text; each also within a line of a
- * log. The likeliest first, none twice, at most `MOST`.
+ * Pure. Returns the frames that a paste may contain: hex with blanks, colons or `0x`; C escapes; base64; text; each also
+ * within a line of a log. Likeliest first, without repetitions, at most `MOST`.
  */
 export function readPaste(paste: string): PasteReading[] {
   const line = paste.trim()

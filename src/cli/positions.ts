@@ -42,14 +42,14 @@ export async function positionsCommand(options: PositionsOptions): Promise<numbe
 const StoredPosition = CourierPosition.extend({ timestamp: z.number().or(z.bigint()) })
 type StoredPosition = z.infer<typeof StoredPosition>
 
-/** @throws UserError where the answer is not a list of positions */
+/** @throws UserError if the answer is not a list of positions */
 function positionsIn(text: string): StoredPosition[] {
   const read = z.array(StoredPosition).safeParse(parseExact(text))
   if (read.success) return read.data
   throw new UserError('The answer is not a list of positions; print it without --csv and --geojson.')
 }
 
-/** What a JSON text says, timestamps with all of their digits; undefined where it is not JSON. */
+/** Parses a JSON text, timestamps with all of their digits; undefined if it is not JSON. */
 function parseExact(text: string): unknown {
   try {
     return parseBody(Buffer.from(text), 'application/json')
@@ -77,7 +77,7 @@ function geoJson(positions: readonly StoredPosition[]): string {
   return exactJson({ type: 'FeatureCollection', features: positions.length > 1 ? [line, ...points] : points })
 }
 
-/** RFC 3339; empty where the calendar has no such day. */
+/** RFC 3339; empty if the calendar has no such day. */
 function timeText(timestamp: number | bigint): string {
   return instant(Number(timestamp) * 1000)?.replace('.000Z', 'Z') ?? ''
 }

@@ -5,7 +5,7 @@ import { printExact, table } from './output.ts'
 
 interface ProtocolsOptions {
   readonly json?: boolean
-  /** The folder of a configuration, whose ports are shown in place of the usual ones. */
+  /** The configuration folder whose ports are shown in place of the usual ones. */
   readonly config?: string
 }
 
@@ -30,7 +30,7 @@ async function configuredProtocols(dir: string, json?: boolean): Promise<string[
   return table(['name', 'ports', 'acknowledged', 'devices'], rows)
 }
 
-/** Each protocol with its devices, its transports and usual ports, and what it acknowledges. */
+/** Returns each protocol with its devices, its transports and usual ports, and what it acknowledges. */
 async function protocolList() {
   return (await loadProtocols()).map(({ name, devices, tcp, udp, http, acknowledges = 'nothing' as const }) => ({
     name,
@@ -42,7 +42,7 @@ async function protocolList() {
 
 const MQTT_PORT = 1883
 
-/** The rows of a table: name, usual ports, what is acknowledged, devices. */
+/** Resolves to the rows of a table: name, usual ports, what is acknowledged, devices. */
 export async function protocolRows(): Promise<string[][]> {
   return (await protocolList()).map(({ name, devices, ports, acknowledges }) => {
     const usual = Object.entries(ports).flatMap(([transport, port]) => (port ? [`${transport} ${port}`] : []))

@@ -7,7 +7,10 @@ interface Terminal {
   readonly output: Pick<WriteStream, 'isTTY'> & NodeJS.WritableStream
 }
 
-/** Whether the user at the terminal agrees to a change. Otherwise it says that nothing is changed; without a terminal also `why`. */
+/**
+ * Asks the user at the terminal to agree to a change. Otherwise prints that nothing is changed; without a terminal also
+ * `why`.
+ */
 export async function confirmChange(question: string, why: string): Promise<boolean> {
   const isMeant = await confirm(question)
   if (isMeant === undefined) process.stderr.write(`Nothing is changed: ${why}.\n`)
@@ -15,7 +18,7 @@ export async function confirmChange(question: string, why: string): Promise<bool
   return isMeant === true
 }
 
-/** Whether the user at the terminal answers yes; undefined without a terminal: then nothing is asked. */
+/** Asks the user at the terminal for yes or no; resolves to undefined, without a question, if there is no terminal. */
 export async function confirm(
   question: string,
   { input, output }: Terminal = { input: process.stdin, output: process.stdout },

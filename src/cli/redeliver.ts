@@ -26,7 +26,7 @@ export async function redeliverCommand(words: readonly string[], options: Redeli
   return 0
 }
 
-/** What a change of the roster says of positions that were delivered by the roster that it replaces. */
+/** Returns lines about positions that were delivered by the roster which a change replaces. */
 export function redeliverLines(redeliver: RedeliverJson | undefined): string[] {
   if (!redeliver || redeliver.fixes === 0) return []
   const { moves, message } = redeliver
@@ -39,7 +39,7 @@ export function redeliverLines(redeliver: RedeliverJson | undefined): string[] {
   return [...lines, ...(more > 0 ? [`and ${more} more`] : []), message]
 }
 
-/** Whether the positions that a change concerns are delivered once more: by an option, or as the user at the terminal says. */
+/** Resolves to whether the concerned positions are redelivered: by an option, or by the answer of the user at the terminal. */
 export async function isRedeliveryMeant(
   redelivers: readonly (RedeliverJson | undefined)[],
   option: boolean | undefined,

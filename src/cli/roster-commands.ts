@@ -5,7 +5,7 @@ import { exit } from './output.ts'
 /** Makes a command that asks the admin port. */
 export type AskingCommand = (name: string, description: string, parent?: Command) => Command
 
-/** The commands that change who drives what. */
+/** The commands that change the roster. */
 export function rosterCommands(waybridge: Command, asking: AskingCommand): void {
   const from = ['--from <time>', `from this time on: ${TIMES}; default: now`] as const
   asking('assign <device...>', 'give a device (id or name) a route, or the routes of another one, which loses them')

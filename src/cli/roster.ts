@@ -74,7 +74,7 @@ export async function undoCommand({ company, yes, force, ...options }: UndoOptio
   return 0
 }
 
-/** The latest put that was not taken back. @throws UserError if there is none, or several companies have one */
+/** Returns the latest put that was not undone. @throws UserError if there is none, or several companies have one */
 function putToUndo(results: readonly RosterResultRow[], company: string | undefined): RosterResultRow {
   const puts = results.filter(({ put, undone }) => put !== undefined && !undone)
   const known = [...new Set(puts.map(({ company_id = '' }) => company_id))]

@@ -4,13 +4,13 @@ import { type AdminAnswer, errorOf, errorText, isSilent, type ListedDevice } fro
 import { intervalText } from './intervals.ts'
 import { listText, MAX_NAMES } from './output.ts'
 
-/** What the admin port answered to the lines of one interval. */
+/** The admin port's answer to the lines of one interval. */
 export interface IntervalResult {
   readonly interval: Interval
   readonly answer: AdminAnswer
   /** Whether the lines are put; otherwise nothing has changed. */
   readonly isPut: boolean
-  /** What changes; absent where the lines are refused for a mistake. */
+  /** The changes; absent if the lines are refused for a mistake. */
   readonly roster?: RosterAnswer
 }
 
@@ -50,7 +50,7 @@ export function leftOutSentence(results: readonly IntervalResult[], file: string
   return `${file}: ${what} left out, all others are put: correct ${which} and put the file again`
 }
 
-/** One line for each mistake in the file or in an option; if the answer names none, one line for the whole. */
+/** Returns one line for each mistake in the file or in an option; if the answer names none, one line for the whole. */
 function errorLines(answer: AdminAnswer, file: string, where: string): string[] {
   const lines = (errorOf(answer).errors ?? []).map(({ path, message }) => {
     const line = /^line (\d+)$/.exec(path)?.[1]

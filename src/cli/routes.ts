@@ -28,9 +28,9 @@ interface RoutesOptions extends AdminPortOptions {
 }
 
 /**
- * `waybridge routes check` says what a file would change in a company's roster; `routes put` changes it. Each interval of
- * adjacent days on which lines begin is put on its own; of several, none is put unless a dry run of all succeeds.
- * @returns the exit code: 1 where a line is left out or an interval is refused @throws UserError
+ * `waybridge routes check` shows what a file would change in a company's roster; `routes put` changes it. Each interval of
+ * adjacent days on which lines begin is put separately; if there are several, none is put unless a dry run of all succeeds.
+ * @returns the exit code: 1 if a line is skipped or an interval is refused @throws UserError
  */
 export async function routesCommand(act: 'check' | 'put', file: string, options: RoutesOptions): Promise<number> {
   const bytes = await readRoster(file)
@@ -67,8 +67,8 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
 }
 
 /**
- * Whether the file may be put: no van loses its route, or an option or the user at the terminal allows it. Otherwise it
- * prints what would change, who loses a route, and how to narrow the change.
+ * Resolves to whether the file may be put: no van loses its route, or an option or the user at the terminal allows it.
+ * Otherwise prints what would change, which vans lose a route, and how to narrow the change.
  */
 async function mayTake(
   trial: readonly IntervalResult[],
@@ -90,7 +90,7 @@ async function mayTake(
   return isMeant === true
 }
 
-/** The bytes of a roster, CSV: a spreadsheet is sent as what it says. @throws UserError */
+/** Resolves to a roster as CSV bytes; a spreadsheet is converted. @throws UserError */
 async function readRoster(file: string): Promise<Buffer> {
   const bytes = await bytesOf(file)
   if (!isSpreadsheet(bytes)) return bytes
@@ -108,8 +108,8 @@ export function bytesOf(file: string): Promise<Buffer> {
 }
 
 /**
- * The company of a roster: the one of its devices. If no device is known, the only company that has devices.
- * @throws UserError if several companies come into question, or none
+ * Returns the company of a roster: that of its devices. If no device is known, the only company that has devices. @throws
+ * UserError if several companies are possible, or none
  */
 function companyOf(rows: readonly RouteRow[], devices: readonly ListedDevice[]): string {
   const meant = new Set(rows.flatMap(({ device }) => [device.toLowerCase(), sameId(device)]))
@@ -143,7 +143,7 @@ function partsOf(text: string, { rows, mistakes, order }: RouteFile, intervals: 
   })
 }
 
-/** What tells the order of a date may be in a line of another part. */
+/** The line that shows the order of day and month may be in another part. */
 function withStandardDates(text: string, order: DateOrder): string {
   if (order === undefined) return text
   return text.replace(CELL, (cell) => {

@@ -8,7 +8,7 @@ import { listenerPorts } from '../process/listener-ports.ts'
 interface SetupOptions {
   readonly host: string
   readonly port?: string
-  /** The folder of a configuration, whose ports are used in place of the usual ones. */
+  /** The configuration folder whose ports are used in place of the usual ones. */
   readonly config?: string
   readonly apn?: string
   readonly user?: string
@@ -39,7 +39,7 @@ export async function setupCommand(name: string, { config, ...options }: SetupOp
   return 0
 }
 
-/** @throws UserError where no listener is for the protocol, ConfigError */
+/** @throws UserError if no listener is for the protocol, ConfigError */
 async function portIn(dir: string, protocol: string): Promise<number> {
   const [[, port] = []] = (await listenerPorts((await loadConfig(dir, protocolPorts)).config))(protocol)
   if (port !== undefined) return port

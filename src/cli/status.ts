@@ -13,7 +13,7 @@ interface StatusOptions extends AdminPortOptions {
   readonly watch?: boolean
 }
 
-/** `waybridge status`. @returns the exit code: 1 where a finding is an error @throws UserError */
+/** `waybridge status`. @returns the exit code: 1 if a finding is an error @throws UserError */
 export async function statusCommand(options: StatusOptions): Promise<number> {
   const admin = await findAdminPort(options)
   while (options.watch) {
@@ -27,12 +27,15 @@ export async function statusCommand(options: StatusOptions): Promise<number> {
   return status.findings.some(({ severity }) => severity === 'error') ? 1 : 0
 }
 
-/** The beginning of a text, so that its first line stays in view on a terminal of this size; the last row says what is left out. */
+/**
+ * Returns the beginning of a text, so that its first line stays in view on a terminal of this size; the last row tells what
+ * is left out.
+ */
 export function fitting(text: string, { rows, columns }: { readonly rows: number; readonly columns: number }): string {
   const lines = text.split('\n')
   const rowsTaken = (line: string) => Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns))
   const taken = lines.reduce((sum, line) => sum + rowsTaken(line), 0)
-  // The cursor has a row of its own.
+  // The cursor needs its own row.
   if (taken < rows) return text
   const kept: string[] = []
   let left = rows - 2
@@ -72,7 +75,7 @@ function byCause(findings: readonly FindingAnswer[]): FindingAnswer[][] {
   return [...Map.groupBy(findings, ({ code, action }) => `${code} ${action}`).values()]
 }
 
-/** One finding as it is; of several with one cause each with its evidence in a line of its own, and once what to do. */
+/** Returns the lines of one finding; for several with one cause, the evidence of each in its own line, and the action once. */
 function causeLines(same: readonly FindingAnswer[], clock: Clock, paint: Painter): string[] {
   if (same.length === 1) return findingLines(same[0], clock, paint)
   const [{ action, code, severity }] = same
@@ -86,7 +89,7 @@ function causeLines(same: readonly FindingAnswer[], clock: Clock, paint: Painter
   ]
 }
 
-/** What is wrong, since when, what shows it, and what to do. */
+/** Returns what is wrong, since when, the evidence, and the action. */
 function findingLines(finding: FindingAnswer, clock: Clock, paint: Painter): string[] {
   const { severity, code, message, since_at, evidence, action } = finding
   const head = `${code}: ${message}, since ${clock(since_at)}`
@@ -173,7 +176,7 @@ function copyRow({ name, state, waiting, delivered, parked, discarded, differenc
 
 type CopyAnswer = NonNullable<StatusAnswer['copies']>[number]
 
-/** The rows of rates. A token with `companies` gets none. */
+/** Returns the rows of rates. A token with `companies` gets none. */
 function rateRows({ received_per_s, delivered_per_s }: NonNullable<StatusAnswer['rates']>): StatusRow[] {
   return [
     ['received', `${received_per_s}/s`],
@@ -215,7 +218,7 @@ const LABEL = 16
 /** As on the page. */
 const SILENT_MS = 10_000
 
-/** A note as lines that fit behind a figure; it is cut only after a comma. */
+/** Splits a note into lines that fit beside a figure, only after commas. */
 function folded(note: string): string[] {
   return (note.match(NOTE_LINE) ?? []).map((line) => line.trim())
 }

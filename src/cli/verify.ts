@@ -14,9 +14,8 @@ interface VerifyOptions extends AdminPortOptions {
 }
 
 /**
- * `waybridge verify`: compares what was delivered on a day with what the tracking API has; progress goes to standard error.
- * @returns the exit code: 1 if something is missing
- * @throws UserError
+ * `waybridge verify`: compares the deliveries of a day with the tracking API; progress goes to standard error. @returns the
+ * exit code: 1 if something is missing @throws UserError
  */
 export async function verifyCommand({ company, day, json, repair, route, ...options }: VerifyOptions): Promise<number> {
   const admin = await findAdminPort(options)
@@ -107,5 +106,5 @@ async function linesOf(result: VerifiedJson, zone: string, repair: boolean): Pro
 }
 
 const HEAD = ['company', 'courier', 'route', 'missing', 'from', 'to']
-/** About 60 requests, one a second, and what is missing twice. */
+/** Time for about 60 requests, one a second, and a second read of missing positions. */
 const RUN_MS = 3_600_000

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // An old Node fails on a TypeScript file with a stack trace. This file is JavaScript, so that it can run the Node of the
-// package `node` instead, or say which one to use. A clone runs its sources; what `npm pack` makes has JavaScript in dist.
+// package `node` instead, or name the one to use. A clone runs its sources; a package made by `npm pack` has JavaScript in
+// dist.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
@@ -25,8 +26,8 @@ else {
 }
 
 /**
- * Ends as the other process does. Ctrl-C reaches both; what is sent to this process alone is passed on.
- * @param {string} node
+ * Runs another Node and exits like it. Ctrl-C reaches both processes; signals to this process alone are passed on. @param
+ * {string} node
  */
 function runWith(node) {
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' })

@@ -3,8 +3,8 @@ import { type ChainAnswer, namedDevices, readChain, readStatus, UnavailableError
 import { type Painter, paintOutput, printable, printExact, printLines, wrapped } from './output.ts'
 
 /**
- * `waybridge why DEVICE`: for each device with that id or name its sentence, a line for each of the seven links, then what to
- * do. @returns the exit code @throws UserError
+ * `waybridge why DEVICE`: for each device with that id or name, prints its sentence, a line for each of the seven links, then
+ * the action. @returns the exit code @throws UserError
  */
 export async function whyCommand(
   words: readonly string[],
@@ -39,8 +39,8 @@ async function explainDevices(
 }
 
 /**
- * What is known of every device while the admin port cannot look at one: the links that are broken for all.
- * @throws `unavailable` where nothing is found to be wrong
+ * Returns the state of all devices while the admin port cannot look at one: the links that are broken for all. @throws
+ * `unavailable` if no finding explains it
  */
 async function chainOfAll(admin: AdminPort, unavailable: Error): Promise<Omit<ChainAnswer, 'device' | 'time_zone'>> {
   const { status } = await readStatus(admin)
@@ -74,7 +74,7 @@ export function chainPage(
   return [...head, ...why, ...lines, ...(action === undefined ? [] : wrapped(`→ ${printable(action)}`, WIDTH))]
 }
 
-/** What to do is said once, at the end. */
+/** Removes the action from a text, because it is printed once, at the end. */
 function withoutAdvice(text: string, action = ''): string {
   if (action !== '' && text.endsWith(`: ${action}`)) return text.slice(0, -action.length - 2)
   const at = text.lastIndexOf(': ')

@@ -32,7 +32,7 @@ export function admin(dir: string) {
   })
 }
 
-/** How people sign in, and what each group of them may do. */
+/** How people sign in, and the permissions of each group. */
 export type OidcConfig = z.output<typeof oidc>
 
 const NOT_LOOPBACK =
@@ -45,7 +45,7 @@ const expiry = leaf((value) => {
 }, 'expected an instant such as 2027-01-01T00:00:00Z')
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** What somebody may do, and with what. */
+/** The permissions of a token or group: its role and companies. */
 const ACCESS = {
   role: setting(oneOf('read', 'operate'), 'operate', '`read`: may look; `operate`: may also change things.'),
   companies: orNull(z.array(id, 'expected a list').min(1, 'expected at least one company_id')).describe(
@@ -65,8 +65,8 @@ const token = z.preprocess(
 )
 
 /**
- * A token that is listed twice could have two roles. With two tokens of one name, the audit log would not tell which
- * one made a change.
+ * A token that is listed twice could have two roles. With two tokens of one name, the audit log would not tell which one made
+ * a change.
  */
 const tokens = list(token).superRefine((all, context) => {
   for (const [index, { token: own, name }] of all.entries()) {
@@ -77,7 +77,7 @@ const tokens = list(token).superRefine((all, context) => {
   }
 })
 
-/** A slash at its end is part of it. */
+/** A trailing slash is part of it. */
 const issuer = leaf(
   (value) => (safeUrl(value) ? value : undefined),
   'expected an https URL without user name, query or fragment',
@@ -97,7 +97,7 @@ function safeUrl(value: string): URL | undefined {
   return url.protocol === 'https:' || isHere ? url : undefined
 }
 
-/** Unlike a token, a group has no default role: it is others who decide who is in it. */
+/** Unlike a token, a group has no default role, because other people decide who is in it. */
 const group = fields({ ...ACCESS, role: oneOf('read', 'operate') })
 
 const oidc = fields({

@@ -37,7 +37,7 @@ const clock = leaf((value) => {
   return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes)
 }, 'expected a time of the day such as 22:00')
 
-/** The receivers that are told of findings that begin and end. */
+/** The receivers of alerts when findings begin and end. */
 export const alerts = section({
   webhooks: list(
     fields({

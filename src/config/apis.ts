@@ -19,7 +19,7 @@ export const proxyUrl = leaf((value) => {
   return isProxy ? value.replace(/\/+$/, '') : undefined
 }, 'expected the http or https URL of a proxy, such as http://proxy.example:3128')
 
-/** The API of a company, where it is not the usual one. */
+/** The API of a company, if it is not the usual one. */
 export function companyTracking(dir: string) {
   return fields({
     base_url: orNull(httpUrl).describe('URL of its API.'),
@@ -39,7 +39,7 @@ export interface ApiConnection {
   readonly proxy: string | null
 }
 
-/** The API of a company. Companies that push to the same URL have the same. */
+/** The API of a company. Companies that push to the same URL share one. */
 export interface CompanyApiSettings extends ApiConnection {
   /** Its push URL; '' for the usual API. */
   readonly id: string
@@ -50,7 +50,7 @@ export interface CompanyApiSettings extends ApiConnection {
 type TlsFiles = z.output<ReturnType<typeof tlsFiles>>
 type CompanyTracking = z.output<ReturnType<typeof companyTracking>>
 
-/** What of gateway.yaml is about the usual API. */
+/** The settings of gateway.yaml about the usual API. */
 interface UsualSettings {
   readonly tracking: {
     readonly base_url: string | null
@@ -65,7 +65,7 @@ interface OfCompany {
   readonly tracking?: CompanyTracking | null
 }
 
-/** How the usual API is asked; `baseUrl`: where it is, also if it is the embedded service. */
+/** Returns the settings of the usual API; `baseUrl`: its URL, also if it is the embedded service. */
 export function usualApi({ tracking }: Pick<UsualSettings, 'tracking'>, baseUrl: string): ApiConnection {
   const { proxy, push_url, tls } = tracking
   return { base_url: baseUrl, push_url: push_url ?? baseUrl, tls, proxy }
@@ -93,13 +93,13 @@ export function apiOfCompany(
   }
 }
 
-/** What tells APIs apart: the URL that is pushed to, as URLs are compared. */
+/** Returns the id of an API: its push URL in normal form. */
 function apiId(pushUrl: string): string {
   const { origin, pathname } = new URL(pushUrl)
   return origin + pathname.replace(/\/+$/, '')
 }
 
-/** Companies that push to the same API and give it other bounds than one before them, or than the usual one has. */
+/** Returns the companies that push to the same API as an earlier company, or as the usual one, but give it other bounds. */
 export function unequalApis({ companies, ...settings }: UsualSettings & { readonly companies: readonly OfCompany[] }) {
   const { concurrency, max_requests_per_s } = settings.push
   const known = new Map([['', { concurrency, max_requests_per_s }]])

@@ -88,8 +88,8 @@ function topics(protocols: Protocols) {
 }
 
 /**
- * Reads a pattern of topics. `filter`: as it is subscribed to. `device`: the level that is the id of the device, from 0 on: the
- * one that is written `{device}`, else the first `+`.
+ * Reads a pattern of topics. `filter`: the subscription. `device`: the level with the id of the device, from 0 on: the one
+ * written `{device}`, else the first `+`.
  */
 export function topicPattern(pattern: string): { filter: string; device: number } | { mistake: string } {
   const levels = pattern.split('/')

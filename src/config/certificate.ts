@@ -11,7 +11,7 @@ import type { Pull } from './pull.ts'
 import type { Config, TlsConfig } from './schema.ts'
 import { type Following, fingerprintOf, follow } from './text-file.ts'
 
-/** The certificate of one port as the configuration names it; the admin port has no `client_ca`. */
+/** The configured certificate of one port; the admin port has no `client_ca`. */
 export type CertificateFiles = Omit<TlsConfig, 'client_ca'> & Partial<Pick<TlsConfig, 'client_ca'>>
 
 /** Certificate files that were read. */
@@ -62,7 +62,7 @@ export function readClientTls({
   return { minVersion: 'TLSv1.2', ...own?.context, ca: authority?.text }
 }
 
-/** Reads the TLS files of an API; undefined where none is named. Its authority is trusted beside those of the system. */
+/** Reads the TLS files of an API; undefined if none is named. Its authority is trusted in addition to those of the system. */
 export function readApiTls({
   ca,
   cert,
@@ -77,7 +77,7 @@ export function readApiTls({
     : { ...read, ca: [...getCACertificates(), read.ca as string] }
 }
 
-/** The TLS of connections to the usual tracking API. @throws ConfigError where its files cannot be used */
+/** Returns the TLS settings for the usual tracking API. @throws ConfigError if its files cannot be used */
 export function trackingTls({ tls }: Config['tracking']): SecureContextOptions | undefined {
   const read = readApiTls(tls)
   if (read && 'message' in read) throw inGateway(`tracking.tls.${read.key}: ${read.message}`)
@@ -123,14 +123,17 @@ export function certificateMistakes({
   )
 }
 
-/** The TLS of connections to the receiver of a copy; undefined: as the system has it. @throws Error where its files cannot be used */
+/**
+ * Returns the TLS settings for the receiver of a copy; undefined: those of the system. @throws Error if its files cannot be
+ * used
+ */
 export function copyTls({ tls }: Pick<Copy, 'tls'>): SecureContextOptions | undefined {
   const read = tls ? readClientTls(tls) : undefined
   if (read && 'message' in read) throw new Error(`tls.${read.key}: ${read.message}`)
   return read
 }
 
-/** What a file says; its text is not quoted in mistakes, as it may be a key. */
+/** Reads a value from a file. Mistakes do not quote the text, which may be a key. */
 function readFile<Value>(
   file: string,
   key: CertificateMistake['key'],
@@ -150,8 +153,8 @@ function certificateIn(text: string): X509Certificate {
 }
 
 /**
- * The certificate of a port that is open. Files that change take effect at once; where they cannot be used, the earlier
- * certificate stays. That, and a certificate that ends soon, is observed for as long as it lasts.
+ * The certificate of an open port. Changed files take effect at once; if they cannot be used, the earlier certificate stays.
+ * Reports as observations that files cannot be used, and that a certificate ends soon.
  */
 export class ServedCertificate {
   readonly #files: CertificateFiles
@@ -161,7 +164,7 @@ export class ServedCertificate {
   #refused: string | undefined
   #following: Following | undefined
 
-  /** @param listener the name of the port, as in ports.json @throws ConfigError where the files cannot be used */
+  /** @param listener the name of the port, as in ports.json @throws ConfigError if the files cannot be used */
   constructor(files: CertificateFiles, listener: string) {
     const read = readCertificate(files)
     if ('message' in read) throw inGateway(`cannot open ${listener} with TLS: tls.${read.key}: ${read.message}`)
@@ -188,7 +191,7 @@ export class ServedCertificate {
     await this.#following?.close()
   }
 
-  /** False where the files cannot be used: they may not be complete yet. */
+  /** Returns false if the files cannot be used: they may not be complete yet. */
   #reload(use: (context: SecureContextOptions) => void): boolean {
     const read = readCertificate(this.#files)
     this.#refused = 'message' in read ? read.message : undefined

@@ -3,14 +3,14 @@ import * as z from 'zod'
 /** One key of a configuration file, as its schema describes it. */
 export interface ConfigKey {
   readonly name: string
-  /** The default as one writes it in YAML; absent where the key has none. */
+  /** The default as written in YAML; absent if the key has none. */
   readonly usual?: string
   readonly isRequired: boolean
   readonly description: string
   readonly inner?: readonly ConfigKey[]
   /** The keys of each mapping of a list. */
   readonly element?: readonly ConfigKey[]
-  /** Whether it may be null: then a mapping is null where nothing stands behind its name. */
+  /** Whether it may be null; a mapping is null if nothing follows its name. */
   readonly isNullable: boolean
 }
 
@@ -37,7 +37,7 @@ function keysIn({ properties = {}, required = [] }: KeySchema): ConfigKey[] {
   })
 }
 
-/** A single value, or an empty list, as it is written in YAML. */
+/** Returns a single value, or an empty list, as written in YAML. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value || '""'
   const text = JSON.stringify(value) as string | undefined

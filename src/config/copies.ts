@@ -64,7 +64,7 @@ interface CopySettingsEntry {
   readonly tls: unknown
 }
 
-/** What does not fit together, by the key that has to change. */
+/** Returns mistakes of settings that do not fit together, by the key to change. */
 function mistakesOf({ to, format, without_route, secret, headers: own, topic: own_topic, tls }: CopySettingsEntry) {
   const found: [key: string, message: string][] = []
   const isBroker = /^mqtts?:/.test(to)

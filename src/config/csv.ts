@@ -7,7 +7,7 @@ export interface Table {
   readonly at: number
   /** In lower case. */
   readonly columns: readonly string[]
-  /** What is wrong with the whole file, which then has neither columns nor rows. */
+  /** The mistake of the whole file, which then has neither columns nor rows. */
   readonly mistake?: Text
   /** Can be iterated once; each line is cut when it is reached. */
   readonly rows: Iterable<Row>
@@ -21,15 +21,14 @@ export interface Row {
   readonly line: number
   /** Trimmed; as many as there are columns. */
   readonly cells: readonly string[]
-  /** What is wrong with the line, whose cells are then not valid. */
+  /** The mistake of the line, whose cells are then not valid. */
   readonly mistake?: Text
 }
 
 /**
- * Cuts CSV into cells at `,` `;` or tab, whichever the header has most of. A byte order mark, CRLF and CR are
- * allowed; empty lines and lines that begin with # are skipped. A cell ends with its line, so that one quotation mark
- * too many costs one line and not the rest of the file. A line of more than 65,536 characters is not cut.
- * @returns undefined where the text has no header
+ * Splits CSV into cells at `,` `;` or tab, whichever is most frequent in the header. Allows a byte order mark, CRLF and CR;
+ * skips empty lines and lines that begin with #. A cell ends with its line, so that a stray quotation mark costs one line and
+ * not the whole file. A line of more than 65,536 characters is not split. @returns undefined if the text has no header
  */
 export function parseCsv(text: string): Table | undefined {
   const lines = significantLines(text)
@@ -42,10 +41,7 @@ export function parseCsv(text: string): Table | undefined {
   return { at: header.at, columns, rows: rowsOf(lines, delimiter, columns.length) }
 }
 
-/**
- * What is wrong with the header of a table.
- * @param severity of unknown columns; a column without a name is not reported
- */
+/** Returns the mistakes in the header of a table. @param severity of unknown columns; a column without a name is not reported */
 export function columnMistakes(
   { at, columns, mistake }: Table,
   known: readonly string[],
@@ -80,7 +76,7 @@ function* significantLines(text: string) {
   }
 }
 
-/** Undefined where the line is too long, or text follows a quoted cell, or the cell has no closing quotation mark. */
+/** Returns undefined if the line is too long, text follows a quoted cell, or a cell has no closing quotation mark. */
 function cut(line: string, delimiter: string): string[] | undefined {
   if (line.length > MAX_LINE_LENGTH) return undefined
   if (!line.includes('"')) return line.split(delimiter).map((cell) => cell.trim())
@@ -96,7 +92,7 @@ function cut(line: string, delimiter: string): string[] | undefined {
   return cells
 }
 
-/** Adds or drops empty cells until there are `width`; returns a mistake where cells with text are too many. */
+/** Adds or drops empty cells until there are `width`; returns a mistake if too many cells have text. */
 function fit(cells: string[], width: number): Text | undefined {
   while (cells.length > width && cells.at(-1) === '') cells.pop()
   if (cells.length > width) return say('{} cells, but the header has {}', cells.length, width)

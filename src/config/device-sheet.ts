@@ -5,7 +5,7 @@ import { int64, isScientific } from '../domain/units.ts'
 import { say, type Text } from '../texts/text.ts'
 import { parseCsv, type Row, type Table } from './csv.ts'
 
-/** What a column of a list of vans may be read as. */
+/** Possible meanings of a column in a list of vans. */
 export const SHEET_FIELDS = ['device', 'name', 'courier_id', 'route_id', 'time_zone', 'model'] as const
 export type SheetField = (typeof SHEET_FIELDS)[number]
 
@@ -36,8 +36,8 @@ export interface DeviceSheet {
 export type ColumnChoice = ReadonlyMap<string, SheetField | null>
 
 /**
- * Reads a fleet's own list of vans, CSV: any order of columns, in six languages, below lines of a title. It is tolerant because
- * somebody looks at a preview before it is written; devices.csv is not read by it.
+ * Reads a fleet's own list of vans, CSV: columns in any order, in six languages, optionally below title lines. It is tolerant
+ * because a person sees a preview before anything is written; devices.csv has a stricter reader.
  */
 export async function readDeviceSheet(text: string, chosen: ColumnChoice = new Map()): Promise<DeviceSheet> {
   const table = parseCsv(withoutTitle(text, chosen))
@@ -86,7 +86,7 @@ function withoutTitle(text: string, chosen: ColumnChoice): string {
   return lines.map((line, at) => (at < header ? (/[\r\n]*$/.exec(line)?.[0] ?? '') : line)).join('')
 }
 
-/** Says of each column what it is read as. One by hand goes first, then the name that is first in the list. */
+/** Returns the meaning of each column. A manual choice has priority, then the name that comes first in the list. */
 function columnsOf(names: readonly string[], lines: readonly Row[], chosen: ColumnChoice): SheetColumn[] {
   const taken = new Map<SheetField, number>()
   const notes = new Map<number, Text>()
@@ -104,7 +104,7 @@ function columnsOf(names: readonly string[], lines: readonly Row[], chosen: Colu
       .toSorted((a, b) => a.rank - b.rank)
     for (const { at } of candidates) if (isNamesOfPeople(field, cellsAt(at))) notes.set(at, NOT_IDS)
     const fit = candidates.filter(({ at }) => !notes.has(at))
-    // Of "Sprinter" for every van and the plate, only the plate tells the vans apart.
+    // Of the columns "Sprinter" (the same for every van) and plate, only the plate distinguishes the vans.
     const best = (field === 'name' && fit.find(({ at }) => areDistinct(cellsAt(at)))) || fit[0]
     if (!best) continue
     taken.set(field, best.at)
@@ -148,7 +148,7 @@ function areImeis(cells: readonly string[]): boolean {
   return cells.length > 0 && like.length * 2 > cells.length
 }
 
-/** Doubts ids that are no IMEIs where most of the others are. */
+/** Marks ids that are no IMEIs as doubtful if most of the others are. */
 function doubtOthers(rows: readonly SheetRow[]): SheetRow[] {
   const isLike = ({ id }: SheetRow) => id.doubt !== undefined || /^\d{14,16}$/.test(id.id ?? '')
   if (rows.filter(isLike).length * 4 <= rows.length * 3) return [...rows]
@@ -162,7 +162,7 @@ function doubtOthers(rows: readonly SheetRow[]): SheetRow[] {
   })
 }
 
-/** At which place a column stands among the names of a field; -1: it is none of them. */
+/** Returns the rank of a column among the names of a field; -1: it is none of them. */
 function placeOf(column: string, field: SheetField): number {
   const name = plain(column)
   const place = NAMES[field].indexOf(name)
@@ -176,7 +176,7 @@ function meaningOf(column: string): string | undefined {
   return field ?? Object.keys(KEPT_BY_NOBODY).find((each) => KEPT_BY_NOBODY[each as keyof typeof ASIDE].includes(name))
 }
 
-/** A column name in lower case, without accents, brackets, and the parts that say "number" or "id". */
+/** Returns a column name in lower case, without accents, brackets, and the parts that mean "number" or "id". */
 function plain(column: string): string {
   const letters = column.toLowerCase().replaceAll('ß', 'ss').normalize('NFD').replaceAll(/\p{M}/gu, '')
   const words = letters
@@ -215,7 +215,7 @@ const NAMES: Readonly<Record<SheetField, readonly string[]>> = {
   ),
 }
 
-/** Columns that are recognised, and that waybridge keeps nothing of. */
+/** Columns that are recognised but not used. */
 const KEPT_BY_NOBODY: Readonly<Record<keyof typeof ASIDE, readonly string[]>> = {
   sim: namesIn(
     'sim, sim card, simcard, iccid, msisdn, phone, telephone, telefon, rufnummer, rufnr, ruf, sim karte, simkarte, carte sim, tarjeta sim, telefono, scheda sim, karta sim, simkaart, telefoon, mobile, mobil, handy',

@@ -51,8 +51,8 @@ export interface Device extends Readonly<z.output<typeof DEVICE>> {
   readonly secretDigest?: string
   readonly previousSecretDigest?: string
   /**
-   * Since when it belongs to its company, ms UTC: what arrived before belongs to another one. Undefined: always. Only of a
-   * device in the roster.
+   * Since when it belongs to its company, ms UTC: earlier arrivals belong to another company. Undefined: always. Only set in
+   * the roster.
    */
   readonly companySince?: number
   /** Where the entry was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
@@ -87,7 +87,7 @@ export async function readDevices({ name, text: content }: Source): Promise<Devi
 }
 
 async function readYaml(content: string, take: (entry: Entry) => void): Promise<Mistake[]> {
-  // fleetMistakes finds repeated ids, as it compares all files, and ids without their leading zeros.
+  // fleetMistakes finds repeated ids, because it compares all files, and ids without their leading zeros.
   const { root, mistakes } = parseYaml(await takeFlowLines(content, take), { mayRepeat: true })
   if (root?.kind === 'mapping') for (const entry of root.entries) take(entry)
   else if (root) mistakes.push({ at: root.at, message: 'expected a mapping of device ids' })
@@ -124,7 +124,7 @@ function cellNode(column: string, content: string, at: number): Node {
   return settings ?? { kind: 'leaf', at, text: content, quoted: true }
 }
 
-/** Reads an entry that was found at `source`; undefined where it has mistakes, which are added to `mistakes`. */
+/** Reads an entry that was found at `source`; undefined if it has mistakes, which are added to `mistakes`. */
 export function readDeviceEntry(
   { key, keyAt, value }: Entry,
   source: string,
@@ -162,7 +162,7 @@ function idMistakes(key: string, at: number): Mistake[] {
   return [{ at, key: key || undefined, message: ID_EXPECTED }]
 }
 
-/** A scalar of `settings` as decoders expect it, where unquoted numbers and booleans are no text; else its text. */
+/** Returns a scalar of `settings` for decoders: unquoted numbers and booleans keep their type; all others are text. */
 function settingOrText({ text: scalar, quoted }: Leaf, path: Path): unknown {
   if (path[0] !== 'settings' || path.length === 1) return scalar ?? undefined
   if (scalar === null || quoted) return scalar

@@ -16,9 +16,9 @@ import type { Mistake } from './problem.ts'
 import { parseYaml, withoutEchoes } from './yaml.ts'
 
 /**
- * Reads a YAML file by a schema in which scalars may be text; an empty file is an empty mapping.
- * @param also finds mistakes beyond the schema, also in files with other mistakes
- * @returns `root` is absent if the file is not YAML, `value` if there are mistakes
+ * Reads a YAML file by a schema in which scalars may be text; an empty file is an empty mapping. @param also finds mistakes
+ * beyond the schema, also in files with other mistakes @returns `root` is absent if the file is not YAML, `value` if there
+ * are mistakes
  */
 export function readDocument<Value>(
   text: string,
@@ -60,7 +60,7 @@ export function companyIds(root: Node): { ids: ReadonlySet<string>; repeated: Mi
   return { ids, repeated: repeatedValues(root, values, (_, id) => `company ${id} is listed twice`) }
 }
 
-/** A value and where it is; undefined where the file has no such value. */
+/** A value and its place; undefined if the file has no such value. */
 interface PathValue {
   readonly value: string | undefined
   readonly path: readonly (string | number)[]
@@ -87,7 +87,7 @@ export function mistakeAt(root: Node, path: Path, message: string): Mistake {
   return { at: offsetOf(root, path), key: pathText(path), message }
 }
 
-/** An address that a file says to listen on; `at` is undefined where the file leaves the port to its default. */
+/** A listening address in a file; `at` is undefined if the file leaves the port at its default. */
 export interface ListenAddress {
   readonly key: string
   /** Its key that has the port. */
@@ -98,7 +98,7 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** The address at a path, in a mapping with `host` and `port`; `usual` has what it leaves out. */
+/** Returns the address at a path, in a mapping with `host` and `port`; `usual` has the defaults. */
 export function addressAt(
   root: Node,
   path: Path,
@@ -112,7 +112,8 @@ export function addressAt(
 }
 
 /**
- * The addresses that claim the port of another one. A conflict of two defaults is not reported: the file names neither.
+ * Returns the addresses whose port is already taken by an earlier one. A conflict of two defaults is not reported, because
+ * the file names neither.
  */
 export function portConflicts(addresses: readonly ListenAddress[]): Mistake[] {
   const fixed = addresses.filter(({ port }) => port > 0)

@@ -23,7 +23,7 @@ export interface Files {
   readonly references?: string
   /** mappings.yaml; empty if it does not exist, or this process does not read it. */
   readonly mappings: Read<MappingFile>
-  /** What devices may name: of the last gateway.yaml without mistakes. */
+  /** Names that devices may refer to, from the last gateway.yaml without mistakes. */
   readonly known: KnownNames
   /** devices.yaml and devices.csv, if they exist. */
   readonly devices: readonly Read<DeviceFile>[]
@@ -31,7 +31,7 @@ export interface Files {
   readonly routes: readonly Read<RouteFile>[]
 }
 
-/** A file, its content, and what is wrong with it, also beside other files, such as an id that occurs in two of them. */
+/** A file, its content, and its mistakes, including conflicts with other files, such as an id that occurs in two of them. */
 export interface Read<Content> {
   readonly source: Source
   readonly content: Content
@@ -42,15 +42,15 @@ export interface ReadOptions {
   readonly protocols: Protocols
   /** The zone of local times in routes files; default: `time_zone` of gateway.yaml. */
   readonly zone?: string
-  /** Files whose text has not changed are taken from here. */
+  /** Files whose text has not changed are reused from here. */
   readonly previous?: Files
   /** Reads gateway.yaml alone, and mappings.yaml. */
   readonly gatewayOnly?: boolean
 }
 
 /**
- * Reads all files that exist; a missing gateway.yaml counts as empty.
- * @throws ConfigError where the directory does not exist or a file cannot be read
+ * Reads all files that exist; a missing gateway.yaml counts as empty. @throws ConfigError if the directory does not exist or
+ * a file cannot be read
  */
 export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory())
@@ -74,7 +74,7 @@ export async function loadGateway(dir: string): Promise<Config> {
   return content.config
 }
 
-/** Reads the files of a directory, and finds what is wrong with them, and the configuration where they have no mistakes. */
+/** Reads the files of a directory, and finds their mistakes; resolves to the configuration if they have none. */
 export async function readAll(dir: string, protocols: Protocols) {
   const files = await readFiles(dir, { protocols })
   const problems = [...problemsOf(files), ...certificateProblems(files)]
@@ -113,13 +113,13 @@ export async function filesOf(
   }
 }
 
-/** The files of devices of a directory alone; `print` changes whenever one of them may have changed. */
+/** Only the files of devices of a directory; `print` changes whenever one of them may have changed. */
 export interface DeviceFiles {
   readonly print: string
   readonly files: readonly DeviceFile[]
 }
 
-/** Reads the files of devices of a directory, unless they are as they were. @throws ConfigError where one cannot be read. */
+/** Reads the files of devices of a directory, unless they are unchanged. @throws ConfigError if one cannot be read. */
 export async function readDeviceFiles(dir: string, previous?: DeviceFiles): Promise<DeviceFiles> {
   const sources = DEVICES.map((name) => ({ name, file: join(dir, name) }))
   const print = (await Promise.all(sources.map(({ file }) => fingerprintOf(file)))).join('\n')
@@ -131,7 +131,7 @@ export async function readDeviceFiles(dir: string, previous?: DeviceFiles): Prom
   }
 }
 
-/** Whether two readings hold the same objects for all files. A file whose text has not changed keeps its object. */
+/** Returns whether two readings hold the same objects for all files. A file whose text has not changed keeps its object. */
 export function isSame(a: Files, b: Files): boolean {
   const [all, others] = [a, b].map(({ gateway, mappings, devices, routes }) => [
     gateway,
@@ -150,7 +150,7 @@ function certificateProblems({ gateway: { source, content } }: Files): Problem[]
   return problemsIn(source, mistakes)
 }
 
-/** What is wrong with the file of tiles that gateway.yaml names. A start does not need it. */
+/** Resolves to the problems of the tile file that gateway.yaml names. A start does not need the file. */
 export async function tileFileProblems({ gateway: { source, content } }: Files): Promise<Problem[]> {
   const { root } = parseYaml(source.text)
   const tiles = content.config?.page.tiles ?? null
@@ -159,7 +159,7 @@ export async function tileFileProblems({ gateway: { source, content } }: Files):
   return problemsIn(source, [{ ...mistakeAt(root, ['page', 'tiles'], message), severity: 'weak' }])
 }
 
-/** What gateway.yaml asks for that nothing can come of. */
+/** Returns warnings about settings of gateway.yaml that cannot have an effect. */
 export function vainSettings({ gateway: { source, content } }: Files): Problem[] {
   const { root } = parseYaml(source.text)
   const { config } = content
@@ -200,7 +200,8 @@ const DEVICES = ['devices.yaml', 'devices.csv']
 const ROUTES = 'routes.csv'
 
 /**
- * gateway.yaml first; the files of routes/ in the order of their names. @throws ConfigError where it cannot be read.
+ * Resolves to the names of the files: gateway.yaml first; those of routes/ in alphabetical order. @throws ConfigError if the
+ * folder cannot be read.
  */
 async function fileNames(dir: string): Promise<string[]> {
   const folder = join(dir, 'routes')
@@ -209,7 +210,7 @@ async function fileNames(dir: string): Promise<string[]> {
   return [GATEWAY, MAPPINGS, ...DEVICES, ROUTES, ...routes.map((name) => `routes/${name}`)]
 }
 
-/** The devices files, which are compared with each other. They stay the same objects where none has changed. */
+/** Reads the devices files, which are compared with each other. Their objects stay the same if none has changed. */
 async function readAllDevices(
   sources: readonly Source[],
   known: KnownNames,
@@ -240,9 +241,9 @@ async function reuse<Content extends Partial<Record<'mistakes' | 'warnings', rea
 }
 
 /**
- * Reads gateway.yaml in the folder `dir`; in an empty file every key has its default. Without companies there is one to try out
- * the embedded tracking service with. `config` is absent if the file
- * has mistakes. `companyIds` includes companies with mistakes; it is absent if the file is not YAML.
+ * Reads gateway.yaml in the folder `dir`; in an empty file every key has its default. Without companies it adds one for
+ * trying out the embedded tracking service. `config` is absent if the file has mistakes. `companyIds` includes companies with
+ * mistakes; it is absent if the file is not YAML.
  */
 export function readGateway(text: string, protocols: Protocols, dir = '') {
   const { root, value, mistakes } = readDocument(text, configSchema(protocols, dir), (all) => [
@@ -267,7 +268,7 @@ function isForTrials({ base_url, push_url, listen }: Config['tracking']): boolea
   return base_url === null && push_url === null && isLoopback(listen.host)
 }
 
-/** The company of a new installation; its keys are known, so nobody else may reach the tracking service. */
+/** The company of a new installation. Its keys are public, so the tracking service must not be reachable for others. */
 const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 
 /** The companies of tokens, groups, webhooks and pulls that are not among those of the file. */
@@ -329,7 +330,7 @@ function tooManyConnections(root: Node): Mistake[] {
   return message === undefined ? [] : [mistakeAt(root, ['limits', 'max_connections'], message)]
 }
 
-/** Every address that the processes of one machine listen on, also in a file with other mistakes. */
+/** Returns every listening address of the processes on one machine, also for a file with other mistakes. */
 function addresses(root: Node, protocols: Protocols): ListenAddress[] {
   const usual = defaultConfig(protocols)
   const listed = child(root, 'listeners')

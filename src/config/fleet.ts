@@ -9,19 +9,19 @@ import type { Mistake } from './problem.ts'
 /** The devices that a device is compared with. */
 interface OtherDevices {
   find(id: string): Device | undefined
-  /** The devices whose name is this text, also with other leading zeros. */
+  /** Returns the devices whose name is this text, also with other leading zeros. */
   named(name: string): readonly Device[]
 }
 
-/** What an entry may name; undefined: not known here. */
+/** Names that an entry may refer to; undefined: not known here. */
 export interface KnownNames {
   readonly companyIds?: ReadonlySet<string>
   readonly protocolNames?: readonly string[]
 }
 
 /**
- * Finds what is wrong with devices together: repeated ids and names, also in two files, unknown companies and protocols.
- * @returns the mistakes of each of `files`
+ * Finds mistakes among all devices: repeated ids and names, also across files, unknown companies and protocols. @returns the
+ * mistakes of each of `files`
  */
 export async function fleetMistakes(files: readonly DeviceFile[], known: KnownNames): Promise<Mistake[][]> {
   const byId = new Map<string, Device>()

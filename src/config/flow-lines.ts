@@ -2,12 +2,10 @@ import { yieldToEventLoop } from '../async.ts'
 import type { Entry } from './node.ts'
 
 /**
- * Reads the simple lines of a YAML mapping, `"356307042441013": { name: Van 12, company_id: 7 }`, and replaces them
- * with comments of the same length, so that offsets do not change. The YAML parser takes a second for 20,000 such
- * lines; it reads only the other lines. A line is simple where these patterns are sure to read what the parser would
- * read.
- * @param take is called with each entry, in the order of the lines
- * @returns the text that the parser still has to read
+ * Reads the simple lines of a YAML mapping, `"356307042441013": { name: Van 12, company_id: 7 }`, and replaces them by
+ * comments of the same length, so that offsets do not change. The YAML parser needs a second for 20,000 such lines; it then
+ * reads only the other lines. A line is simple if these patterns certainly read the same as the parser. @param take is called
+ * with each entry, in the order of the lines @returns the text for the parser
  */
 export async function takeFlowLines(text: string, take: (entry: Entry) => void): Promise<string> {
   // Only one document of keys without indentation: no document marks, lists, or complex keys.

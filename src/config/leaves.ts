@@ -7,9 +7,8 @@ import { english, type Text } from '../texts/text.ts'
 import { unknownName } from './problem.ts'
 
 /**
- * A scalar that is read from its text; a number or a boolean counts as its text.
- * @param read returns undefined where the text is not what is expected
- * @param mistake says what is expected; it must not contain the text where that may be a secret
+ * A scalar that is read from its text; a number or a boolean counts as its text. @param read returns undefined for an
+ * unexpected text @param mistake tells what is expected; it must not contain the text if that may be a secret
  */
 export function leaf<T>(read: (text: string) => T | undefined, mistake: string | ((text: string) => Text)) {
   return z.unknown().transform((value, context): T => {
@@ -53,12 +52,12 @@ function wordsOf(value: unknown): unknown {
   return typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value
 }
 
-/** A key that may be left out, with the value that it then has, and what it means. */
+/** An optional key, with its default and its description. */
 export function setting<Type extends z.ZodType>(type: Type, usual: z.input<Type>, meaning: string) {
   return type.prefault(usual as z.util.NoUndefined<z.input<Type>>).describe(meaning)
 }
 
-/** A value that is null where it is left out. */
+/** A value that is null if it is left out. */
 export function orNull<Type extends z.ZodType>(type: Type) {
   return type.nullable().prefault(null)
 }
@@ -71,7 +70,7 @@ export function address(host: string, usualPort: number) {
   }
 }
 
-/** What a process logs, and how. */
+/** Settings of a process log. */
 export function logging() {
   const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
   return section({
@@ -123,8 +122,8 @@ export const redisUrl = urlWithPassword(
 )
 
 /**
- * A URL that may contain a user name and a password. The mistake of one whose password has characters that end it names no part
- * of the password.
+ * A URL that may contain a user name and a password. If the password has characters that end it, the mistake names no part of
+ * it.
  */
 export function urlWithPassword(pattern: RegExp, expected: string) {
   return leaf(
@@ -153,8 +152,8 @@ export const httpUrl = leaf((value) => {
 }, 'expected an http or https URL without user name, query or fragment')
 
 /**
- * Where the map has its tiles from: the URL of a tile server, with the places of a tile's numbers, or a PMTiles file, at a URL
- * or on disk, where a relative path begins in the folder `dir`.
+ * The source of the map's tiles: the URL of a tile server, with placeholders for a tile's numbers, or a PMTiles file, at a
+ * URL or on disk; a relative path begins in the folder `dir`.
  */
 export function tiles(dir: string) {
   return leaf((value) => {

@@ -18,7 +18,7 @@ import { unknownName } from './problem.ts'
 
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
 
-/** What the configuration must know of a protocol: its name, and its usual port on each transport; 0: it has none there. */
+/** What the configuration needs to know of a protocol: its name, and its usual port on each transport; 0: it has none there. */
 interface UsualPorts extends Partial<Record<(typeof TRANSPORTS)[number], number>> {
   readonly name: string
 }
@@ -29,7 +29,7 @@ export type Protocols = readonly UsualPorts[] | null
 /** The protocol of a listener that finds out what each tracker speaks. */
 export const AUTO = 'auto'
 
-/** What stands for all protocols where a listener names none of them. */
+/** Represents all protocols, for a listener that names none. */
 const ALL = { name: AUTO, tcp: 5000, udp: 5000 } satisfies UsualPorts
 
 /** One port for all protocols, and every protocol on its usual ports. */
@@ -83,7 +83,7 @@ function isHost(value: string): boolean {
   return isIP(value) > 0 || /^(?=.{1,253}$)[\w-]{1,63}(\.[\w-]{1,63})*\.?$/.test(value)
 }
 
-/** The name of a protocol; any name where it is not known which ones there are. */
+/** The name of a protocol; any name if the protocols are not known. */
 export function protocolName(known: readonly string[] | null | undefined) {
   return leaf(
     (value) => (!known || known.includes(value) ? value : undefined),
@@ -91,7 +91,10 @@ export function protocolName(known: readonly string[] | null | undefined) {
   )
 }
 
-/** What to say of a name that is none of these protocols. A mapping that the page has saved is in Redis, and not among them. */
+/**
+ * Returns the mistake for a name that is none of these protocols. A mapping saved by the page is in Redis, and not among
+ * them.
+ */
 export function unknownProtocol(name: string, known: readonly string[]): string {
   const isMapping = name.startsWith(MAPPING_PREFIX)
   const ofKind = known.filter((each) => each.startsWith(MAPPING_PREFIX) === isMapping)

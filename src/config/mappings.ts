@@ -133,8 +133,8 @@ function nameMistakes(name: string, at: number): Mistake[] {
 }
 
 /*
- * In a mapping in braces, plain text ends at a bracket: `{ each: $.points[*] }` is no YAML. The brackets of paths are others while the
- * parser reads, each one character as well, so that columns stay right.
+ * In a mapping in braces, plain text ends at a bracket: `{ each: $.points[*] }` is no YAML. So the brackets of paths are
+ * replaced during parsing, one character by one, which keeps the columns right.
  */
 function withoutBrackets(text: string): string {
   return text.replace(INDEX, (_, index: string) => OPENING + index + CLOSING)
@@ -144,15 +144,15 @@ function withBrackets(text: string): string {
   return text.replaceAll(OPENING, '[').replaceAll(CLOSING, ']')
 }
 
-/** The keys of a text that is not YAML: a listener that names one of them is not wrong for that. */
+/** Returns the keys of a text that is not YAML, so that a listener which names one of them is not reported as well. */
 function keysIn(text: string): string[] {
   return Array.from(text.matchAll(/^"?([\w-]+)"?\s*:/gm), ([, key]) => key)
 }
 
 const NAME = /^[\w-]{1,40}$/
-/** An index right behind a name, `$` or another index. */
+/** An index directly after a name, `$` or another index. */
 const INDEX = /(?<=[\p{L}\p{N}_$\]-])\[(-?\d{1,5}|\*)\]/gu
 const OPENING = '\ue05b'
 const CLOSING = '\ue05d'
-/** Of a file, and of those that are saved through the admin port: each is tried on JSON that nobody understands. */
+/** Limit for a file, and for mappings saved through the admin port: each mapping is tried on JSON that is not understood. */
 export const MOST_MAPPINGS = 50

@@ -1,4 +1,4 @@
-/** A value in a configuration file, with its offset; a scalar is its source text, or null where it is empty. */
+/** A value in a configuration file, with its offset; a scalar is its source text, or null if it is empty. */
 export type Node = Leaf | Sequence | Mapping
 
 export interface Leaf {
@@ -53,7 +53,7 @@ export function nodeAt(root: Node | undefined, path: Path): Node | undefined {
   return path.reduce(child, root)
 }
 
-/** The offset of the value at a path; where it is missing, the offset of the innermost value that exists. */
+/** Returns the offset of the value at a path; if it is missing, of the innermost value that exists. */
 export function offsetOf(root: Node, path: Path): number {
   return nodeAt(root, path)?.at ?? offsetOf(root, path.slice(0, -1))
 }

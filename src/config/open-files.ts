@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** How many connections of devices fit into the files that a process may open; `Infinity` where the system does not say. */
+/**
+ * Returns how many device connections fit into the files that a process may open; `Infinity` if the system does not report a
+ * limit.
+ */
 export function connectionsThatFit(files = maxOpenFiles()): number {
   return files - reserveOf(files)
 }
@@ -15,7 +18,7 @@ export function openFilesMistake(connections: number, gateways = 1, files = maxO
   return `${whose} need ${needed} open files, and a process may open ${files}: raise that limit (ulimit -n, LimitNOFILE), or set at most ${most * gateways}`
 }
 
-/** Files for what is not a device: our own, connections to Redis. */
+/** Returns the number of files for other purposes: waybridge's own, connections to Redis. */
 function reserveOf(files: number): number {
   return Math.min(MAX_RESERVE, Math.ceil(files / 10))
 }

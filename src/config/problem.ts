@@ -4,22 +4,22 @@ import { english, joined, type Text } from '../texts/text.ts'
 /**
  * One thing in the configuration that its owner should know. It never contains a secret.
  * - `mistake`: nothing of the file takes effect; at start the process exits with 78.
- * - `weak`: a secret that is easily guessed, or tiles that cannot be shown. `check` refuses it; it takes effect all the same, since
- *   a start must not fail for it.
- * - `left_out`: this line of a routes file is left out; the other lines take effect.
- * - `warning`: it takes effect, but may not be what the owner meant.
+ * - `weak`: a secret that is easy to guess, or tiles that cannot be shown. `check` refuses it; it still takes effect, because
+ * a start must not fail for it.
+ * - `left_out`: this line of a routes file is skipped; the other lines take effect.
+ * - `warning`: it takes effect, but may not be intended.
  */
 export interface Problem {
   readonly severity: 'mistake' | 'weak' | 'left_out' | 'warning'
   /** The path as the user would open it: `config/gateway.yaml`. */
   readonly file: string
-  /** From 1; absent where the problem concerns the whole file. */
+  /** From 1; absent if the problem concerns the whole file. */
   readonly line?: number
   /** From 1; absent in CSV files, whose columns have names. */
   readonly column?: number
   /** `listeners[2].port` */
   readonly key?: string
-  /** For a line of a routes file: the device that it names, as it is written there. */
+  /** For a line of a routes file: the device that it names, as written there. */
   readonly device?: string
   readonly message: Text
 }
@@ -115,14 +115,14 @@ export function lineStarts(text: string): number[] {
   return starts
 }
 
-/** `unknown key: did you mean max_wait?`, or the known names where none is similar. */
+/** `unknown key: did you mean max_wait?`, or the known names if none is similar. */
 export function unknownName(kind: string, name: string, known: readonly string[]): string {
   const near = nearest(name, known)
   if (near !== undefined) return `unknown ${kind}: did you mean ${near}?`
   return known.length === 0 ? `unknown ${kind}` : `unknown ${kind}: expected one of ${known.join(', ')}`
 }
 
-/** The most similar known name; undefined where more than a third of its letters differ, or more than `mostEdits`. */
+/** Returns the most similar known name; undefined if more than a third of its letters differ, or more than `mostEdits`. */
 export function nearest(name: string, known: readonly string[], mostEdits = Infinity): string | undefined {
   const near = known.flatMap((candidate) => {
     const edits = distance(name.toLowerCase().slice(0, 64), candidate.toLowerCase())

@@ -6,7 +6,7 @@ import { fields, filePath, headerToken, id, leaf, list, orNull, printableText, s
 /** A roster that another system serves. */
 export type Pull = z.output<ReturnType<typeof pulls>>[number]
 
-/** `roster.pull`; a company has no two of one name. */
+/** `roster.pull`; names are unique within a company. */
 export function pulls(dir: string) {
   return list(pull(dir)).superRefine((all, context) => {
     for (const [index, { company_id, name }] of all.entries())

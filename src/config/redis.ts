@@ -10,7 +10,7 @@ const server = leaf((value) => {
 
 const MOST_SHARDS = 16
 
-/** The Redis that holds what was acknowledged: a private one, one of the user's own, one that Sentinels fail over, or a Cluster. */
+/** The Redis for acknowledged data: a private one, one of the user's own, one that Sentinels fail over, or a Cluster. */
 export const redis = section({
   url: orNull(redisUrl).describe(
     'URL of your own Redis; null: a private Redis in `data_dir`, `sentinels` or `cluster`.',
@@ -62,12 +62,12 @@ const OF_SERVERS = {
 } as const
 const ONLY_WITH = 'redis.sentinels or redis.cluster: a URL has it in itself'
 
-/** Whether `start` runs a Redis of its own. */
+/** Returns whether `start` runs its own Redis. */
 export function isPrivate({ url, sentinels, cluster }: RedisPlace): boolean {
   return url === null && sentinels.length === 0 && cluster.length === 0
 }
 
-/** The Redis that holds what was acknowledged; null where it is a private one that this process does not know. */
+/** Returns the Redis for acknowledged data; null if it is a private one that this process does not know. */
 export function redisServer<Own extends RedisPlace & { readonly shards: number }>(own: Own, privateUrl: string | null) {
   if (!isPrivate(own)) return own
   return privateUrl === null ? null : { url: privateUrl, shards: own.shards }

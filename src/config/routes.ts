@@ -30,7 +30,7 @@ export interface RouteRow {
   readonly until: number
 }
 
-/** Reads routes.csv or one of routes/*.csv; local times are in `zone`. A bad line is left out, the others are kept. */
+/** Reads routes.csv or one of routes/*.csv; local times are in `zone`. Skips bad lines, and keeps the others. */
 export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
   const table = parseCsv(withoutRosterTitle(text))
   return table ? readRouteTable(table, name, zone) : { name, rows: [], mistakes: [], warnings: [] }
@@ -47,8 +47,8 @@ export function withoutRosterTitle(text: string): string {
 }
 
 /**
- * Reads lines that are already cut into cells. Columns may have names of other languages, and dates such as 22/11/2026 are read
- * where one of them tells which number is the day.
+ * Reads lines that are split into cells. Columns may have names of other languages; dates such as 22/11/2026 are read if one
+ * of them shows which number is the day.
  */
 export async function readRouteTable(cut: Table, name: string, zone: string): Promise<RouteFile> {
   const table = { ...cut, columns: knownColumns(cut.columns) }
@@ -167,12 +167,12 @@ const KNOWN = new Map(
   Object.entries(NAMES).flatMap(([column, names]) => names.split(' ').map((name) => [name, column] as const)),
 )
 
-/** The columns of a header under the names of config/README.md; what is not known stays as it is. */
+/** Returns the columns of a header under the names of config/README.md; unknown columns keep their name. */
 export function knownColumns(columns: readonly string[]): string[] {
   return columns.map((column) => (COLUMNS.includes(column) ? column : (KNOWN.get(plain(column)) ?? column)))
 }
 
-/** A column name without accents and case, and without the part that says "id": `Fahrer-Nr.` becomes `fahrer`. */
+/** Returns a column name without accents and case, and without the part that means "id": `Fahrer-Nr.` becomes `fahrer`. */
 function plain(column: string): string {
   const letters = column.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('ł', 'l')
   return letters.replace(/[\s_.-]+(?:id|nr|no|num|nummer|numero|numer)\.?$/, '').trim()

@@ -36,9 +36,9 @@ export type { Protocols }
 
 /** gateway.yaml, validated: durations in ms, sizes in bytes, ids as canonical digits. */
 export type Config = z.output<ReturnType<typeof configSchema>>
-/** The certificate of a port, and who may connect with which. */
+/** The certificate of a port, and the client certificates that may connect. */
 export type TlsConfig = NonNullable<Config['listeners'][number]['tls']>
-/** The old server behind a listener, and whether what comes through it is pushed. */
+/** The old server behind a listener, and whether positions that come through it are pushed. */
 export type TrialConfig = NonNullable<Config['listeners'][number]['trial']>
 /** A company whose couriers are tracked. */
 export type Company = Config['companies'][number]
@@ -49,9 +49,9 @@ export function defaultConfig(protocols: Protocols): Config {
 }
 
 /**
- * The schema of gateway.yaml, with the default and the description of each key, from which config/reference.yaml is
- * generated. A scalar may be text, as the YAML file has it, or the value that the text means. `dir` is the folder of the
- * file, in which relative paths begin.
+ * Returns the schema of gateway.yaml, with the default and the description of each key, from which config/reference.yaml is
+ * generated. A scalar may be text, as in the YAML file, or the value that the text means. `dir` is the folder of the file, in
+ * which relative paths begin.
  */
 export function configSchema(protocols: Protocols, dir = '') {
   return section({
@@ -205,7 +205,7 @@ export function configSchema(protocols: Protocols, dir = '') {
   })
 }
 
-/** Several processes share a port where the kernel spreads connections over those that listen on it. */
+/** Several processes can share a port only if the kernel spreads connections over its listeners. */
 const gateways = integer(1, 1024).refine(
   (count) => count === 1 || ['linux', 'freebsd'].includes(process.platform),
   'expected 1: more processes share a port only on Linux and FreeBSD',

@@ -2,12 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { ConfigError } from './problem.ts'
 
-/** The text of a file; undefined where it does not exist. @throws ConfigError where it cannot be read. */
+/** Resolves to the text of a file; undefined if it does not exist. @throws ConfigError if it cannot be read. */
 export function readTextFile(file: string): Promise<string | undefined> {
   return ifThere(readFile(file, 'utf8'), file)
 }
 
-/** Undefined only where the file does not exist: a file that cannot be read for a moment must not look deleted. */
+/** Undefined only if the file does not exist: a file that cannot be read for a moment must not look deleted. */
 export async function ifThere<Found>(reading: Promise<Found>, file: string): Promise<Found | undefined> {
   try {
     return await reading
@@ -22,7 +22,7 @@ export function unreadable(file: string, message: string): ConfigError {
   return new ConfigError([{ severity: 'mistake', file, message }])
 }
 
-/** Changes whenever the file is written or replaced, also behind a link; found without reading the file. */
+/** Resolves to a text that changes whenever the file is written or replaced, also through a link, without reading the file. */
 export async function fingerprintOf(file: string): Promise<string> {
   const found = await stat(file, { bigint: true }).catch(() => undefined)
   return found ? `${file} ${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : file
@@ -31,10 +31,9 @@ export async function fingerprintOf(file: string): Promise<string> {
 export type Following = ReturnType<typeof follow>
 
 /**
- * Calls `changed` at once; then compares fingerprints four times a second, and calls it when a new one is the same
- * twice in a row. So rename, links, slow writers and network file systems are all one case.
- * @param print finds the fingerprint of all that is followed
- * @param changed reads what is there now; false: call it again after a second
+ * Calls `changed` at once; then compares fingerprints four times a second, and calls it when a new one is the same twice in a
+ * row. So renames, links, slow writers and network file systems are all one case. @param print finds the fingerprint of all
+ * followed files @param changed reads the files; false: call it again after a second
  */
 export function follow(print: () => Promise<string>, changed: () => Promise<boolean>) {
   const closing = new AbortController()

@@ -23,7 +23,7 @@ export function trackingFile(dir: string): string {
   return join(dir, NAME)
 }
 
-/** Reads tracking.yaml; undefined where it does not exist. @throws ConfigError with all mistakes at once. */
+/** Reads tracking.yaml; undefined if it does not exist. @throws ConfigError with all mistakes at once. */
 export async function loadTracking(dir: string): Promise<TrackingConfig | undefined> {
   const read = await readTracking(dir)
   if (read && !read.config) throw new ConfigError(read.problems)

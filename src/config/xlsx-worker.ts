@@ -25,7 +25,7 @@ function answer(message: Readonly<Partial<Record<'text' | 'message', string>>>):
   parentPort?.postMessage(message)
 }
 
-/** A number as its digits. A spreadsheet keeps 15 of them: a longer id is not the one that was typed. */
+/** Returns the digits of a number. A spreadsheet stores 15 of them: a longer id differs from the typed one. */
 function numberText(written: string): string {
   const number = Number(written)
   if (!Number.isInteger(number)) return written

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { inflateRawSync } from 'node:zlib'
 import { english, say, type Text } from '../texts/text.ts'
 
-/** Why a spreadsheet is not read: a sentence that says what to do. */
+/** Why a spreadsheet was not read: a sentence with the action. */
 export class SpreadsheetError extends Error {
   readonly code = 'spreadsheet'
   readonly text: Text
@@ -19,8 +19,8 @@ export function isSpreadsheet(bytes: Buffer): boolean {
 }
 
 /**
- * The first sheet of an .xlsx file as CSV, a line for each of its rows. The archive is looked at before it is unpacked, and
- * parsed in a thread of its own, so that no file stops the process. @throws SpreadsheetError
+ * Returns the first sheet of an .xlsx file as CSV, a line for each row. Checks the archive before unpacking it, and parses it
+ * in a separate thread, so that no file stops the process. @throws SpreadsheetError
  */
 export async function spreadsheetText(bytes: Buffer): Promise<string> {
   if (bytes.length > MAX_PACKED)
@@ -47,7 +47,7 @@ export async function spreadsheetText(bytes: Buffer): Promise<string> {
   })
 }
 
-/** @throws SpreadsheetError where the archive is no spreadsheet, has macros, or would be too large unpacked */
+/** @throws SpreadsheetError if the archive is no spreadsheet, has macros, or would be too large unpacked */
 function refuseArchive(bytes: Buffer): void {
   const entries = zipEntries(bytes)
   const names = entries.map(({ name }) => name)
@@ -106,7 +106,7 @@ function zipEntries(bytes: Buffer): ZipEntry[] {
   return entries
 }
 
-/** @throws SpreadsheetError where a file does not have the size that the directory says */
+/** @throws SpreadsheetError if a file does not have the size in the directory */
 function verify(bytes: Buffer, at: number, size: number): void {
   const [method, packed, offset] = [
     bytes.readUInt16LE(at + 10),

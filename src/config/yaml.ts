@@ -22,8 +22,8 @@ interface ParseOptions {
 }
 
 /**
- * Parses a YAML document into nodes.
- * @returns `root` is undefined where the document is empty, or is not YAML: then `mistakes` says why
+ * Parses a YAML document into nodes. @returns `root` is undefined if the document is empty or not YAML; `mistakes` then tells
+ * why
  */
 export function parseYaml(text: string, options: ParseOptions = {}): { root?: Node; mistakes: Mistake[] } {
   if (text.trim() === '') return { mistakes: [] }
@@ -44,9 +44,9 @@ export function withoutEchoes(reading: readonly Mistake[], meaning: readonly Mis
 }
 
 /**
- * The text that a scalar stands for: `${env:NAME}`, `${env:NAME:-default}` and `${file:/path}` are replaced, any
- * other text is itself. An empty variable counts as the default; line ends at the end of a file are dropped.
- * @returns `mistake`: a sentence with the name of the variable or file, never with its value
+ * Returns the text of a scalar: replaces `${env:NAME}`, `${env:NAME:-default}` and `${file:/path}`; any other text stays. An
+ * empty variable counts as the default; line ends at the end of a file are dropped. @returns `mistake`: a sentence with the
+ * name of the variable or file, never with its value
  */
 export function resolveReference(text: string): Resolved {
   if (!text.includes('${')) return { text }
@@ -72,7 +72,7 @@ function fromFile(path: string): Resolved {
   }
 }
 
-/** What is wrong with a text that is not YAML, without the part of the text, maybe a secret, that the parser quotes. */
+/** Returns the error of a text that is not YAML, without the quoted part, which may be a secret. */
 function faultText({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'expected one document: remove the lines --- and ...'
   return /stack/i.test(message) ? 'nested too deeply' : `not valid YAML: ${message.replace(/: ".*$/s, '')}`

@@ -10,10 +10,10 @@ import { type DeviceEntry, hasRoute, type Stay } from './device-entry.ts'
 import type { Roster } from './roster.ts'
 
 /**
- * What there is to say about files and the roster that they are in, in the order of files and lines: what is wrong with
- * them, lines that are left out as no device is meant, and warnings of what takes effect and may not be meant:
- * overlapping lines, shared routes, lines of the past, local times that are in doubt, and devices without a route
- * today. `now`, ms UTC, and `zone` say which day is today.
+ * Yields remarks about files and the roster that they are in, in the order of files and lines: mistakes, lines that are
+ * skipped because they name no device, and warnings about lines that take effect but may not be intended: overlapping lines,
+ * shared routes, lines of the past, ambiguous local times, and devices without a route today. `now`, ms UTC, and `zone`
+ * determine the day that counts as today.
  */
 export async function remarksOn(
   files: Files,
@@ -45,7 +45,7 @@ export async function remarksOn(
 /** A device on a route. */
 type StayOf = Stay & Pick<DeviceEntry, 'id'>
 
-/** The first two devices of each route that are on it at the same time. @param routes only these; default: all */
+/** Yields the first two devices of each route that are on it at the same time. @param routes only these; default: all */
 export async function* sharedRoutes(
   devices: Iterable<DeviceEntry>,
   routes?: ReadonlySet<string>,
@@ -89,7 +89,7 @@ export function endedLines(rows: readonly RouteRow[], today: number) {
   return { row, message }
 }
 
-/** Why rows are not in effect: no device is meant of those that are seen, or it has no courier. */
+/** Returns why rows are not in effect: they name no visible device, or their device has no courier. */
 export async function unresolved(
   rows: readonly RouteRow[],
   roster: Roster,
@@ -133,12 +133,12 @@ function similarTo(text: string, names: readonly string[]): string | undefined {
   return nearest(text, alike) ?? nearest(text, names, 1)
 }
 
-/** Letters and digits alone: `van-12` and `Van 12` are the same. */
+/** Returns only letters and digits: `van-12` and `Van 12` are equal. */
 function bareText(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** The lines of one device that overlap, and which wins: of two with the same `from` the latter one in `lines`. */
+/** Yields the overlapping lines of one device, and which one wins: of two with the same `from` the later one in `lines`. */
 export function overlaps<Line extends Interval & Pick<Assignment, 'device'>>(
   lines: readonly Line[],
   placeOf: (line: Line) => Text,
@@ -153,8 +153,8 @@ export function overlaps<Line extends Interval & Pick<Assignment, 'device'>>(
 }
 
 /**
- * Each span that begins while an earlier one lasts, with that earlier one: the one before it with the same `from`, else
- * the longest.
+ * Yields each span that begins during an earlier one, with that earlier one: the previous one with the same `from`, else the
+ * longest.
  */
 function* overlapping<Span extends Interval>(spans: readonly Span[]): Generator<[earlier: Span, later: Span]> {
   let before: Span | undefined
@@ -167,6 +167,6 @@ function* overlapping<Span extends Interval>(spans: readonly Span[]): Generator<
   }
 }
 
-/** How many unknown texts are compared with all names: one of them costs a millisecond for each hundred names. */
+/** How many unknown texts are compared with all names: each costs a millisecond per hundred names. */
 const MOST_ASKED = 20
 const MOST_NAMES = 5000

@@ -2,21 +2,21 @@ import type { RouteRow } from '../config/routes.ts'
 import type { Interval } from '../domain/times.ts'
 
 /**
- * One line of the roster: who drives what from `from` (inclusive) until `until` (exclusive), unix seconds. It never
- * changes: a line that is edited is another assignment.
+ * One line of the roster: which courier and route a device has from `from` (inclusive) until `until` (exclusive), unix
+ * seconds. It never changes: an edited line is another assignment.
  */
 export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
   /** Where the line was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`, `pull https://host/path`. */
   readonly source: string
-  /** The roster's version by which it was written; undefined: it is not written yet. */
+  /** The roster version of its write; undefined: it is not written yet. */
   readonly version?: number
   /** For a line that was put through the admin port, or pulled: it applies to devices of this company only. */
   readonly company_id?: string
-  /** For such a line: its line number in what was put. */
+  /** For such a line: its line number in the put. */
   readonly line?: number
 }
 
-/** The key of an assignment: all that it says. Two lines that say the same are one assignment. */
+/** Returns the key of an assignment, which has its whole content. Two equal lines are one assignment. */
 export function assignmentField({ device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>): string {
   return `${from} ${until} ${courier_id} ${route_id} ${device}`
 }
@@ -30,7 +30,7 @@ export function putLine(
   return [assignmentField(said), { ...said, source: PUT_SOURCE, company_id, line }]
 }
 
-/** How the `source` of what was put begins; the time of the write follows. */
+/** Begin of the `source` of a put; the time of the write follows. */
 export const PUT_SOURCE = 'admin'
 
 /** The `source` of the lines of a roster that is pulled, by its name. */
@@ -40,7 +40,7 @@ export function pullSource(name: string): string {
 
 const PULL_SOURCE = 'pull '
 
-/** What an assignment says, from its `assignmentField`. */
+/** Returns the content of an assignment from its `assignmentField`. */
 export function readAssignmentField(field: string): Omit<Assignment, 'source'> {
   const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
   return { device, courier_id, route_id, from: Number(from), until: Number(until) }
@@ -49,9 +49,9 @@ export function readAssignmentField(field: string): Omit<Assignment, 'source'> {
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
 
 /**
- * The parts of a device's assignments that are in effect. All files together count as one writer, each pulled roster as another,
- * and each put. Among the lines of one writer the later `from` decides, whenever each was written; among writers the
- * last write, which for files and pulled rosters is that of the line that decides.
+ * Returns the parts of a device's assignments that are in effect. All files together count as one writer; so does each pulled
+ * roster, and each put. Among the lines of one writer the later `from` decides, whenever each was written. Among writers the
+ * last write decides; for files and pulled rosters, that is the write of the line that decides.
  */
 export function partsOf<Line extends Assignment>(assignments: readonly Line[]): readonly Line[] {
   if (assignments.length < 2) return assignments
@@ -73,9 +73,8 @@ export function bySource(a: Assignment, b: Assignment): number {
 }
 
 /**
- * Cuts overlapping spans so that one is left at each time: the one of the highest rank, then the one with the latest
- * `from`, then the last one of `all`. Sorted by time; a span that continues after an interruption is returned in
- * several pieces.
+ * Cuts overlapping spans so that one is left at each time: that of the highest rank, then the one with the latest `from`,
+ * then the last one of `all`. Sorted by time; a span that continues after an interruption is returned in several pieces.
  */
 export function topmost<Span extends Interval>(
   all: readonly Span[],

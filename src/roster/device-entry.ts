@@ -16,28 +16,28 @@ export interface Lane {
   readonly key: string
 }
 
-/** A lane, when it holds (unix seconds, `until` exclusive), and the line that says so. */
+/** A lane, the time for which it holds (unix seconds, `until` exclusive), and the line that it comes from. */
 export interface Stay extends Interval {
   readonly lane: Lane
   readonly source: string
 }
 
-/** A device, and what is derived of it for the path of its frames. It never changes: a change makes another one. */
+/** A device, with values derived for the path of its frames. It never changes: a change creates another one. */
 export interface DeviceEntry extends Device {
-  /** What its protocol's decoder is told: `settings`, `model` and `timeZone`. */
+  /** Settings for its protocol's decoder: `settings`, `model` and `timeZone`. */
   readonly protocolSettings: Settings
   /**
-   * What a sender has to prove; undefined: it is taken for the device if it uses its id. `networks`: those of the
-   * entry, for looking up addresses.
+   * Proof required from a sender; undefined: the device id is enough. `networks`: those of the entry, for looking up
+   * addresses.
    */
   readonly guard: { readonly hasSecret: boolean; readonly networks?: BlockList } | undefined
-  /** What assignments say, in order of time, without overlaps. */
+  /** The lanes of its assignments, in order of time, without overlaps. */
   readonly stays: readonly Stay[]
-  /** What its own courier and route say, for all other times. */
+  /** The lane of its own courier and route, for all other times. */
   readonly usual?: Stay
 }
 
-/** Derives the entry of a device; `lines`: its assignments as they are written. */
+/** Derives the entry of a device; `lines`: its assignments as written. */
 export function entryOf(device: Device, lines: readonly Assignment[]): DeviceEntry {
   const { company_id, courier_id = '', route_id, source } = device
   const stays = partsOf(lines).map((line): Stay => {
@@ -51,7 +51,7 @@ export function entryOf(device: Device, lines: readonly Assignment[]): DeviceEnt
   return { ...device, protocolSettings: protocolSettings(device), guard: guardOf(device), stays, usual }
 }
 
-/** A device without what is derived of it. */
+/** Returns a device without derived values. */
 export function plainDevice(entry: Device | DeviceEntry): Device {
   const { protocolSettings: _settings, guard: _guard, stays: _stays, usual: _usual, ...device } = entry as DeviceEntry
   return device
@@ -73,7 +73,7 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
 }
 
-/** Whether a device belonged to its company at a time, ms UTC: what was stored of it then is the company's. */
+/** Returns whether a device belonged to its company at a time, ms UTC; data stored then are the company's. */
 export function belongedAt({ companySince = -Infinity }: Pick<Device, 'companySince'>, at: number): boolean {
   return at >= companySince
 }
@@ -114,7 +114,7 @@ export function withoutSecret<Some extends Omit<Device, 'source'>>({ secret, pre
   }
 }
 
-/** What the roster knows of the secrets of a device. */
+/** The digests of a device's secrets in the roster. */
 export type SecretDigests = Pick<Device, 'secretDigest' | 'previousSecretDigest'>
 
 /** Whether this is the secret of a device of the roster, or its previous one; each compared in constant time. */
@@ -126,8 +126,8 @@ export function isSecretOf(device: SecretDigests, presented: string): boolean {
 }
 
 /**
- * A salt, and the SHA-256 of salt and secret, from which a secret that is hard to guess cannot be found. The salt is
- * made of the device's id, so that a file that is read again does not change its devices.
+ * Returns a salt, and the SHA-256 of salt and secret, from which a strong secret cannot be found. The salt is derived from
+ * the device's id, so that reading a file again does not change its devices.
  */
 function digestOf(id: string, secret: string): string {
   const salt = hash('sha256', `waybridge ${sameId(id)}`, 'base64url').slice(0, 22)

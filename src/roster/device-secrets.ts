@@ -3,8 +3,8 @@ import { ConfigError } from '../config/problem.ts'
 import { sameId } from '../domain/ids.ts'
 
 /**
- * The secrets of devices as the files of this machine say them: the roster has only digests, from which no message can be decrypted.
- * The files are read when a secret is asked for, and again only if they have changed since.
+ * The secrets of devices in the files of this machine; the roster has only digests, which cannot decrypt messages. Reads the
+ * files when a secret is needed, and again only if they have changed since.
  */
 export class DeviceSecrets {
   readonly #dir: string
@@ -28,7 +28,7 @@ export class DeviceSecrets {
       const read = await readDeviceFiles(this.#dir, this.#read)
       if (read !== this.#read) this.#take(read)
     } catch (error) {
-      // The process that writes the roster reports it; until then what was read last holds.
+      // The process that writes the roster reports the error; until it is corrected, the last secrets hold.
       if (!(error instanceof ConfigError)) throw error
     }
   }

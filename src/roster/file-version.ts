@@ -21,13 +21,13 @@ export const NO_FILE: FileVersion = { hash: '', items: new Map() }
 
 /** One device or line of a file. For earlier versions of a file only `mark` is known. */
 interface Item {
-  /** Of a device a digest of its entry, by which a change is noticed; of a line '': another line has another key. */
+  /** For a device a digest of its entry, which shows a change; for a line '': another line has another key. */
   readonly mark: string
   readonly device?: Device
   readonly source?: string
 }
 
-/** What each file of devices and routes says now, by its name. */
+/** Resolves to the present content of each file of devices and routes, by its name. */
 export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileVersion>> {
   const contents = new Map<string, FileVersion>()
   for (const { source, content } of devices) contents.set(source.name, await versionOf(content.devices, deviceItem))
@@ -60,7 +60,7 @@ function deviceItem({ device: { source, ...entry } }: PlacedDevice): KeyedItem {
   return [`d ${sameId(entry.id)}`, { mark, source, device: { ...stored, source } }]
 }
 
-/** What files change in the roster: what they say now and did not say before is set, the reverse is dropped. */
+/** Returns the roster changes of files: sets items that are new in them, and drops items that are gone. */
 export async function differenceOf(
   files: readonly { readonly before: FileVersion; readonly now: FileVersion }[],
   roster: Pick<Roster, 'assignment'>,
@@ -83,7 +83,7 @@ export async function differenceOf(
     for (const key of before.items.keys()) {
       await yieldToEventLoop()
       if (now.items.has(key) || files.some((other) => other.now.items.has(key))) continue
-      // What was put since is not the file's to drop.
+      // A later put of the item is not the file's to drop.
       if (roster.assignment(key.slice(2))?.company_id === undefined) set(key)
     }
   }
@@ -99,8 +99,8 @@ export async function rosterOf(files: Files): Promise<Roster> {
 }
 
 /**
- * Sets the `source` of what is of a file to its present line, in the roster of this process alone. Redis keeps the line
- * of the write: a line that is inserted above 100,000 others must not write all of them.
+ * Updates the line numbers in `source` of a file's items, in the roster of this process only. Redis keeps the line of the
+ * write, because inserting a line above 100,000 others must not write all of them.
  */
 export async function correctSources(roster: Roster, name: string, { items }: FileVersion): Promise<void> {
   for (const [key, { device, source }] of items) {
@@ -113,30 +113,29 @@ export async function correctSources(roster: Roster, name: string, { items }: Fi
 }
 
 /*
- * What Redis knows of files, in one hash:
- *
- *   versions <name>       JSON: the last 100 notes of all files of this name, oldest first
- *   marks <hash> <name>   of what the last ten installations say: JSON of keys and marks, gzip, base64
+ * Notes of Redis about files, in one hash:
+ *   versions <name>      JSON: the last 100 notes of all files of this name, oldest first
+ *   marks <hash> <name>  content of the last ten installations: JSON of keys and marks, gzip, base64
  */
 
 /**
- * A version of the file of an installation: its hash ('' if the file was gone), and the version of the roster at that
- * time. `isWritten`: this installation wrote it to the roster; false if another one had done so before.
+ * A version of an installation's file: its hash ('' if the file was gone), and the roster version at that time. `isWritten`:
+ * this installation wrote it to the roster; false if another one had done so before.
  */
 export type Note = readonly [hash: string, installation: string, asOf: number, isWritten: boolean]
 
-/** What is known of the files of one name on all machines. */
+/** Notes about the files of one name on all machines. */
 export interface FileNotes {
   readonly name: string
   /** Oldest first. */
   readonly notes: readonly Note[]
-  /** What the file of this installation said last. */
+  /** The last version of this installation's file. */
   readonly own?: Note
-  /** What the file is compared with: its last version here, else the last one that any installation has written. */
+  /** The version to compare the file with: the last one of this installation, else the last one that any installation wrote. */
   readonly before: FileVersion
 }
 
-/** Reads what is known of the present files, and of the earlier files of this installation. */
+/** Reads the notes about the present files, and about earlier files of this installation. */
 export async function readFileNotes(
   redis: Redis,
   installation: string,
@@ -163,7 +162,7 @@ export async function readFileNotes(
   return known
 }
 
-/** The fields that note what a file says now. */
+/** Returns the fields that note the present content of a file. */
 export async function notesWith(
   { name, notes }: Pick<FileNotes, 'name' | 'notes'>,
   note: Note,
@@ -185,5 +184,5 @@ function marksField(hash: string, name: string): string {
 
 const VERSIONS = /^versions (.*)$/s
 const MOST_NOTES = 100
-/** An installation without a data folder of its own has a new id at each start. */
+/** An installation without a lasting data folder has a new id at each start. */
 const MOST_INSTALLATIONS = 10

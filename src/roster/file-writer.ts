@@ -19,7 +19,7 @@ import { effectOf, lossOf } from './roster.ts'
 import { writeRoster } from './table.ts'
 import { say, type Text } from '../texts/text.ts'
 
-/** What became of the files of devices and routes. */
+/** Result of writing the files of devices and routes. */
 export interface FilesOutcome {
   /** The files in effect. For a refused file this is its previous version. */
   readonly inEffect: Files
@@ -36,9 +36,8 @@ export interface FilesOutcome {
 }
 
 /**
- * Writes to the roster what has changed in files since they were last compared. So a file that has not changed writes
- * nothing, and does not undo what was put since. Rejects if Redis does not answer: then call it again.
- * @param last the outcome of the last call
+ * Writes to the roster what has changed in files since the last comparison. So an unchanged file writes nothing, and does not
+ * undo later puts. Rejects if Redis does not answer: then call it again. @param last the outcome of the last call
  */
 export async function writeFiles(
   files: Files,
@@ -91,8 +90,8 @@ export async function writeFiles(
 }
 
 /**
- * What is written of files: as much as takes the route from few devices, which is all of them, all without those of
- * routes, all without those of devices, or nothing.
+ * Returns which files to write so that few devices lose their route: all files, all without those of routes, all without
+ * those of devices, or none.
  */
 async function planned(
   files: Files,
@@ -124,10 +123,10 @@ async function planned(
 type Comparison = ReturnType<typeof compare>
 
 /**
- * The previous and the present version of a file. They are equal if the file is refused, or if another process has
- * written this very version since the last comparison (before the first comparison: at any time), because an older copy
- * must not undo what came after it. `isChanged`: it differs from what this installation has noted; `isWritten`: and
- * that difference is written now.
+ * Returns the previous and the present version of a file. They are equal if the file is refused, or if another process has
+ * written this very version since the last comparison (before the first comparison: at any time), because an older copy must
+ * not undo later changes. `isChanged`: it differs from the notes of this installation; `isWritten`: the difference is written
+ * now.
  */
 function compare(known: FileNotes, now: FileVersion) {
   const [noted, , position] = known.own ?? ['', '', 0]
@@ -144,12 +143,12 @@ function isStale({ isWritten, notes, now }: Comparison): boolean {
   return !isWritten && last !== undefined && last[0] !== now.hash
 }
 
-/** The fields of the lines of a version; a line of an unknown device counts, and waits for it. */
+/** Returns the fields of a version's lines. A line of an unknown device counts, and waits for the device. */
 function linesOf({ items }: FileVersion): Iterable<string> {
   return items.keys().flatMap((key) => (key.startsWith('a ') ? [key.slice(2)] : []))
 }
 
-/** The mistakes in files, and which files have some. Those of devices are refused together, as they are read as one. */
+/** Returns the mistakes in files, and the refused files. Files of devices are refused together, because they are read as one. */
 function mistakesIn(files: Files, known: readonly FileNotes[]) {
   const [inDevices, ofRoutes] = [files.devices, files.routes].map((read) =>
     read.flatMap(({ problems }) => problems.filter(isMistake)),

@@ -15,7 +15,7 @@ export interface Offer {
   readonly corrections: readonly Omit<Correction, 'at'>[]
 }
 
-/** As `roster.redeliver` says, delivers once more what a written file replaced, offers it, or does neither. */
+/** Redelivers the fixes that a written file concerns, offers to, or does neither, depending on `roster.redeliver`. */
 export async function decideRedelivery(
   redis: Store,
   redelivery: Redelivery | undefined,
@@ -51,7 +51,10 @@ export async function takeOffers(redis: Store, company_id: string): Promise<Offe
   return taken.flat()
 }
 
-/** Counts anew what is offered, by the roster in effect, and drops what no longer is: the file was put right, or what was kept is gone. */
+/**
+ * Counts the offered fixes again, by the roster in effect, and drops outdated offers: the file was corrected, or the kept
+ * fixes are gone.
+ */
 export async function refreshOffers(redis: Store, roster: Roster, keepMs: number): Promise<Offer[]> {
   const left: Offer[] = []
   for (const offer of await readOffers(redis)) {

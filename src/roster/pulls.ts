@@ -19,7 +19,7 @@ export interface PullName {
   readonly name: string
 }
 
-/** The fields of the lines that were taken last; undefined: none were ever taken. */
+/** Resolves to the fields of the lines taken last; undefined: none were ever taken. */
 export async function readPulled(redis: Redis, pull: PullName): Promise<ReadonlySet<string> | undefined> {
   const text = await redis.hget(keys.roster('file-versions'), pulledField(pull))
   return text === null ? undefined : new Set((await unpacked(text)) as string[])
@@ -31,8 +31,8 @@ export async function pulledNote(pull: PullName, fields: Iterable<string>): Prom
 }
 
 /**
- * What a pulled roster changes: lines that it has and did not have `before` are set, the reverse is dropped, unless somebody else
- * has written them since.
+ * Returns the changes of a pulled roster: sets lines that are not in `before`, and drops those that are gone, unless another
+ * writer has written them since.
  */
 export async function pulledDifference(
   rows: readonly RouteRow[],
@@ -56,7 +56,7 @@ export async function pulledDifference(
   return [...lines]
 }
 
-/** What became of a pull last; undefined: nothing is known of it. */
+/** Resolves to the last result of a pull; undefined: there is none. */
 export async function readPullResult(redis: Redis, pull: PullName): Promise<RosterResult | undefined> {
   const text = await redis.hget(keys.roster('results'), resultField(pull))
   return text === null ? undefined : (JSON.parse(text) as RosterResult)
@@ -67,7 +67,7 @@ export async function notePullResult(redis: Redis, result: RosterResult): Promis
   await redis.hset(keys.roster('results'), resultField({ company_id, name: writer }), resultText(result))
 }
 
-/** Deletes the results of all pulls but these. What the others have written stays. */
+/** Deletes the results of all other pulls. The lines that those have written stay. */
 export async function keepPullResults(redis: Redis, pulls: readonly PullName[]): Promise<void> {
   const kept = new Set(pulls.map(resultField))
   const gone = (await redis.hkeys(keys.roster('results'))).filter((key) => key.startsWith('pull ') && !kept.has(key))

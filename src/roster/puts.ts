@@ -28,13 +28,13 @@ export interface RosterRemark {
   readonly message: Text
 }
 
-/** What became of a file, a put or a pull. */
+/** Result of a file, a put or a pull. */
 export interface RosterResult {
   /** The name of a file, of the token, or of a pull. */
   readonly writer: string
   readonly kind: 'file' | 'put' | 'pull'
   readonly company_id?: string
-  /** What was put, if no routes. */
+  /** The kind of list, unless it is routes. */
   readonly list?: 'devices'
   /** ms UTC. */
   readonly at: number
@@ -48,9 +48,9 @@ export interface RosterResult {
   readonly undone?: true
   /** The file is older than what another file of this name has written. */
   readonly stale?: true
-  /** The file is not in effect at all: what of it was in effect before stays. */
+  /** The file is not in effect at all; its earlier content stays in effect. */
   readonly refused?: true
-  /** When the server of a pull said last what is in effect, ms UTC; undefined: never yet. */
+  /** When the server of a pull last confirmed the content in effect, ms UTC; undefined: never yet. */
   readonly pulled_at?: number
   readonly failing?: PullFailure
 }
@@ -66,14 +66,14 @@ export interface PullFailure {
   readonly refused?: true
 }
 
-/** The lines and devices that a put has written, each as it was before and after it, and its interval, unix seconds. */
+/** The lines and devices that a put has written, each before and after it, and its interval, unix seconds. */
 export interface Replaced extends Interval {
   readonly lines: readonly (readonly [field: string, before: Assignment | undefined, after: Assignment | undefined])[]
   /** By id without leading zeros. */
   readonly devices?: readonly (readonly [id: string, before: Device | undefined, after: Device])[]
 }
 
-/** What is to be kept of a put, to take it back. `change`: what it writes; `roster`: the one before it. */
+/** Returns what to keep of a put, so that it can be undone. `change`: its write; `roster`: the roster before it. */
 export async function keptPut(
   result: RosterResult,
   { from, until, change, roster, devices }: Interval & PutChange,
@@ -93,7 +93,7 @@ interface PutChange {
   readonly roster: Roster
 }
 
-/** What a put has replaced; undefined where it is not kept. */
+/** Resolves to what a put has replaced; undefined if it is not kept. */
 export async function readReplaced(redis: Redis, company: string, put: string): Promise<Replaced | undefined> {
   const text = await redis.hget(keys.roster('replaced'), `${company} ${put}`)
   if (text === null) return undefined
@@ -103,13 +103,13 @@ export async function readReplaced(redis: Redis, company: string, put: string): 
 }
 
 /**
- * The lines that take a put back: all that it replaced, as it was. What somebody else, such as a file, has written in
- * the same place since stays.
+ * Returns the lines that undo a put: everything that it replaced. What another writer, such as a file, has written in the
+ * same place since stays.
  */
 export function linesBefore({ lines }: Replaced, put: string, roster: Roster): LineChange {
   return lines.flatMap(([field, before, after]) => {
     const current = roster.assignment(field)
-    // What a put writes has no version before it is written.
+    // The lines of a put have no version before they are written.
     const isUntouched = after
       ? current?.version === (after.version ?? Number(put)) && current.company_id === after.company_id
       : !current
@@ -117,13 +117,13 @@ export function linesBefore({ lines }: Replaced, put: string, roster: Roster): L
   })
 }
 
-/** The entries that take a put back: each as it was, unless somebody has written it since. */
+/** Returns the entries that undo a put, except those that another writer has changed since. */
 export function devicesBefore({ devices = [] }: Replaced, put: string, roster: Roster): RosterChange['devices'] & {} {
   const source = putSource(Number(put))
   return devices.flatMap(([id, before, after]) => {
     const current = roster.find(id)
     const isUntouched = current && isDeepStrictEqual(said({ ...after, source }), said(current))
-    // JSON has null for what is undefined.
+    // JSON has null in place of undefined.
     return isUntouched ? [[id, before ?? undefined] as const] : []
   })
 }
@@ -135,8 +135,8 @@ function said(device: Device): unknown {
 }
 
 /**
- * What to write to take devices off their lines within an interval (unix seconds). What is in effect of each line
- * before and after the interval stays in effect. A line with a name that other devices share stays as it is for these.
+ * Returns what to write to end the lines of devices within an interval (unix seconds). The parts of each line before and
+ * after the interval stay in effect. A line with a name that other devices share stays unchanged for these.
  */
 export function cutLines(devices: readonly DeviceEntry[], { from, until }: Interval, roster: Roster): LineChange {
   const change = new Map<string, Assignment | undefined>()
@@ -152,7 +152,7 @@ export function cutLines(devices: readonly DeviceEntry[], { from, until }: Inter
       if (!change.has(field)) change.set(field, undefined)
       for (const other of roster.meant(line.device)) if (!ids.has(other.id)) set(line, other)
     }
-    // What overlaps is decided here: a piece begins at another time than its line, and might win over others.
+    // Overlaps are resolved here: a piece begins at another time than its line, and might win over others.
     for (const { field, ...part } of partsOf(lines)) {
       if (!cut.some((line) => line.field === field)) continue
       if (part.from < from) set({ ...part, until: Math.min(part.until, from) }, device)
@@ -162,7 +162,10 @@ export function cutLines(devices: readonly DeviceEntry[], { from, until }: Inter
   return [...change]
 }
 
-/** How many lines are new, replace one of the same device and `from`, and go; by the fields of all, before and after. */
+/**
+ * Returns how many lines are new, replace one of the same device and `from`, or go, from the fields of all lines before and
+ * after.
+ */
 export function countLines(before: Iterable<string>, after: Iterable<string>) {
   const [old, present] = [new Set(before), new Set(after)]
   const gone = new Set(Array.from(old.difference(present), lineOf))
@@ -238,7 +241,7 @@ export async function noteFileResults(redis: Redis, results: readonly FileResult
   await noting.exec()
 }
 
-/** Keeps the result of a put that has written nothing. */
+/** Stores the result of a put that has written nothing. */
 export async function noteRefusedPut(redis: Redis, result: RosterResult): Promise<void> {
   await redis.hset(keys.roster('results'), `refused ${result.company_id} ${result.writer}`, resultText(result))
 }
@@ -250,7 +253,7 @@ export async function noteUndone(redis: Redis, result: RosterResult): Promise<vo
   await redis.hset(keys.roster('results'), field, resultText({ ...undone, undone: true }))
 }
 
-/** A result as it is stored, with its first remarks. */
+/** Returns the stored text of a result, with its first remarks. */
 export function resultText({ rejected, warnings, ...result }: RosterResult): string {
   return JSON.stringify({
     ...result,

@@ -18,7 +18,7 @@ export interface Move {
   readonly last: number
 }
 
-/** What was delivered by a roster that a change replaces. */
+/** Fixes that were delivered by a roster which a change replaces. */
 export interface Redelivery {
   readonly moves: readonly Move[]
   /** The times that are concerned, unix seconds. */
@@ -28,7 +28,7 @@ export interface Redelivery {
   readonly corrections: readonly Omit<Correction, 'at'>[]
 }
 
-/** A device and times, unix seconds, of which it was delivered elsewhere. */
+/** A device and times, unix seconds, for which fixes were delivered elsewhere. */
 interface Past extends Interval {
   readonly device: DeviceEntry
   /** Where its fixes were pushed. */
@@ -45,8 +45,8 @@ export interface RosterReplaced {
 }
 
 /**
- * Returns what was delivered of times at which a change gives devices another lane; undefined where it concerns no past of which
- * something is kept.
+ * Resolves to the fixes delivered at times for which a change gives devices another lane; undefined if the change concerns no
+ * past with kept fixes.
  */
 export async function planRedelivery(redis: Store, change: RosterReplaced): Promise<Redelivery | undefined> {
   const { before, after, keepMs } = change
@@ -81,7 +81,7 @@ export function planDeliveredElsewhere(
   return deliveredIn(redis, pasts, { roster, keepMs })
 }
 
-/** Has what `planRedelivery` found delivered where it belongs, once the change is in effect. */
+/** Delivers the fixes found by `planRedelivery` where they belong, once the change is in effect. */
 export async function redeliver(redis: Store, { corrections }: Pick<Redelivery, 'corrections'>): Promise<void> {
   const at = Date.now()
   await addCorrections(
@@ -150,5 +150,5 @@ function changedPasts(before: Roster, after: Roster, { id, kept }: { id: string;
 
 /** Until a change that is planned holds everywhere, on a busy machine. */
 const TAKES_EFFECT_S = ROSTER_HOLDS_MS / 1000 + 5
-/** Devices whose kept fixes are read side by side. */
+/** Devices whose kept fixes are read concurrently. */
 const AT_ONCE = 20

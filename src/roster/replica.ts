@@ -18,9 +18,9 @@ export class Replica {
   readonly #reported = new Set<string>()
   /** Another object after a change of many lines; only this class sets it and `version`. */
   roster = new Roster()
-  /** The version of the last write that is in effect here; 0 if there was none yet. */
+  /** The version of the last write in effect here; 0 if there was none yet. */
   version = 0
-  /** Whether the files that this process follows, if any, were compared with the roster; set by who follows them. */
+  /** Whether the files that this process follows, if any, were compared with the roster; set by their follower. */
   isCompared = true
   #reading: Promise<void> | undefined
   #currentAt = -Infinity

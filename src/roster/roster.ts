@@ -14,14 +14,14 @@ import {
   type Stay,
 } from './device-entry.ts'
 
-/** What of a roster is set, in this order; what is undefined is dropped. */
+/** Items of a roster to set, in this order; undefined ones are dropped. */
 export interface RosterChange {
   /** By id without leading zeros. */
   readonly devices?: readonly (readonly [id: string, device: Device | undefined])[]
   readonly assignments?: LineChange
 }
 
-/** Assignments by `assignmentField`; what is undefined is dropped. */
+/** Assignments by `assignmentField`; undefined ones are dropped. */
 export type LineChange = readonly (readonly [field: string, assignment: Assignment | undefined])[]
 
 /**
@@ -29,7 +29,7 @@ export type LineChange = readonly (readonly [field: string, assignment: Assignme
  * needs of a device is derived when somebody asks for the device.
  */
 export class Roster {
-  /** By id without leading zeros; derived where it has `stays`. */
+  /** By id without leading zeros; an entry with `stays` is derived already. */
   readonly #entries: Map<string, Device & Partial<DeviceEntry>>
   /** The ids of devices by their names. */
   readonly #named: ByText<string>
@@ -39,7 +39,7 @@ export class Roster {
   /** The ids of devices with `trial: off`. */
   readonly #switched: Set<string>
 
-  /** Empty, or with all that another one has. */
+  /** Creates an empty roster, or a copy of another one. */
   constructor(other?: Roster) {
     this.#entries = new Map(other ? other.#entries : [])
     this.#named = new ByText(other ? other.#named : [])
@@ -94,7 +94,7 @@ export class Roster {
     for (const [id, entry] of this.#entries) yield (entry.stays ? entry : this.find(id)) as DeviceEntry
   }
 
-  /** What is known of the secrets of all devices that have one. */
+  /** Yields the secret digests of all devices that have any. */
   *secrets(): Generator<SecretDigests> {
     for (const entry of this.#entries.values()) if (entry.secretDigest ?? entry.previousSecretDigest) yield entry
   }
@@ -109,21 +109,21 @@ export class Roster {
     return new Map(this.devices().flatMap((device) => lanesOf(device).map((lane) => [lane.key, lane]))).values()
   }
 
-  /** Where a device is at a time; undefined where it has no route then. */
+  /** Returns the stay of a device at a time; undefined if it has no route then. */
   stayAt({ stays, usual }: DeviceEntry, timeSeconds: number): Stay | undefined {
     // From the last line on: the time of most fixes is now, and few lines begin later than that.
     const stay = stays.findLast(({ from }) => from <= timeSeconds)
     return stay && timeSeconds < stay.until ? stay : usual
   }
 
-  /** The devices whose name is this text, in upper or lower case, or the same id with other leading zeros. */
+  /** Returns the devices with this name, in upper or lower case, or with the same id apart from leading zeros. */
   named(name: string): DeviceEntry[] {
     return this.entriesOf(this.#named.of(name))
   }
 
   /**
-   * The devices that an id or a name stands for: an id goes before a name, and a name as it is written before one in
-   * upper or lower case, which must be the only such name.
+   * Returns the devices that an id or a name means. An id has priority over a name, and an exact name over one in another
+   * case, which must be the only such name.
    */
   meant(idOrName: string): DeviceEntry[] {
     return this.entriesOf(this.#meantBy(idOrName))
@@ -137,13 +137,13 @@ export class Roster {
     return this.#assignments.get(field)
   }
 
-  /** The assignments of a device, those that overlap too, with its id, and with its courier where they name none. */
+  /** Returns the assignments of a device, overlaps included, with its id, and with its courier if they name none. */
   assignmentsOf(device: Device): Assignment[] {
     const { id, courier_id: own = '' } = device
     return this.linesOf(device).map((line) => ({ ...line, device: id, courier_id: line.courier_id || own }))
   }
 
-  /** The assignments of a device as they are written: those by its name too, and with an empty courier. */
+  /** Returns the assignments of a device as written: also those by its name, and those with an empty courier. */
   linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
     const ownId = sameId(id)
     return [...new Set([...this.#lines.of(id), ...this.#lines.of(name)])].filter(
@@ -195,7 +195,7 @@ export class Roster {
   }
 }
 
-/** Lists of values by texts, which compare in lower case, and without leading zeros where they are digits. */
+/** Lists of values by text, compared in lower case, and without leading zeros if the text is digits. */
 class ByText<Value> extends Map<string, readonly Value[]> {
   of(text: string | undefined): readonly Value[] {
     return (text === undefined ? undefined : this.get(keyOf(text))) ?? []
@@ -217,7 +217,7 @@ function keyOf(text: string): string {
   return sameId(text.toLowerCase())
 }
 
-/** The roster after a change, the devices that it concerns as they are now, and those that lose their route in an interval. */
+/** Resolves to the roster after a change, the concerned devices before it, and those that lose their route in an interval. */
 export async function effectOf(change: RosterChange, roster: Roster, interval: Interval) {
   const after = new Roster(roster)
   const concerned = roster.entriesOf(await after.applyInSlices(change))
@@ -225,7 +225,7 @@ export async function effectOf(change: RosterChange, roster: Roster, interval: I
   return { after, concerned, losing }
 }
 
-/** How many devices lose their route in an interval, in words, if these are more than half of those that have one. */
+/** Returns, in words, how many devices lose their route in an interval, if these are more than half of those that have one. */
 export function lossOf(lost: number, all: Iterable<DeviceEntry>, interval: Interval): Text | undefined {
   if (lost === 0) return undefined
   const routed = Array.from(all).filter((device) => hasRoute(device, interval)).length

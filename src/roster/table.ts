@@ -23,9 +23,9 @@ import { Roster, type RosterChange } from './roster.ts'
 export type FieldTexts = readonly (readonly [field: string, text: string | null])[]
 
 export interface RosterWrite extends RosterChange {
-  /** What each file said last: see file-version.ts. */
+  /** The last content of each file: see file-version.ts. */
   readonly files?: FieldTexts
-  /** What is stored with a put, so that it can be taken back: see puts.ts. */
+  /** Stored with a put, so that it can be undone: see puts.ts. */
   readonly put?: KeptPut
 }
 
@@ -37,8 +37,8 @@ export interface KeptPut {
 }
 
 /**
- * Writes to the roster in one step. Returns the new version; notes alone do not change it. Returns null, and writes
- * nothing, if there was another write since `asOf`. The first write makes a roster, even if it is empty.
+ * Writes to the roster in one step. Returns the new version; notes alone do not change it. Returns null, and writes nothing,
+ * if there was another write since `asOf`. The first write creates a roster, even if it is empty.
  */
 export async function writeRoster(
   redis: Store,
@@ -63,7 +63,7 @@ export async function writeRoster(
   return Number(version)
 }
 
-/** A value as JSON, gzip, base64: what is long and seldom read. */
+/** Packs a value as JSON, gzip, base64, for long values that are seldom read. */
 export async function packed(value: unknown): Promise<string> {
   return (await promisify(gzip)(JSON.stringify(value))).toString('base64')
 }
@@ -78,7 +78,7 @@ export async function readRosterVersion(redis: Store): Promise<number> {
   return Number((await redis.get(keys.roster('version'))) ?? 0)
 }
 
-/** Reads the whole roster, in slices, and then from the log what was written meanwhile, as the slices may lack it. */
+/** Reads the whole roster in slices, then from the log what was written during that time, which the slices may lack. */
 export async function readRosterTable(redis: Store): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
   const roster = new Roster()
@@ -105,8 +105,8 @@ async function* valuesIn<Stored, Value>(redis: Store, table: string, valueOf: Va
 }
 
 /**
- * The changes since a version. Without `change` the log cannot tell them: it does not go back so far, or Redis has
- * another history by now.
+ * Resolves to the changes since a version. Without `change`, the log cannot tell them: it does not go back so far, or Redis
+ * has another history.
  */
 export async function readSince(
   redis: Store,
@@ -114,7 +114,7 @@ export async function readSince(
 ): Promise<{ version: number; change?: Required<RosterChange> }> {
   const version = await readRosterVersion(redis)
   if (version === since) return { version, change: { devices: [], assignments: [] } }
-  // The oldest entries go first: where the last one of `since` is there, all later ones are.
+  // The oldest entries are dropped first: if the last one of `since` exists, all later ones do.
   const [known, ...entries] = await redis.xrange(keys.roster('log'), `${since}-${LAST_PART}`, version)
   if (known?.[0] !== `${since}-${LAST_PART}`) return { version }
   const changes: Required<RosterChange>[] = []
@@ -172,7 +172,10 @@ function assignmentOf(field: string, written: number, stored: Partial<Assignment
   return { device, courier_id, route_id, from, until, version, source, company_id, line }
 }
 
-/** The `source` of what was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
+/**
+ * Returns the `source` of lines put through the admin port: `admin 2026-11-20T08:00:00Z`. All lines of a write share one
+ * string.
+ */
 export function putSource(version: number): string {
   if (version !== lastPut.version)
     lastPut = { version, source: `${PUT_SOURCE} ${new Date(version).toISOString().slice(0, 19)}Z` }

@@ -2,13 +2,13 @@ import { joined, say, type Text } from '../texts/text.ts'
 import type { FindingCode } from './codes.ts'
 import type { DeviceFacts, RaisedAlarm, SaidFacts } from './facts.ts'
 
-/** What an alarm of a tracker leads to. */
+/** The finding that an alarm of a tracker leads to. */
 interface AlarmFinding {
   readonly alarm: RaisedAlarm['alarm']
   readonly code: FindingCode
   /** @param at when the alarm was raised, RFC 3339 */
   readonly says: (at: string) => Text
-  /** Whether the tracker has said the opposite since a time, ms UTC. */
+  /** Whether the tracker has reported the opposite since a time, ms UTC. */
   readonly isOver?: (said: SaidFacts, since: number) => boolean
   /** Whether it is over once the device was heard for an hour without a repeat; else it lasts for a day. */
   readonly isShort?: true
@@ -59,7 +59,7 @@ function instant(ms: number): string {
 const POWERED_V = 6
 /** Trackers raise the alarm at 10 to 20 %. */
 const CHARGED_PERCENT = 20
-/** What comes later was kept by the tracker meanwhile. */
+/** An alarm that comes later was stored by the tracker first. */
 const LATE_MS = 300_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000

@@ -8,7 +8,7 @@ import type { DeviceFacts, Finding } from './facts.ts'
 import { broken, type DeviceLink, isTaken, linkOf } from './links.ts'
 
 export interface DeviceChain {
-  /** State, place, age, speed and route, then what is wrong first and what to do. */
+  /** State, place, age, speed and route, then the first trouble and the action. */
   readonly sentence: Text
   readonly broken: Link | null
   readonly links: readonly DeviceLink[]
@@ -16,7 +16,7 @@ export interface DeviceChain {
   readonly findings: readonly Finding[]
 }
 
-/** Pure: the seven links of a device, and what they come to. */
+/** Pure. Returns the seven links of a device, and the conclusion. */
 export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const { device, explained } = facts
   const { now } = explained
@@ -40,8 +40,8 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
 }
 
 /**
- * Pure: the chain while Redis does not answer, from what is in memory. It says what the device did, and why nothing is
- * stored; undefined if no finding prevents storing.
+ * Pure. Returns the chain while Redis does not answer, from memory: what the device did, and why nothing is stored; undefined
+ * if no finding prevents storing.
  */
 export function chainWithoutRedis(
   known: Pick<ChainFacts, 'device' | 'findings' | 'position'> & { readonly now: number },
@@ -57,16 +57,16 @@ export function chainWithoutRedis(
     if (link === cause.link) return { link, ...broken(cause.evidence, cause.sinceAt), finding: cause }
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
   })
-  // Since the cause began no device could be heard, so silence since then says nothing about this device.
+  // Since the cause began no device could be heard, so silence since then tells nothing about this device.
   const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), firstBroken: cause.link }, show)
   const sentence = joined([state, ...causes.map(({ message }) => message)], '; ')
   return { sentence, broken: cause.link, links, findings: causes }
 }
 
 /**
- * The message of a finding that breaks the link for all devices. A finding about the tracking API is left out, since
- * the rest of the sentence says how it affects this device; that the API is slow or hangs, or that something else
- * answers, is not said there, so these are kept.
+ * Returns the message of a finding that breaks the link for all devices. Leaves out findings about the tracking API, whose
+ * effect on this device is in the rest of the sentence, except that the API is slow or hangs, or that another server answers,
+ * which are not there.
  */
 function ofSystem(first: DeviceLink | undefined): Text[] {
   const { finding, link } = first ?? {}
@@ -106,7 +106,7 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
   const isSending = noted.some(({ code }) => SENT_IN_VAIN.has(code))
   const isNoted = (code: FindingCode) => noted.some((other) => other.code === code) || (code === 'silent' && isSending)
   const all = [...noted, ...found.filter(({ code }) => !isNoted(code))]
-  // A device without a route has none because its roster is out of date, if that is a finding.
+  // A finding about an outdated roster explains why a device has no route.
   const stale = route ? [] : ofCompany('roster_stale', { company, findings })
   const action = left ? say('correct its line, which is left out: {}', left.line) : stale[0]?.action
   const explained = all.map((each) => (action && each.code === 'no_route' ? { ...each, action } : each))
@@ -134,8 +134,9 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
 }
 
 /**
- * Pure: state, place, age, speed and route of a device, and what is broken where the state does not say it.
- * `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42), but nothing is stored`
+ * Pure. Returns state, place, age, speed and route of a device, and the broken link if the state does not contain it.
+ * `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42), but nothing is
+ * stored`
  * `Van 12 is parked in Moabit (52.53010, 13.34250), ignition off since 17:42:00Z, last position 50 min ago`
  */
 function stateText(facts: StateFacts, show: ShowInstant): Text {
@@ -169,7 +170,7 @@ function agoText({ behind }: DeviceFacts, ms: number): Text {
   return say(behind ? '{} ago by its clock' : '{} ago', durationText(ms))
 }
 
-/** `ignition off since 17:42:00Z`, if its tracker says so. */
+/** `ignition off since 17:42:00Z`, if its tracker reports it. */
 function ignitionTexts({ said }: DeviceFacts, show: ShowInstant): Text[] {
   const { ignition } = said ?? {}
   if (!ignition) return []
@@ -189,7 +190,7 @@ const SAID_BY_NOTHING_ELSE = new Set<FindingCode>([
   'traffic_stopped',
 ])
 
-/** What a device does; `link`: the broken link that this text names already. */
+/** The text of each condition; `link`: the broken link that this text already names. */
 const STATES: Readonly<Record<DeviceCondition, { readonly text: Template; readonly link?: Link }>> = {
   moving: { text: '{} is moving' },
   standing: { text: '{} is standing' },

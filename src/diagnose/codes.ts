@@ -7,7 +7,7 @@ export type Severity = 'info' | 'warning' | 'error'
 /** Errors first. */
 export const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 
-/** What each code means; src/diagnose/README.md has a paragraph for each. */
+/** The meaning of a code; src/diagnose/README.md has a paragraph for each. */
 export interface Meaning {
   readonly severity: Severity
   readonly link: Link
@@ -515,7 +515,10 @@ export const CODES = {
   },
 } satisfies Record<string, Meaning>
 
-/** What is wrong with a device by itself. On the wrong port without a listener for all protocols, nothing of it is taken. */
+/**
+ * Returns the meaning of a trouble of one device. On the wrong port, without a listener for all protocols, nothing of the
+ * device is accepted.
+ */
 export function deviceMeaning(code: FindingCode): Meaning {
   return code === 'wrong_port' ? NOT_TAKEN : CODES[code]
 }
@@ -528,10 +531,10 @@ export const NOT_TAKEN: Meaning = {
     'set the port of its protocol in the device, or add a listener for all protocols (protocol auto) to listeners in gateway.yaml',
 }
 
-/** A device with one of these findings does send: it is never called silent. */
+/** Findings that show that a device does send: it is never called silent. */
 export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', 'not_permitted', 'checksum_errors'])
 
-/** What trackers raise an alarm about. It breaks no link. */
+/** Findings from alarms of trackers. They break no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
 
 /** Alarms, files, settings and pulled rosters that are not in effect, while their earlier version is, receivers of alerts, copies, and what becomes of delivered positions. */
@@ -550,7 +553,7 @@ export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
   'copy_refused',
 ])
 
-/** What each process of a machine says of the same files. */
+/** Findings about files that each process of a machine reports. */
 export const SAID_BY_EACH: ReadonlySet<FindingCode> = new Set(['config_refused', 'restart_needed'])
 
 /** A finding for each device, unless more than a hundred of a company have it. */

@@ -1,7 +1,10 @@
 import { say, type Text } from '../texts/text.ts'
 import { type DayGap, type DaySpan, GAP_REASONS } from './history.ts'
 
-/** Why a planned minute of a route has no delivered position: what the page of the van says, or that the van has not started. */
+/**
+ * Why a planned minute of a route has no delivered position: the gap reasons of the van's page, or that the van has not
+ * started.
+ */
 export const DAY_REASONS = [...GAP_REASONS, 'not_started'] as const
 export type DayReason = (typeof DAY_REASONS)[number]
 
@@ -28,16 +31,16 @@ interface SheetGap extends DaySpan {
   readonly device: string
 }
 
-/** What became of the plan of a route on a day. Instants in ms UTC. */
+/** The plan of a route for a day and what was delivered. Instants in ms UTC. */
 export interface DaySheet {
   readonly devices: readonly string[]
   readonly planned: readonly DaySpan[]
-  /** Planned minutes that have begun: always `coveredMin` and all of `byReason`. */
+  /** Planned minutes that have begun: always the sum of `coveredMin` and all of `byReason`. */
   readonly plannedMin: number
   readonly coveredMin: number
   /** null: no planned minute has begun. */
   readonly share: number | null
-  /** From the first planned minute to the first covered one; null: none is covered, or the plan has no beginning on this day. */
+  /** From the first planned minute to the first covered one; null: none is covered, or the plan does not begin on this day. */
   readonly startDelayMin: number | null
   readonly longestGapMin: number
   readonly gaps: readonly SheetGap[]
@@ -45,9 +48,9 @@ export interface DaySheet {
 }
 
 /**
- * Pure: the sheet of a route and a local day. A minute is planned if the plan has its beginning, so that it belongs to one route of a van,
- * and covered if one of the vans on the route has no gap then. Otherwise it has one reason: that of the van whose positions came
- * furthest.
+ * Pure. Returns the sheet of a route and a local day. A minute is planned if its beginning is in the plan, so that it belongs
+ * to one route of a van, and covered if one of the vans on the route has no gap then. Otherwise it has one reason: that of
+ * the van whose positions came furthest.
  */
 export function daySheet(day: SheetDay, some: readonly PlannedVan[]): DaySheet {
   const vans = some.toSorted((one, other) => (one.device < other.device ? -1 : 1))
@@ -95,10 +98,10 @@ export function daySheet(day: SheetDay, some: readonly PlannedVan[]): DaySheet {
 }
 
 type MinuteGap = Pick<SheetGap, 'reason' | 'message' | 'device'> & { readonly rank: number }
-/** Of a minute: not planned, covered, or what is missing. */
+/** A minute: not planned, covered, or its reason. */
 type PlannedMinute = undefined | typeof COVERED | MinuteGap
 
-/** The minutes of the day that have begun. */
+/** Returns the minutes of the day that have begun. */
 function minutesOf(day: SheetDay, vans: readonly PlannedVan[]): PlannedMinute[] {
   const count = Math.max(0, Math.ceil((Math.min(day.until, day.now) - day.from) / MINUTE_MS))
   const minutes = Array<PlannedMinute>(count).fill(undefined)
@@ -158,5 +161,5 @@ const FURTHEST: readonly DayReason[] = [
   ] as const),
 ]
 const MINUTE_MS = 60_000
-/** A share is rounded down: 1 is said if nothing is missing. */
+/** A share is rounded down: it is 1 only if nothing is missing. */
 const SHARE_STEPS = 10_000

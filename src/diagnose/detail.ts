@@ -1,7 +1,7 @@
 import type { Text } from '../texts/text.ts'
 import type { DeviceFacts, Finding, LostSender, MeantEntry } from './facts.ts'
 
-/** What `GET /admin/devices/{id}` says of a device, as far as it is explained. Instants are RFC 3339. */
+/** The parts of `GET /admin/devices/{id}` that explanations use. Instants are RFC 3339. */
 export interface DeviceDetail {
   readonly id: string
   readonly configured: boolean
@@ -49,7 +49,7 @@ interface LaneDetail {
   readonly last_push?: { readonly at: string; readonly status: number | string }
 }
 
-/** What is parked of a lane. */
+/** Parked positions of a lane. */
 export interface ParkedDetail {
   readonly company_id: string
   readonly courier_id: string
@@ -64,7 +64,7 @@ export interface ParkedDetail {
   }[]
 }
 
-/** What the gateway knows of a device. */
+/** The gateway's data about a device. */
 export interface ExplainedDevice {
   readonly device: DeviceDetail
   readonly parked: readonly ParkedDetail[]
@@ -73,7 +73,7 @@ export interface ExplainedDevice {
     readonly frames: number
     readonly sinceAt: string
     readonly protocol: string
-    /** Why the latest of them could not be read, where its decoder says so. */
+    /** Why the latest of them could not be read, if its decoder tells. */
     readonly error?: string
   }
   /** `unanswered_since_at`: since when the device's own lane has got no answer, if that is for 15 s or longer. */
@@ -90,15 +90,15 @@ export interface ExplainedDevice {
   readonly similar?: string
   /** The line of a roster about the device that is left out, and why. */
   readonly leftOut?: Text
-  /** What keeps everybody's positions back, where it is said already. */
+  /** The cause that holds up all devices, if the message names it already. */
   readonly waitsFor?: Text
-  /** What is found of the device by itself. */
+  /** Findings about the device itself. */
   readonly findings?: readonly Pick<Finding, 'code' | 'evidence' | 'action'>[]
   /** ms UTC. */
   readonly now: number
 }
 
-/** What is known of one device and of what is behind it. */
+/** Facts about one device and about the links after it. */
 export interface ChainFacts {
   readonly device: DeviceFacts
   /** Its position, degrees and ms UTC; undefined: none is known. `place`: `2 km NE of Kaunas`. */

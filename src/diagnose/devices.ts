@@ -4,7 +4,7 @@ import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
 import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
 
-/** What a device does, in one word; src/diagnose/README.md says how each is decided. */
+/** The condition of a device, in one word; src/diagnose/README.md explains how each is decided. */
 export const CONDITIONS = [
   'moving',
   'standing',
@@ -38,13 +38,13 @@ function isAwake(device: DeviceFacts, now: number): boolean {
 
 type Trouble = Omit<TroubledDevice, 'id' | 'name'> & { readonly code: FindingCode }
 
-/** Pure: what is wrong with one device, by itself. */
+/** Pure. Returns the troubles of one device by itself. */
 export function deviceTroubles(device: DeviceFacts, now: number): Trouble[] {
   const troubles = chainTroubles(device, now)
   return device.company === undefined ? troubles : [...troubles, ...alarmTroubles(device, now)]
 }
 
-/** What keeps its positions from where they belong. */
+/** Returns the troubles that keep its positions from where they belong. */
 function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
   const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, meant, route, sender, unplaced } = device
   const condition = conditionOf(device, now)
@@ -83,12 +83,15 @@ function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
   return troubles
 }
 
-/** Whether the finding about its whole company says that it is silent. One that was said to be silent before that still is. */
+/**
+ * Returns whether the finding about its whole company already tells that it is silent. A device that was called silent before
+ * that still is.
+ */
 function isSaidOfAll({ heardAt = 0, stopped, usualMs }: DeviceFacts): boolean {
   return stopped?.of === 'company' && stopped.foundAt - heardAt <= leastSilenceMs({ usualMs })
 }
 
-/** `action`: what to do, where that is known better than in general. */
+/** `action`: a more specific action than the usual one of the code. */
 function troubleWith(code: FindingCode, sinceAt: number, evidence: Text, action?: Text): Trouble {
   return { code, sinceAt, evidence, ...(action !== undefined && { action }) }
 }
@@ -98,7 +101,7 @@ function endedTexts({ ended }: DeviceFacts): Text[] {
   return ended ? [say('its last line, {}, ended {}', ended.source, new Date(ended.at).toISOString())] : []
 }
 
-/** What to write, and where. */
+/** Returns which time zone to write, and where. */
 function zoneAdvice({ behind, id, name = id, source }: DeviceFacts): Text | undefined {
   if (behind?.zone === undefined || source === undefined) return undefined
   const of = say('{} at {}', name, source)
@@ -107,7 +110,7 @@ function zoneAdvice({ behind, id, name = id, source }: DeviceFacts): Text | unde
     : say('set time_zone: "{}" for {}, or have the device report UTC', behind.zone, of)
 }
 
-/** Asks whether an id is mistyped in an entry, and says what to do. */
+/** Asks whether an id is misspelt in an entry, and returns the action. */
 export function meantAdvice({ name, slip, source }: MeantEntry): Text {
   return say(
     'is it {}, whose id in {} {}? If so, correct the id there; otherwise name it under Arrivals or in devices.yaml if it is yours',
@@ -130,7 +133,7 @@ export function senderText({ address, port, protocol }: LostSender): Text {
   return say('its id came from {}, and was not understood there', from)
 }
 
-/** What to do about a sender on the wrong port. */
+/** Returns the action for a sender on the wrong port. */
 export function portAdvice({ speaks }: LostSender): Text {
   if (!speaks) return say(NOT_TAKEN.action)
   const { port, protocol } = speaks
@@ -142,7 +145,7 @@ export function portAdvice({ speaks }: LostSender): Text {
     : say('it seems to speak {}: set port {} in the device', protocol, port)
 }
 
-/** Counts what devices do, and groups those with the same trouble. Every device is added once. */
+/** Counts the conditions of devices, and groups those with the same trouble. Add every device once. */
 export class DeviceSurvey {
   readonly #counts = new Map<string | undefined, Record<DeviceCondition, number>>()
   readonly #now: number
@@ -153,7 +156,10 @@ export class DeviceSurvey {
     this.#now = now
   }
 
-  /** How many devices do what, of the companies for which `isCounted` answers true; undefined: of none. */
+  /**
+   * Returns how many devices are in each condition, for the companies for which `isCounted` returns true; undefined: devices
+   * without a company.
+   */
   countsOf(isCounted: (company: string | undefined) => boolean): Record<DeviceCondition, number> {
     const sum = noCounts()
     for (const [company, counts] of this.#counts)
@@ -161,7 +167,7 @@ export class DeviceSurvey {
     return sum
   }
 
-  /** Answers what the device does. */
+  /** Adds a device. Returns its condition. */
   add(device: DeviceFacts): DeviceCondition {
     const condition = conditionOf(device, this.#now)
     const { company, id, name = id, route } = device
@@ -208,14 +214,14 @@ function addTo(
   if (group.named.length < MAX_NAMED || ALWAYS_NAMED.has(code)) group.named.push(device)
 }
 
-/** A device that sends, but whose positions are older than what is heard of it; not where its clock makes them older. */
+/** Returns whether a device sends, but its positions are older than its messages, except because of its clock. */
 function isGpsOld(device: DeviceFacts): boolean {
   if (device.behind || device.isLate) return false
   const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt } = device
   return heardAt - dueSince(fix?.newAt ?? Math.min(heardSince, connectedAt), device) > leastSilenceMs(device)
 }
 
-/** Since when a new position is due: since the last one, but while the ignition was off none was. */
+/** Returns since when a new position is due: since the last one, but not for the time in which the ignition was off. */
 function dueSince(lastAt: number, { said }: DeviceFacts): number {
   return said?.ignition?.value ? Math.max(lastAt, said.ignition.sinceAt) : lastAt
 }
@@ -231,7 +237,7 @@ export function durationText(ms: number): Text {
   return min % 60 === 0 ? `${h} h` : `${h} h ${min % 60} min`
 }
 
-/** A device that sends does one of these, if nothing is wrong with it. */
+/** The conditions of a device that sends and has no trouble. */
 export const PLACED: ReadonlySet<DeviceCondition> = new Set(['moving', 'standing', 'parked'])
 const UTC = '+00:00'
 /** One more than are named singly: with the sixth device it is known that there are too many to name. */

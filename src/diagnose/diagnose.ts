@@ -16,7 +16,7 @@ import { redisTroubles, systemTroubles } from './system.ts'
 import { trafficTroubles } from './traffic.ts'
 import { upstreamTroubles } from './upstream.ts'
 
-/** Pure: what is wrong by these facts, errors first. What is found of one subject more than once is one finding. */
+/** Pure. Returns the findings of these facts, errors first. Equal findings about one subject are merged. */
 export function diagnose(facts: Facts): Finding[] {
   // Without Redis or its replicas nothing else is known, and every other trouble follows from that.
   const { downSince, missing = [] } = facts.redis ?? {}
@@ -66,15 +66,15 @@ function countOf(same: readonly Found[]): number {
 }
 
 /**
- * The id of a finding, the same as long as it holds and each time that it begins: its code and its subject. An SOS of a device that
- * begins anew is another finding, which is told like the first.
+ * Returns the id of a finding, from its code and its subject, the same each time that the finding begins. A new SOS of a
+ * device is another finding, and is announced like the first.
  */
 export function idOf({ code, subject, sinceAt }: Pick<Finding, 'code' | 'subject' | 'sinceAt'>): string {
   const id = `${code} ${JSON.stringify(Object.entries(subject).toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
   return code === 'sos' && subject.device !== undefined ? `${id} ${sinceAt}` : id
 }
 
-/** A finding with all that its code says. */
+/** Completes a finding with the texts of its code. */
 export function findingOf(
   { subject = {}, evidence = [], ...found }: Found,
   now: number,
@@ -99,7 +99,7 @@ function nameOf({ copy, device, file, host = '', listener, process }: Finding['s
 }
 
 /** What waits because of one of these needs no finding of its own. */
-/** What explains that positions wait. */
+/** Findings that explain why positions wait; these positions need no finding of their own. */
 export const CAUSES_OF_BACKLOG: ReadonlySet<FindingCode> = new Set([
   'no_worker',
   'worker_stuck',
@@ -115,7 +115,7 @@ const MAX_EVIDENCE = 5
 const NORMAL_ONCE: ReadonlySet<FindingCode> = new Set(['checksum_errors', 'no_id', 'plain_to_tls'])
 const REPEATED = 3
 
-/** A finding for each of a few devices with the same trouble; one for all of them where they are more. */
+/** Returns a finding for each of a few devices with the same trouble, and one for all if there are more. */
 function groupTroubles({ devices = [] }: Facts): Found[] {
   const routes = devices.filter(({ code }) => code === 'two_on_route')
   const others = devices.filter(({ code }) => code !== 'two_on_route')
@@ -192,12 +192,12 @@ const HUNDRED = 100
 /** One of the seven links of the whole system. */
 export interface LinkState extends Partial<Flow> {
   readonly link: Link
-  /** `broken`: a finding of it is an error; `idle`: nothing comes; `unknown`: Redis does not answer. */
+  /** `broken`: it has a finding that is an error; `idle`: nothing arrives; `unknown`: Redis does not answer. */
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
   readonly findings: readonly string[]
 }
 
-/** The seven links by what passes them, where that is known, and what is wrong with them. */
+/** Returns the states of the seven links, with the figures of each, if known, and its findings. */
 export function linkStates(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): LinkState[] {
   const isBlind = findings.some(({ code }) => code === 'redis_down')
   return LINKS.map((link) => {

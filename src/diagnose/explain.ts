@@ -7,8 +7,8 @@ import { meantAdvice, portAdvice, senderText } from './devices.ts'
 export type ShowInstant = (instant: string) => string
 
 /**
- * One sentence on where the positions of a device are: when it was heard, its route, the most important trouble with its
- * fixes, and what to do about it.
+ * Returns one sentence on where the positions of a device are: when it was heard, its route, the most important trouble with
+ * its fixes, and the action.
  * `last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line`
  */
 export function explain(facts: ExplainedDevice, clock: ShowInstant): Text {
@@ -79,7 +79,7 @@ function senderTrouble({ sender }: ExplainedDevice): Text | undefined {
   return sender && joined([senderText(sender), portAdvice(sender)], ': ')
 }
 
-/** Only where that became of its last message. */
+/** Only if its last message was refused. */
 function refusedTrouble({ events }: Pick<DeviceDetail, 'events'>, clock: ShowInstant): Text | undefined {
   const latest = events.find(({ event }) => !CONNECTION_EVENTS.has(event))
   if (latest?.event !== 'refused') return undefined
@@ -88,8 +88,8 @@ function refusedTrouble({ events }: Pick<DeviceDetail, 'events'>, clock: ShowIns
 }
 
 /**
- * Whether the service refuses positions of the device's lane at present: what it refused earlier, or of another route of its courier,
- * stays parked, and is another matter.
+ * Returns whether the service refuses positions of the device's lane at present. Earlier refusals, and those of other routes
+ * of its courier, stay parked and do not count.
  */
 export function isRefusedNow({ device, parked, now }: Pick<ExplainedDevice, 'device' | 'parked' | 'now'>): boolean {
   const isTaken = String(device.lane?.last_push?.status ?? '').startsWith('2')
@@ -99,7 +99,7 @@ export function isRefusedNow({ device, parked, now }: Pick<ExplainedDevice, 'dev
   )
 }
 
-/** What is parked of the device's lane; of a device without one, of all lanes of its courier. */
+/** Returns the parked positions of the device's lane; for a device without one, of all lanes of its courier. */
 export function ownParked({ device: { lane }, parked }: Pick<ExplainedDevice, 'device' | 'parked'>): ParkedDetail[] {
   return parked.filter((each) => !lane || isLane(each, lane))
 }
@@ -135,7 +135,7 @@ function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowIns
   return say('{}, ahead of the clock: set time_zone: "{}" in {}', what, offset, entry)
 }
 
-/** About held fixes of a device that was not configured when they came: `what`, and why they are still held or what to do. */
+/** Returns the text about held fixes from before a device was configured: `what`, and why they are still held or the action. */
 function unknownFixes(what: Text, { source, file_entry, ...entry }: DeviceDetail): Text {
   if (source === undefined) return joined([what, entryAdvice(file_entry)], ': ')
   const { secret, protocol, transports, networks, client_certificate } = entry
@@ -163,13 +163,13 @@ function filteredTrouble({ last_filtered, last_fix }: DeviceDetail, clock: ShowI
   return why ? joined([filtered, say(why)], ': ') : filtered
 }
 
-/** Whether the last fix came by way of a trial that pushes nothing. */
+/** Returns whether the last fix came through a trial that pushes nothing. */
 export function isOnTrial({ last_filtered, last_fix }: Pick<DeviceDetail, 'last_filtered' | 'last_fix'>): boolean {
   if (last_filtered?.reason !== 'trial') return false
   return Date.parse(last_filtered.at) >= Date.parse(last_fix?.received_at ?? last_filtered.at)
 }
 
-/** The trouble of the parked positions: those of the present lane; if it has none, of the lane with the most. */
+/** Returns the trouble of the parked positions: those of the present lane; if there is none, of the lane with the most. */
 function parkedTrouble({ device, parked }: ExplainedDevice): Text | undefined {
   const { lane } = device
   const isPresent = (each: ParkedDetail) => isLane(each, lane)
@@ -284,14 +284,14 @@ const NO_OFFSET = '+00:00'
 const MAX_MESSAGE = 120
 /** An answer that is so new is the present one. */
 const REFUSED_MS = 60_000
-/** A lane whose oldest fix has waited for longer is behind. */
+/** A lane whose oldest fix has waited longer is behind. */
 const BEHIND_MS = 60_000
 export const SAID_BY_FINDING = new Set<FindingCode>(['gps_old', 'clock_behind', 'checksum_errors', ...ALARM_FINDINGS])
 const CONNECTION_EVENTS = new Set(['connected', 'disconnected'])
 const NEVER_HEARD: Template =
   'nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals'
 
-/** What to do for a device that is not configured. @param fileEntry where a file has its entry, though it was deleted */
+/** Returns the action for an unconfigured device. @param fileEntry the place of its entry in a file, although it was deleted */
 export function entryAdvice(fileEntry: string | undefined): Text {
   if (fileEntry === undefined) return say('add it to devices.yaml')
   return say('it was deleted through the admin port: put it there again, or edit its entry, {}', fileEntry)

@@ -2,7 +2,7 @@ import type { Observation, Subject } from '../observe/observations.ts'
 import type { Text } from '../texts/text.ts'
 import type { FindingCode, Link, Severity } from './codes.ts'
 
-/** One thing that is wrong, with its cause, its evidence and what to do. Instants in ms UTC. */
+/** One thing that is wrong, with its cause, its evidence and the action. Instants in ms UTC. */
 export interface Finding {
   readonly code: FindingCode
   readonly severity: Severity
@@ -18,16 +18,16 @@ export interface Finding {
   readonly action: Text
 }
 
-/** What a rule finds: what it leaves out is as the code says, and since now. */
+/** Result of a rule: omitted values are those of the code, and the time is now. */
 export type Found = Pick<Finding, 'code'> & Partial<Finding>
 
-/** What is known of the whole system. Instants in ms UTC, durations in ms. What is not known is left out. */
+/** Facts about the whole system; unknown ones are omitted. Instants in ms UTC, durations in ms. */
 export interface Facts {
   readonly now: number
   /** When Redis began to answer without a break. Only from then on does a missing sign of life mean something. */
   readonly watchedSince?: number
   readonly observations: readonly Observation[]
-  /** The name of a device, by its id; undefined: it has none. */
+  /** Returns the name of a device, by its id; undefined: it has none. */
   readonly nameOf?: (device: string) => string | undefined
   readonly processes?: readonly ProcessFacts[]
   readonly redis?: RedisFacts
@@ -49,17 +49,17 @@ export interface Facts {
   readonly difference?: number
 }
 
-/** What became of the fixes of a copy. */
+/** What happened to the fixes of a copy. */
 export interface CopyFacts {
   readonly copy: string
   readonly parked: number
-  /** The answer by which the last fix was parked, and when, ms UTC. */
+  /** The answer because of which the last fix was parked, and when, ms UTC. */
   readonly refusal?: { readonly status: number; readonly message: string; readonly at: number }
-  /** Fixes that it got minus what became of them, as counted last while none moved. */
+  /** Fixes that it got minus those with a known outcome, as last counted while none moved. */
   readonly difference: number
 }
 
-/** A receiver of alerts that is not told: `alerts.webhooks[0] (hooks.example)`. `sinceAt`: ms UTC; `tries`: since then. */
+/** A receiver of alerts that cannot be reached: `alerts.webhooks[0] (hooks.example)`. `sinceAt`: ms UTC; `tries`: since then. */
 export interface FailedReceiver {
   readonly receiver: string
   readonly sinceAt: number
@@ -68,8 +68,8 @@ export interface FailedReceiver {
 }
 
 /**
- * What the tracking API took of a lane, and does not have. `firstAt`, `lastAt`: the own times of the positions; `at`: when that was
- * found, ms UTC; `repaired`: how many were pushed, or are queued, once more.
+ * Positions of a lane that the tracking API accepted but does not have. `firstAt`, `lastAt`: their own times; `at`: when this
+ * was found, ms UTC; `repaired`: how many were pushed or queued again.
  */
 export interface MissingPositions {
   readonly lane: string
@@ -91,9 +91,9 @@ export interface ProcessFacts {
   readonly ageMs: number
 }
 
-/** What became of the writers of the roster. */
+/** Results of the writers of the roster. */
 export interface RosterFacts {
-  /** Writers whose last result has lines that are left out. */
+  /** Writers whose last result has skipped lines. */
   readonly rejected: readonly {
     readonly writer: string
     readonly company_id?: string
@@ -101,7 +101,7 @@ export interface RosterFacts {
     readonly at: number
     readonly evidence: readonly Text[]
   }[]
-  /** Files that are older than what another one of their name has written. */
+  /** Files that are older than a version which another file of their name has written. */
   readonly stale: readonly { readonly name: string; readonly at: number }[]
   /** Pulled rosters that are not in effect as their servers have them. `since`: ms UTC; `tries`: since then. */
   readonly pulls?: readonly {
@@ -112,7 +112,7 @@ export interface RosterFacts {
     readonly reason: Text
     readonly refused?: true
   }[]
-  /** What was delivered by lines that a file or a pulled roster replaced. `at`: ms UTC. */
+  /** Fixes delivered by lines that a file or a pulled roster has replaced. `at`: ms UTC. */
   readonly offers?: readonly {
     readonly company_id: string
     readonly writer: string
@@ -127,11 +127,11 @@ export interface RosterFacts {
 export interface RedisFacts {
   /** When Redis stopped answering. */
   readonly downSince?: number
-  /** Why, as the connection says. */
+  /** The reason, from the connection. */
   readonly reason?: Text
-  /** What its settings lack, a sentence each. */
+  /** Its unsafe settings, a sentence each. */
   readonly unsafe?: readonly Text[]
-  /** What is missing of its replicas, a sentence: then nothing is acknowledged. */
+  /** Sentences about missing replicas: nothing is acknowledged without them. */
   readonly missing?: readonly Text[]
   /** Which memory counts as that of a server without `maxmemory`, a sentence each. */
   readonly unlimited?: readonly Text[]
@@ -141,7 +141,7 @@ export interface RedisFacts {
   readonly restartsAt?: readonly number[]
 }
 
-/** How one of several tracking APIs answers. `name`: `api.example`; `waiting`: positions that wait for it. */
+/** The figures of one of several tracking APIs. `name`: `api.example`; `waiting`: positions that wait for it. */
 export interface ApiFacts extends UpstreamFacts {
   readonly name: string
   readonly companies: readonly string[]
@@ -156,13 +156,13 @@ export interface UpstreamFacts {
   readonly url: string
   readonly inFlight: number
   readonly oldestMs: number
-  /** What names the request that waits longest. */
+  /** Identifies the request that waits longest. */
   readonly oldestTrace?: RequestNames
   readonly slowestMs: number
   readonly usualMs?: number
   readonly answeredAt?: number
   readonly lastError?: UpstreamError
-  /** Lanes of which single positions were refused within the last minute. */
+  /** Lanes in which single positions were refused within the last minute. */
   readonly refused: readonly RefusedPositions[]
   /** How the lanes are answered; undefined: that is not known. */
   readonly answers?: LaneAnswerFacts
@@ -186,7 +186,7 @@ export interface UpstreamError {
   readonly trace?: RequestNames
 }
 
-/** What names a request in the log of the API: the headers `x-request-id` and `traceparent`. */
+/** Identifies a request in the log of the API: the headers `x-request-id` and `traceparent`. */
 export interface RequestNames {
   readonly requestId: string
   readonly traceparent: string
@@ -204,7 +204,10 @@ export interface RefusedPositions {
 
 /** How the lanes are answered that were pushed within ten minutes. */
 export interface LaneAnswerFacts {
-  /** Lanes that have got no answer for 15 s. `others`: how many other lanes the API has answered since the latest of these began to wait. */
+  /**
+   * Lanes without an answer for 15 s. `others`: how many other lanes the API has answered since the latest of these began to
+   * wait.
+   */
   readonly unanswered: WaitingLanes & { readonly named: readonly UnansweredLane[] }
   /** Lanes whose requests take 5 s or longer; `leastMs`: the quickest of them. */
   readonly slow: WaitingLanes & { readonly leastMs: number }
@@ -247,7 +250,7 @@ interface WaitingFixes {
   readonly oldestAt?: number
 }
 
-/** What is known of one device. Speeds in m/s. */
+/** Facts about one device. Speeds in m/s. */
 export interface DeviceFacts {
   readonly id: string
   readonly name?: string
@@ -255,21 +258,21 @@ export interface DeviceFacts {
   readonly company?: string
   /** Where its entry stands: `devices.yaml:9`. */
   readonly source?: string
-  /** Its last line that has ended: where that stands, and when it ended. */
+  /** Its last line that has ended: its place, and when it ended. */
   readonly ended?: { readonly source: string; readonly at: number }
-  /** The route that it has now, and who drives it. */
+  /** Its present route and courier. */
   readonly route?: { readonly courier: string; readonly route: string }
   /** When it was heard last; undefined: never. */
   readonly heardAt?: number
   /** Its first message that is known; undefined: that is not known. */
   readonly heardSince?: number
-  /** When its open connection began; undefined: it has none that lasts. */
+  /** When its open connection began; undefined: it has no lasting one. */
   readonly connectedAt?: number
   /** The usual time between two of its messages, ms. */
   readonly usualMs?: number
   /** For how long it usually sleeps while its ignition is off, ms. */
   readonly sleepMs?: number
-  /** What its tracker said last beside its positions. */
+  /** The last values that its tracker sent beside its positions. */
   readonly said?: SaidFacts
   readonly fix?: {
     /** When a fix came that is newer than all before it. */
@@ -277,30 +280,33 @@ export interface DeviceFacts {
     readonly time: number
     readonly speed?: number
   }
-  /** The fixes that did not go to a lane: the last of them. */
+  /** Fixes that did not go to a lane: the last of them. */
   readonly unplaced?: { readonly reason: string; readonly at: number; readonly isHeld: boolean }
   /** Whether its last message had a fix that did not go to a lane. */
   readonly isUnplaced?: boolean
-  /** Whether fixes of it are held as those of a device that is not configured. */
+  /** Whether fixes of it are held as those of an unconfigured device. */
   readonly isHeldUnknown?: boolean
   /** If it fell silent together with others and was not heard since. */
   readonly stopped?: StoppedWith
   /** For a device that is not configured: the entry in which its id may be mistyped; that device was never heard. */
   readonly meant?: MeantEntry
   /**
-   * A sender of the last hour whose bytes have its id and that was not understood, if that was after the device was
-   * last heard.
+   * A sender of the last hour that was not understood but whose bytes contain its id, if that was after the device was last
+   * heard.
    */
   readonly sender?: LostSender
-  /** Its last fixes are late by the same, ms, and the time zone that would explain that. */
+  /** The time by which its last fixes are all late, ms, and the time zone that would explain it. */
   readonly behind?: { readonly ms: number; readonly sinceAt: number; readonly zone?: string }
-  /** Whether its last two fixes were late by the same: a few more show whether its clock is behind. */
+  /** Whether its last two fixes were late by the same: a few more will show whether its clock is behind. */
   readonly isLate?: boolean
 }
 
-/** What a tracker said last beside its positions, as far as something follows from it. */
+/** The last values that a tracker sent beside its positions, if a conclusion follows from them. */
 export interface SaidFacts {
-  /** `at`: when it was said last; `sinceAt`: when it became this value; `otherAt`: when the other was said last, undefined: never. */
+  /**
+   * `at`: when it was last sent; `sinceAt`: when it took this value; `otherAt`: when the other value was last sent,
+   * undefined: never.
+   */
   readonly ignition?: {
     readonly value: boolean
     readonly at: number
@@ -339,7 +345,7 @@ export interface LostSender {
   readonly port?: number
   /** What the port expects. */
   readonly protocol?: string
-  /** What it seems to speak, and the port for that; undefined: no listener is for it. */
+  /** The protocol that it seems to use, and its port; undefined: no listener is for it. */
   readonly speaks?: { readonly protocol: string; readonly port?: number }
 }
 
@@ -350,7 +356,7 @@ export interface TrafficVan {
   readonly heardAt: number
   /** The usual time between two of its messages, ms; 0: not known. */
   readonly usualMs: number
-  /** Whether it stood when it was heard last, and did not say that its ignition was on: then it may have been switched off. */
+  /** Whether it stood when it was last heard, without reporting that its ignition was on: it may have been switched off. */
   readonly hasStood: boolean
   /** The id of the gateway that heard it last, whose clock may differ from ours. */
   readonly gateway: string
@@ -363,7 +369,7 @@ export interface StoppedWith {
   readonly foundAt: number
 }
 
-/** What vans may have in common. */
+/** A common trait of vans. */
 export interface Trait {
   readonly kind: 'port' | 'protocol' | 'gateway' | 'company' | 'model' | 'network'
   readonly value: string
@@ -377,15 +383,18 @@ export interface StoppedTraffic {
   readonly still: number
   readonly fromAt: number
   readonly untilAt: number
-  /** Their company, if all of them are of one. */
+  /** Their company, if all of them belong to one. */
   readonly company?: string
-  /** What they share. `others`: how many vans (of the company, if there is one) do not; `othersSilent`: how many of these fell silent then. */
+  /**
+   * Their common trait. `others`: how many vans (of the company, if there is one) do not have it; `othersSilent`: how many of
+   * these fell silent at that time.
+   */
   readonly shared?: Trait & { readonly others: number; readonly othersSilent: number; readonly also: readonly Trait[] }
   /** The ids of the first. */
   readonly named: readonly string[]
 }
 
-/** Devices with the same trouble: of one company, or of one route. The first of them are named. */
+/** Devices with the same trouble, of one company or of one route; the first of them are named. */
 export interface DeviceGroup {
   readonly code: FindingCode
   readonly subject: Subject
@@ -400,6 +409,6 @@ export interface TroubledDevice {
   readonly name: string
   readonly sinceAt: number
   readonly evidence: Text
-  /** What to do, where that is known better than in general. */
+  /** A more specific action than the usual one. */
   readonly action?: Text
 }

@@ -14,7 +14,7 @@ export const GAP_REASONS = [
 ] as const
 type GapReason = (typeof GAP_REASONS)[number]
 
-/** What is known of a local day of a device, or of its part that has passed. Instants in ms UTC; minutes are those of the day, from 0. */
+/** Facts about a device's local day, as far as it has passed. Instants in ms UTC; minutes are those of the day, from 0. */
 export interface DayFacts {
   readonly from: number
   readonly until: number
@@ -22,11 +22,11 @@ export interface DayFacts {
   readonly has: (kind: 'fix' | 'connected' | 'filtered' | 'held' | 'not_stored', minute: number) => boolean
   /** Whether any gateway ran in a minute. */
   readonly isCovered: (minute: number) => boolean
-  /** What is shorter is no gap. */
+  /** A shorter interruption is no gap. */
   readonly leastMs: number
   /** Why the fixes of a minute are not delivered yet, if they are not. */
   readonly undelivered?: (minute: number) => 'waiting' | 'refused' | undefined
-  /** Whether the device was parked in a minute, as its tracker said. */
+  /** Whether the device was parked in a minute, according to its tracker. */
   readonly isParked?: (minute: number) => boolean
 }
 
@@ -66,7 +66,7 @@ export function gapsOf(facts: DayFacts, isWanted: (span: DaySpan) => boolean = (
 function reasonsIn([first, end]: Run, facts: DayFacts): (minute: number) => GapReason {
   const { has, isCovered, isParked, undelivered } = facts
   const least = Math.ceil(facts.leastMs / MINUTE_MS)
-  // What is marked shortly before and after the gap marks what lies in between.
+  // Marks shortly before and after the gap also hold for the minutes in between.
   const around = { first: Math.max(0, first - least), end: Math.min(minutesOf(facts), end + least), least }
   const marks = (isMarked: (minute: number) => boolean) => {
     const marked = withoutHoles(around, isMarked)
@@ -98,12 +98,12 @@ function spanOf([first, end]: Run, { from, until }: DaySpan): DaySpan {
   return { from: from + first * MINUTE_MS, until: Math.min(from + end * MINUTE_MS, until) }
 }
 
-/** The minutes of the day, each marked as `withoutHoles` says. */
+/** Returns the minutes of the day, with marks extended by `withoutHoles`. */
 function marksOf(facts: DayFacts, isMarked: (minute: number) => boolean): boolean[] {
   return withoutHoles({ first: 0, end: minutesOf(facts), least: Math.ceil(facts.leastMs / MINUTE_MS) }, isMarked)
 }
 
-/** First minute, and the one behind the last. */
+/** First minute, and the one after the last. */
 type Run = readonly [first: number, end: number]
 
 /** For each minute from the first one on, whether it is marked or lies between two marked ones that are at most `least` apart. */
@@ -135,7 +135,10 @@ function runsOf(minutes: number, isIn: (minute: number) => boolean): Run[] {
   return runs
 }
 
-/** The parts of a gap; one of a minute or two, as at the beginning of a connection, counts to the one before it, else behind it. */
+/**
+ * Returns the parts of a gap by reason; a part of a minute or two, as at the beginning of a connection, belongs to the one
+ * before it, else to the one after it.
+ */
 function byReason([first, end]: Run, reasonAt: (minute: number) => GapReason): { reason: GapReason; run: Run }[] {
   const parts: { reason: GapReason; run: Run }[] = []
   for (let at = first; at < end; ) {

@@ -3,29 +3,32 @@ import { english, joined, say, type Text } from '../texts/text.ts'
 import { CODES, deviceMeaning, type FindingCode, SEVERITY_ORDER } from './codes.ts'
 import type { Finding } from './facts.ts'
 
-/** Findings of one code about the devices, lanes or routes of one company, or a finding about anything else: they are told together. */
+/**
+ * Findings of one code about the devices, lanes or routes of one company, or a finding about anything else: they are
+ * announced together.
+ */
 export interface Incident {
-  /** Says all of it: one of the findings, or one sentence about all of them. */
+  /** Represents all of it: one of the findings, or one sentence about all of them. */
   readonly finding: Finding
   /** How many devices, lanes, lines or fixes it concerns; 1 if that is not known. */
   readonly size: number
 }
 
-/** Pure: the incidents of these findings, by their keys. Findings that are grouped, or are named singly again, keep the key. */
+/** Pure. Returns the incidents of these findings, by key. The key stays when findings are merged into one, or separated again. */
 export function incidentsOf(findings: readonly Finding[]): Map<string, Incident> {
   const incidents = new Map<string, Incident>()
   for (const [key, some] of Map.groupBy(findings, incidentKey)) incidents.set(key, incidentOf(some))
   return incidents
 }
 
-/** The key of the incident of a finding. Each SOS of a device is an incident of its own. */
+/** Returns the key of a finding's incident. Each SOS of a device is a separate incident. */
 function incidentKey(finding: Pick<Finding, 'code' | 'subject' | 'sinceAt'>): string {
   const { code, sinceAt, subject } = finding
   const key = groupKey(finding)
   return code === 'sos' && subject.device !== undefined ? `${key} ${subject.device} ${sinceAt}` : key
 }
 
-/** The same for findings that may become one finding about many: about devices, lanes or routes of one company. */
+/** Returns the key for findings that may be merged into one about many: about devices, lanes or routes of one company. */
 export function groupKey({ code, subject }: Pick<Finding, 'code' | 'subject'>): string {
   const shared = Object.entries(subject).filter(([name, value]) => value !== undefined && !isMember(name))
   return `${code} ${JSON.stringify(shared.toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
@@ -47,7 +50,7 @@ function incidentOf(some: readonly Finding[]): Incident {
   return some.length === 1 ? { finding: some[0], size: 1 } : { finding: united(some), size: some.length }
 }
 
-/** The count of an observation says how often it was made; that of devices on a wrong port is theirs. */
+/** The count of an observation is how often it was made, except for devices on a wrong port, whose number it is. */
 function isUncounted(code: FindingCode): boolean {
   return isObservation(code) && code !== 'wrong_port'
 }
@@ -74,7 +77,7 @@ function united(some: readonly Finding[]): Finding {
   }
 }
 
-/** The sentence about one of them, with their number in place of its name; several where they do not say the same. */
+/** Returns the sentence about one of them, with their number in place of its name; several sentences if they differ. */
 function messageOf(some: readonly Finding[]): Text {
   const bySentence = Map.groupBy(some, ({ message }) => (typeof message === 'string' ? message : message.says))
   const texts = [...bySentence.values()].map((same): Text => {
@@ -100,7 +103,7 @@ function shortly({ evidence, message }: Finding): Text {
   return evidence.length === 0 ? name : joined([name, evidence[0]], ': ')
 }
 
-/** The only value of a sentence: the name of what it is about. */
+/** Returns the only value of a sentence, if it is the name of its subject. */
 function nameIn(message: Text): Text | undefined {
   if (typeof message === 'string' || message.values.length !== 1) return undefined
   const [value] = message.values
@@ -108,5 +111,5 @@ function nameIn(message: Text): Text | undefined {
 }
 
 const SHOWN = 5
-/** Of more findings it is not known whether their actions are the same. */
+/** With more findings, their actions are not compared, and may differ. */
 const MOST_COMPARED = 100

@@ -6,7 +6,7 @@ import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
 import { framesText, isOnTrial, isRefusedNow, ON_TRIAL, ownParked, type ShowInstant, waitingSince } from './explain.ts'
 import type { Finding } from './facts.ts'
 
-/** One of the seven links of a device. `idle`: nothing has come to this link. Instants in ms UTC. */
+/** One of the seven links of a device. `idle`: nothing has reached this link. Instants in ms UTC. */
 export interface DeviceLink {
   readonly link: Link
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
@@ -20,7 +20,7 @@ export interface DeviceLink {
 type Looked = ChainFacts & { readonly own: readonly Finding[] }
 type LinkFound = Omit<DeviceLink, 'link'>
 
-/** Pure: the state of one link of a device. */
+/** Pure. Returns the state of one link of a device. */
 export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
   const found = LOOKS[link](looked, show)
   const own = looked.own.filter((each) => each.link === link)
@@ -28,7 +28,7 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
     own.find(({ code }) => !ALARM_FINDINGS.has(code)) ??
     own[0] ??
     (found.state === 'broken' ? narrowed(causeOf(link, looked, true), looked.explained) : undefined)
-  // When a silent device was heard, and what its own lane was answered, the link says itself.
+  // The link itself tells when a silent device was heard, and the answer to its own lane.
   const isSaid = !finding || finding.code === 'silent' || OF_LANES.has(finding.code)
   const shown = isSaid ? found.evidence : [...found.evidence, ...finding.evidence]
   return {
@@ -61,7 +61,7 @@ function causeOf(link: Link, { device, explained, findings }: Looked, isBroken =
   return causes.find(({ subject }) => subject.route_id !== undefined) ?? causes[0]
 }
 
-/** Whether a finding is about the device's lane, or about a company whose lanes it does not name all. */
+/** Returns whether a finding is about the device's lane, or about a company of whose lanes it names only some. */
 function isOwnLane({ courier_id, route_id }: Finding['subject'], { device: { lane } }: Looked['explained']): boolean {
   return route_id === undefined || (route_id === lane?.route_id && courier_id === lane.courier_id)
 }
@@ -72,7 +72,7 @@ function isOwnTrouble(code: FindingCode, explained: Looked['explained']): boolea
   return ownParked(explained).some(({ parked }) => parked !== undefined)
 }
 
-/** Of a finding about several lanes, what is about the device's lane: others are not shown. */
+/** Narrows a finding about several lanes to the device's lane: others are not shown. */
 function narrowed(finding: Finding | undefined, explained: Looked['explained']): Finding | undefined {
   if (!finding || !OF_LANES.has(finding.code) || finding.subject.route_id !== undefined) return finding
   return { ...finding, evidence: answerTexts(explained) }
@@ -87,7 +87,7 @@ function airTexts({ air }: ExplainedDevice['device']): Text[] {
   return connects_anew ? [amount, say('it connects anew for each position')] : [amount]
 }
 
-/** What the API said to the device's own lane. */
+/** Returns the API's answer to the device's own lane. */
 function answerTexts(explained: Looked['explained']): Text[] {
   const answers = ownParked(explained).flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
   return answers.slice(0, 3).map(({ status, message }) => say('refused {}: {}', status, message.slice(0, 120)))
@@ -189,7 +189,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const evidence = waiting > 0 && oldest_at ? [waitingSince(waiting, show(oldest_at))] : []
     const lastGoodAt = last_push && Date.parse(last_push.at)
     if (last_push) evidence.push(say('last push {}: {}', show(last_push.at), last_push.status))
-    // What is refused or not answered was pushed, and so was what the API answers otherwise.
+    // A position that is refused, or whose request has no or another server's answer, was pushed.
     const isUnanswered = upstream.unanswered_since_at !== undefined
     const isPushed = isRefusedNow(looked.explained) || isUnanswered || (last_push !== undefined && !isTaken(last_push))
     const isLong = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS
@@ -227,8 +227,8 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
 }
 
 /**
- * Whether positions of the device's own lane wait because of a cause: none was delivered since it began, or one has waited for
- * several seconds. Else the lanes of vans that are well would be broken whenever a position has just come.
+ * Returns whether positions of the device's own lane wait because of a cause: none was delivered since it began, or one has
+ * waited for several seconds. Without this, the lanes of healthy vans would seem broken whenever a position has just arrived.
  */
 function isHeldUpBy({ sinceAt }: Pick<Finding, 'sinceAt'>, { explained: { device, now } }: Looked): boolean {
   const { last_push, oldest_at, waiting = 0 } = device.lane ?? {}
@@ -255,12 +255,12 @@ function idle(): LinkFound {
   return { state: 'idle', evidence: [] }
 }
 
-/** What became of its last message. */
+/** Returns what happened to its last message. */
 function latestOf(device: ExplainedDevice['device']) {
   return treatmentsOf(device)[0]
 }
 
-/** What became of its messages, the latest first. */
+/** Returns what happened to its messages, latest first. */
 function treatmentsOf({ events }: ExplainedDevice['device']) {
   return events.filter(({ event }) => event !== 'connected' && event !== 'disconnected')
 }
@@ -290,7 +290,7 @@ const NEW_MS = 600_000
 const LATE_MS = 60_000
 /** A position that waits for longer because of a cause is held up by it. */
 const WAITS_MS = 5000
-/** Findings about lanes, which say nothing about other lanes. */
+/** Findings about lanes, which tell nothing about other lanes. */
 const OF_LANES: ReadonlySet<FindingCode> = new Set([
   'lane_refused',
   'lane_hanging',
@@ -298,7 +298,7 @@ const OF_LANES: ReadonlySet<FindingCode> = new Set([
   'apikey_refused',
   'parked_full',
 ])
-/** Findings about what is relayed, which hold no position up. */
+/** Findings about relayed requests, which hold up no positions. */
 const NOT_OF_PUSHES: ReadonlySet<FindingCode> = new Set(['token_refused', 'missing_at_api'])
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])

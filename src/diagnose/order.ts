@@ -14,7 +14,7 @@ export function inOrder(findings: readonly Finding[]): Finding[] {
 
 /** How many vans a finding concerns, as far as that is known: at most `ALL`. */
 export function concernOf({ code, count, subject }: Pick<Finding, 'code' | 'count' | 'subject'>): number {
-  // What sends and is not configured is no van of ours.
+  // An unconfigured sender is not one of our vans.
   if (OF_NO_VAN.has(code)) return 0
   if (subject.device !== undefined || subject.route_id !== undefined) return 1
   if (COUNTS_VANS.has(code)) return Math.min(count, ALL - 1)
@@ -29,7 +29,10 @@ export interface Flow {
 
 type Flows = Readonly<Record<Link, Flow>>
 
-/** How many vans do what, as far as that matters for what is delivered. `overdue`: of those that move or stand, not heard when due. */
+/**
+ * Numbers of vans by condition, if it matters for deliveries. `overdue`: of those that move or stand, those not heard when
+ * due.
+ */
 export type VanCounts = Readonly<Record<'moving' | 'standing' | 'parked' | 'overdue', number>>
 
 /** The state of everything in one sentence: what concerns most vans, and how much else is wrong. */
@@ -63,7 +66,10 @@ function unheardVerdict(serious: readonly Finding[], { overdue }: VanCounts): Te
   return wholeSentence(say('nothing is delivered: {}', joined([unheard, ...more], '; ')))
 }
 
-/** Whether nothing is delivered that should be: no van sends what can be delivered, and some should; or what waits, waits on. */
+/**
+ * Returns whether no position is delivered although some should be: no van sends deliverable positions while some should, or
+ * waiting positions do not move.
+ */
 function isNothingDelivered(serious: readonly Finding[], flows?: Flows, vans?: VanCounts): boolean {
   if (flows && flows.accepted.perS > 0) return false
   if (flows && serious.some(({ code }) => code === 'backlog')) return true

@@ -6,14 +6,15 @@ export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): n
 }
 
 /**
- * Whether its tracker says that the ignition is off, and no fix since then moves. A tracker that has never said "on" is not believed: its
- * ignition wire may not be connected. Nor is one that has sent fixes for ten minutes and said nothing meanwhile.
+ * Returns whether its tracker reports that the ignition is off, and no later fix moves. A tracker that has never reported
+ * "on" is not believed, because its ignition wire may not be connected; nor is one that has sent fixes for ten minutes
+ * without reporting the ignition.
  */
 export function isParked({ behind, fix, said }: Pick<DeviceFacts, 'behind' | 'fix' | 'said'>): boolean {
   const { ignition } = said ?? {}
   if (ignition?.value !== false || ignition.otherAt === undefined) return false
   if (!fix) return true
-  // What is said at a fix has the time by our clock.
+  // The time of values that come with a fix, by our clock.
   const fixAt = fix.time + (behind?.ms ?? 0)
   if (fixAt - ignition.at > HEARTBEAT_MS) return false
   return fixAt <= ignition.sinceAt || (fix.speed ?? 0) < MOVING_M_PER_S
@@ -22,7 +23,7 @@ export function isParked({ behind, fix, said }: Pick<DeviceFacts, 'behind' | 'fi
 /** Whether a device that is not heard is taken to sleep: it is parked, and its usual sleeping interval has not passed twice. */
 export function isAsleep(device: DeviceFacts, now: number): boolean {
   const { heardAt = 0, sender } = device
-  // What comes from it to a wrong port shows that it is awake.
+  // A message of it on a wrong port shows that it is awake.
   return !sender && now - heardAt <= longestSleepMs(device) && isParked(device)
 }
 
@@ -37,6 +38,6 @@ export const MOVING_M_PER_S = 1
 /** The sleeping interval of a device that has not slept for three days yet: a night passes, and the next working day begins with a finding. */
 export const UNKNOWN_SLEEP_MS = 6 * 3_600_000
 export const LEAST_MS = 300_000
-/** Some trackers say it in their heartbeats alone, which come every some minutes. */
+/** Some trackers report it only in heartbeats, which come every few minutes. */
 const HEARTBEAT_MS = 600_000
 const MISSED = 3

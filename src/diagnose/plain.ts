@@ -2,8 +2,8 @@ import { joined, say, type Template, type Text } from '../texts/text.ts'
 import { CODES, NOT_TAKEN } from './codes.ts'
 
 /**
- * A text in the words of a dispatcher, who does not know how waybridge works. What has no such words stays as it is: it is true,
- * and said to an operator.
+ * Returns a text in the words of a dispatcher, who does not know how waybridge works. A text without such words stays as it
+ * is for operators.
  */
 export function plainly(text: Text): Text {
   if (typeof text === 'string') return text
@@ -15,7 +15,7 @@ export function plainly(text: Text): Text {
   return { ...text, says, values: says === text.says ? values : picked.map((index) => values[index]) }
 }
 
-/** What is wrong with a van, without its name, by what an operator is told; undefined: there are no such words. */
+/** Returns what is wrong with a van, without its name, by the operator's message; undefined: there are no such words. */
 export function wordsAbout(message: string): Template | undefined {
   return ABOUT[message as Template]
 }
@@ -24,7 +24,7 @@ function asText(value: Text | number): Text {
   return typeof value === 'number' ? String(value) : value
 }
 
-/** What is wrong with the van, or the vans, that the first value names: `Van 41: SOS`. */
+/** Sentences about the van, or the vans, that the first value names: `Van 41: SOS`. */
 const ABOUT: Readonly<Partial<Record<Template, Template>>> = {
   [CODES.silent.message]: 'nothing is heard, though on a route now',
   [CODES.gps_old.message]: 'messages arrive, but no new position',

@@ -2,7 +2,7 @@ import { counted, english, say, type Template, type Text } from '../texts/text.t
 import { CODES } from './codes.ts'
 import type { Facts, Found, ProcessFacts, RosterFacts } from './facts.ts'
 
-/** What is wrong with Redis, the processes, the backlog, the account, the roster and the receivers of alerts. */
+/** Returns the troubles of Redis, the processes, the backlog, the account, the roster and the receivers of alerts. */
 export function systemTroubles(facts: Facts): Found[] {
   return [
     redisTroubles,
@@ -36,7 +36,7 @@ export function redisTroubles({ redis = {}, now }: Facts): Found[] {
   return found
 }
 
-/** What keeps Redis from its work, where it says so or its disk is full. */
+/** Returns what keeps Redis from writing, if Redis reports it or its disk is full. */
 function diskTrouble(reason: Text | undefined, disk: readonly Text[]): Partial<Found> {
   const says = reason === undefined ? '' : english(reason)
   const isRefused = /MISCONF|No space left/.test(says)
@@ -106,7 +106,7 @@ function accountTroubles({ difference = 0 }: Facts): Found[] {
   return [{ code: 'custody_difference', count: Math.abs(difference), evidence: [evidence] }]
 }
 
-/** What is wrong with the roster: lines that were left out, what is out of date, and rosters that are not pulled. */
+/** Returns the troubles of the roster: skipped lines, outdated files, and rosters that cannot be pulled. */
 function rosterTroubles({ roster }: Facts): Found[] {
   if (!roster) return []
   const rejected = roster.rejected.map(
@@ -166,7 +166,7 @@ function offered({ offers = [] }: RosterFacts): Found[] {
   })
 }
 
-/** Whether delivered fixes are kept for less long than the configuration says. */
+/** Returns the finding that delivered fixes are kept for less long than configured, if so. */
 function keepTroubles({ kept, now }: Facts): Found[] {
   if (!kept) return []
   const { since, wantedSince } = kept
@@ -174,7 +174,7 @@ function keepTroubles({ kept, now }: Facts): Found[] {
   return [{ code: 'keep_full', message, evidence: [say('keep.delivered is {}', hours(now - wantedSince))] }]
 }
 
-/** What receivers of copies refuse, and accounts of copies that do not add up. */
+/** Returns the refusals of copy receivers, and accounts of copies that do not add up. */
 function copyTroubles({ copies = [] }: Facts): Found[] {
   const refused = copies.flatMap(({ copy, parked, refusal }): Found[] => {
     if (parked === 0 || !refusal) return []

@@ -6,7 +6,7 @@ interface Stop {
   readonly cutAt: number
   /** Vans that are silent since. */
   readonly silent: Map<string, SilentVan>
-  /** What is said of it; it is not worked out again once all vans must have been heard. */
+  /** Its description; it is final once all vans must have been heard. */
   said: Omit<StoppedTraffic, 'still' | 'named'>
   /** How many were heard again. */
   returned: number
@@ -26,13 +26,14 @@ interface TrafficLook {
 }
 
 /**
- * Watches for vans that fall silent together. What was heard before the watch had run for a minute says nothing. Instants in ms UTC.
+ * Watches for vans that fall silent together. Messages from before the watch had run for a minute do not count. Instants in
+ * ms UTC.
  */
 export class TrafficWatch {
   readonly #startedAt: number
   #stops: Stop[] = []
   #explainedAt = -Infinity
-  /** By gateway: how long ago its vans were heard last, at the least. So much its clock may be behind ours. */
+  /** By gateway: the least time since its vans were last heard, by which its clock may be behind ours. */
   #behindMs = new Map<string, number>()
 
   constructor(startedAt = Date.now()) {
@@ -48,7 +49,7 @@ export class TrafficWatch {
     return undefined
   }
 
-  /** What stopped and still does. Call it with all vans that should be heard. */
+  /** Returns the traffic that stopped and has not resumed. Call it with all vans that should be heard. */
   look(vans: readonly TrafficVan[], { now, isExplained }: TrafficLook): void {
     if (isExplained) this.#explainedAt = now
     this.#endThoseThatAreHeard(vans)
@@ -104,7 +105,7 @@ export class TrafficWatch {
 
   #begin(cutAt: number, { lately, missing, now }: Judged): void {
     if (now - cutAt < LEAST_MS) return
-    // What was not heard again after that may still be coming back.
+    // A van that was not heard again after that may still be coming back.
     if (cutAt <= this.#explainedAt && now - this.#explainedAt < RETURN_MS) return
     const fell = missing.filter((van) => covers(van, cutAt))
     const open = lately.filter(({ heardAt }) => heardAt <= cutAt + NEAR_MS).length - fell.length
@@ -153,8 +154,8 @@ interface JudgedVan extends TrafficVan {
 }
 
 /**
- * Vans that have not been heard for longer than usual. If nothing comes from anybody though many messages are late,
- * that is all of them: those that send each minute, too.
+ * Returns the vans that have not been heard for longer than usual. If many messages are late and none arrives at all, that is
+ * all vans, including those that send each minute.
  */
 function missingOf(vans: readonly JudgedVan[], now: number): JudgedVan[] {
   const known = vans.filter(({ usualMs }) => usualMs > 0)
@@ -168,7 +169,7 @@ export function isMissing({ heardAt, usualMs }: Pick<TrafficVan, 'heardAt' | 'us
   return now - heardAt > SLACK * usualMs + JITTER_MS
 }
 
-/** When these vans were heard last: the first and the last of them. */
+/** Returns when the first and the last of these vans were last heard. */
 function spanOf(vans: readonly TrafficVan[]) {
   const span = { from: Infinity, until: -Infinity }
   for (const { heardAt } of vans) {
@@ -183,7 +184,7 @@ function covers({ heardAt, usualMs }: TrafficVan, at: number): boolean {
   return heardAt <= at && at <= heardAt + SLACK * usualMs + JITTER_MS
 }
 
-/** The time at which most of these vans may have been cut off together; undefined: too few. */
+/** Returns the time at which most of these vans may have been cut off together; undefined: too few. */
 function cutOf(missing: readonly TrafficVan[]): number | undefined {
   if (missing.length < LEAST) return undefined
   const ends = missing.flatMap(({ heardAt, usualMs }) => [
@@ -199,7 +200,7 @@ function cutOf(missing: readonly TrafficVan[]): number | undefined {
   return best.at
 }
 
-/** What became of these vans; undefined: too few of the others fell silent for that to be one event. */
+/** Describes the event of these vans; undefined: too few of the others fell silent for it to be one event. */
 function describe(fell: readonly JudgedVan[], lately: readonly JudgedVan[], cutAt: number): Stop['said'] | undefined {
   const heard = lately.filter(({ heardAt }) => heardAt > cutAt + NEAR_MS)
   // Those that fell silent earlier did not fall silent now.
@@ -237,13 +238,16 @@ function companyOf(vans: readonly TrafficVan[]): string | undefined {
   return vans.every((van) => van.company === company) ? company : undefined
 }
 
-/** What these vans share and the others do not. `isExact`: all of these, and none of the others; `also`: what fits as well. */
+/**
+ * Returns the common trait of these vans that the others do not have. `isExact`: all of these have it, and none of the
+ * others; `also`: further traits that fit.
+ */
 function sharedBy(fell: readonly TrafficVan[], others: readonly TrafficVan[]) {
   const [own, foreign] = [countTraits(fell), countTraits(others)]
   const fitting = [...own].flatMap(([key, { count, trait }]) => {
     const without = foreign.get(key)?.count ?? 0
     const [purity, cover] = [count / (count + without), count / fell.length]
-    // What all others share as well sets nobody apart.
+    // A trait of all others as well distinguishes nothing.
     const isOfAll = others.length > 0 && without === others.length
     const fits = count >= LEAST && purity >= MOST && cover >= MOST && !isOfAll
     return fits ? [{ trait, score: purity + cover }] : []
@@ -333,14 +337,14 @@ const LEAST = 5
 const MANY = 20
 const MOST = 0.8
 const HALF = 0.5
-/** Since the last of them was heard. */
+/** Time after the last of them was heard. */
 const LEAST_MS = 30_000
 /** Of a van that was heard so soon after, it is not known yet whether it was cut off as well. */
 const NEAR_MS = 2000
 /** How much later than usual a message may come. */
 const SLACK = 1.25
 const JITTER_MS = 5000
-/** Nothing at all for this time, though so many messages are due, is no chance. */
+/** Silence of all vans for this time, although so many messages are due, is no coincidence. */
 const QUIET_MS = 25_000
 const EXPECTED = 12
 const LATELY_MS = 900_000

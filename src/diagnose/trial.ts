@@ -1,9 +1,9 @@
 import { counted, joined, say, type Text } from '../texts/text.ts'
 
-/** What a trial has seen of a device. */
+/** Figures of a device on a trial. */
 export interface TriedFacts {
   readonly positions: number
-  /** Frames of which nothing, or not all, could be read. */
+  /** Frames that could not be read, or only in part. */
   readonly not_understood: number
   readonly answers_equal: number
   readonly answers_different: number
@@ -37,7 +37,7 @@ function answersText(devices: readonly TriedFacts[]): Text {
   const all = equal + sumOf(devices.map(({ answers_different }) => answers_different))
   if (all === 0) return say('no answer compared yet')
   if (equal === all) return say('all answers equal')
-  // Rounded down: 100 % is said of none that differ.
+  // Rounds down, so that 100 % appears only if none differ.
   return say('{} % of answers equal', Math.floor((equal / all) * 10_000) / 100)
 }
 

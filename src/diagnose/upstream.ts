@@ -13,7 +13,7 @@ import type {
   WaitingLanes,
 } from './facts.ts'
 
-/** What is wrong with the tracking APIs, or what they say is wrong with what we send. */
+/** Returns the troubles of the tracking APIs, and of the requests that they refuse. */
 export function upstreamTroubles({ upstream, apis, backlog, lanes = [], missing = [], now }: Facts): Found[] {
   const ofAnswers = apis
     ? apis.flatMap((api) => answerTroubles(api, api.waiting, now).map((found) => ofApi(found, api)))
@@ -34,18 +34,18 @@ export function upstreamTroubles({ upstream, apis, backlog, lanes = [], missing 
   ]
 }
 
-/** What is found of one of several APIs: its message begins with the name. */
+/** Returns a finding about one of several APIs: its message begins with the name. */
 function ofApi(found: Found, { companies, name }: ApiFacts): Found {
   const message = joined([name, found.message ?? say(CODES[found.code].message, '')], ': ')
   return { ...found, subject: { api: name }, companies, message }
 }
 
-/** Whether an error may be about the API: what it answers about positions or a lane says nothing about others. */
+/** Returns whether an error may concern the API as a whole: an answer about positions or a lane does not. */
 function isAboutApi({ code, status = 0 }: UpstreamError = NO_ERROR): boolean {
   return code !== 'http' || status >= 500 || MAY_PASS.has(status)
 }
 
-/** At most one: the first that is true explains the others. */
+/** Returns at most one trouble: the first that is true explains the others. */
 function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): Found[] {
   const { answers, oldestMs, oldestTrace, since, state, url, usualMs = 0 } = upstream
   // An error from before the present state does not explain it; figures arrive a second later than states.
@@ -84,8 +84,8 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
 }
 
 /**
- * Whether these are most lanes: nearly all of those that were answered since, or half of all that are known. A single one says nothing
- * about the API if there are others.
+ * Returns whether these are most lanes: nearly all of those answered since, or half of all known ones. A single lane tells
+ * nothing about the API if there are others.
  */
 function areMost({ count, known, others }: WaitingLanes): boolean {
   if (count <= 1) return count === 1 && known <= 1
@@ -165,7 +165,7 @@ function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting:
   }
 }
 
-/** What the API can look a request up by. */
+/** Returns the identifiers by which the API can look a request up. */
 function traceTexts(trace: RequestNames | undefined): Text[] {
   return trace ? [say('x-request-id {}, traceparent {}', trace.requestId, trace.traceparent)] : []
 }
@@ -194,7 +194,7 @@ function refusedPositions(refused: readonly RefusedPositions[], now: number): Fo
   })
 }
 
-/** What several workers say of a lane, as one; the last answer counts. */
+/** Combines the reports of several workers about a lane; the last answer counts. */
 function mergedLanes(refused: readonly RefusedPositions[]): RefusedPositions[] {
   return [...Map.groupBy(refused, ({ lane }) => lane).values()].map((same) => {
     const [last] = same.toSorted((a, b) => b.at - a.at)
@@ -273,7 +273,7 @@ export function laneRefusals(answers: readonly RefusedLanes[] = []): Map<string,
   return refusals
 }
 
-/** The lanes of a company that have the same cause, even if the answers were different. */
+/** Groups the lanes of a company by cause, even if the answers were different. */
 function groupsOf(lanes: readonly RefusedLanes[]): { code: LaneCause; answers: RefusedLanes[] }[] {
   const causes = lanes.flatMap((answer) => {
     const code = causeOf(answer)
@@ -286,8 +286,8 @@ function groupsOf(lanes: readonly RefusedLanes[]): { code: LaneCause; answers: R
 }
 
 /**
- * 401 and 403 mean that the apikey is refused, unless it is accepted for other lanes and these lanes are refused again
- * after that. In between the cause is not known: the key may be accepted again, and these lanes may not have been tried
+ * Returns the cause of 401 and 403: the apikey is refused, unless it is accepted for other lanes and these lanes are refused
+ * again after that. In between the cause is unknown: the key may be accepted again, and these lanes may not have been tried
  * yet.
  */
 function causeOf({ acceptedAt = 0, acceptedBefore = 0, since, status }: RefusedLanes): LaneCause | undefined {
@@ -331,7 +331,7 @@ function errorText({ at, code, message = '', operation, status }: UpstreamError)
   return say('{}: {}, last at {}', operation, what, new Date(at).toISOString())
 }
 
-/** What the API does, and what to do about it where that is known better than in general. */
+/** Returns the behaviour of the API, and the action if there is a more specific one. */
 function meaningOf(error: UpstreamError | undefined): { readonly does: Text; readonly action?: Template } {
   if (!error) return { does: say('is down') }
   const { code, status } = error
@@ -345,7 +345,7 @@ function withWaiting(message: Text, fixes: number): Text {
 
 type LaneCause = 'apikey_refused' | 'lane_refused'
 
-/** What a server does with which a request failed: `refuses connections`. `fault`: see src/tracking/exchange.ts. */
+/** Returns what a server does, for a failed request: `refuses connections`. `fault`: see src/tracking/exchange.ts. */
 export function faultWords(fault: string): Template {
   return WORDS.get(fault) ?? 'cannot be reached'
 }
@@ -375,7 +375,7 @@ const ACTIONS = new Map<string, Template>([
   ['needs_tls', 'write https:// in tracking.base_url (or push_url)'],
   ['no_tls', 'correct tracking.base_url (or push_url): its port, or http:// in place of https://'],
 ])
-/** Answers that are about the courier, the route or the company. */
+/** Answers about the courier, the route or the company. */
 const OF_LANE = new Set([403, 404, 410])
 const OF_POSITIONS: Template =
   'correct what its answer names: it does not say that the courier or the route is wrong; then retry: waybridge parked retry'
@@ -386,7 +386,7 @@ const REFUSED_MS = 10_000
 /** One of so many is an exception. */
 const EXCEPTIONS = 10
 const NO_ERROR: UpstreamError = { at: 0, code: 'http', operation: '' }
-/** Answers other than 5xx that are about the API. */
+/** Answers other than 5xx that concern the API. */
 const MAY_PASS = new Set([408, 425, 429])
 const LANES_NAMED = 3
 /** More lanes of a company with the same trouble are one finding. */

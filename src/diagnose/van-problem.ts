@@ -7,8 +7,8 @@ import { plainly, wordsAbout } from './plain.ts'
 import type { LaneRefusal } from './upstream.ts'
 
 /**
- * What is wrong with a van, in the words of a dispatcher, without its name. `never`: nothing of it was accepted so far;
- * `unproven`: what comes lacks what its entry asks for.
+ * The trouble of a van in the words of a dispatcher, without its name. `never`: no message of it was accepted yet;
+ * `unproven`: it lacks the proof that its entry demands.
  */
 export interface VanProblem {
   readonly code: Finding['code'] | 'never' | 'unproven'
@@ -22,7 +22,7 @@ export interface VanProblem {
 
 export interface VanProblemFacts {
   readonly device: DeviceFacts
-  /** Where its entry stands, as it is kept. */
+  /** The place of its entry, as stored. */
   readonly source?: string
   /** The findings about the device, and about the lane that it has now, that hold. */
   readonly noted: readonly Finding[]
@@ -35,9 +35,9 @@ export interface VanProblemFacts {
 }
 
 /**
- * Pure: the worst that is wrong with a van by itself; undefined if nothing is known. After an SOS come errors, then what keeps its
- * positions back, then other alarms of its tracker; of equal ones the one that has lasted longest. What concerns all vans is no
- * problem of one.
+ * Pure. Returns the worst trouble of a van by itself; undefined if none is known. After an SOS come errors, then what holds
+ * back its positions, then other alarms of its tracker; of equal ones, the one that has lasted longest. Troubles of all vans
+ * do not count.
  */
 export function vanProblem(facts: VanProblemFacts): VanProblem | undefined {
   const problems = [...noted(facts), ...own(facts), ...refusals(facts), ...unproven(facts), ...notHeard(facts)]
@@ -88,8 +88,8 @@ function unproven({ device, isUnproven, now }: VanProblemFacts): VanProblem[] {
 }
 
 /**
- * Nothing of a van that has a route was accepted so far. One that was added a moment ago may not have been pointed to this server
- * yet.
+ * Returns the trouble of a van with a route whose messages were never accepted. A van that was just added may not have been
+ * pointed to this server yet.
  */
 function notHeard({ device, source, now }: VanProblemFacts): VanProblem[] {
   const isNever = conditionOf(device, now) === 'never' && !device.isHeldUnknown

@@ -31,7 +31,7 @@ import {
   saveImage,
 } from './stored-data.ts'
 
-/** What a backup says of itself. */
+/** Header of a backup file. */
 export interface BackupManifest {
   /** Programs that know this number can unpack it. */
   readonly format: number
@@ -51,10 +51,9 @@ export interface BackupOptions extends DataFolder {
 }
 
 /**
- * Writes what a data folder holds to a file, whether the product runs on it or not, and changes nothing in it: first an image of
- * the private Redis, then one of the embedded tracking service. So every acknowledged fix is in one of them; what was delivered
- * in between is in both.
- * @throws UserError
+ * Writes the content of a data folder to a file, whether the product runs on it or not, and changes nothing in it: first an
+ * image of the private Redis, then one of the embedded tracking service. So every acknowledged fix is in one of them; fixes
+ * delivered in between are in both. @throws UserError
  */
 export async function backUp(file: string, options: BackupOptions): Promise<BackupManifest> {
   const { dataDir, version, withKept = false } = options
@@ -83,7 +82,7 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
   })
 }
 
-/** Makes a data folder that holds what a backup holds. @throws UserError, also where the folder has data */
+/** Creates a data folder with the content of a backup. @throws UserError, also if the folder has data */
 export async function restoreBackup(file: string, options: BackupOptions): Promise<BackupManifest> {
   const { dataDir, maxMemory, logger } = options
   if (!existsSync(file)) throw new UserError(`There is no file ${file}.`)
@@ -128,8 +127,8 @@ async function inDraftFolder<Result>(dataDir: string, work: (draft: string) => P
 }
 
 /**
- * Unpacks the files of a backup, which anybody may have made: no others, none that is a link or a device, and none with the
- * permissions that the archive gives it. @throws UserError
+ * Unpacks the files of a backup, which may come from anybody: only the expected files, no link or device, and without the
+ * permissions in the archive. @throws UserError
  */
 async function unpack(file: string, folder: string): Promise<void> {
   const members = new Set((await tar('-tzf', file)).split('\n'))
@@ -178,7 +177,7 @@ async function tar(...args: string[]): Promise<string> {
 
 const BACKUP_FORMAT = 1
 const MANIFEST = 'manifest.json'
-/** What is printed is no text of anybody's. */
+/** Only checked values are printed, no foreign text. */
 const MANIFEST_SCHEMA: z.ZodType<BackupManifest> = z.object({
   format: z.int(),
   data_format: z.int().optional(),

@@ -9,21 +9,21 @@ import { keptText } from '../durable.ts'
 import { databaseReason, UserError } from '../errors.ts'
 
 /**
- * Makes a data folder, or takes from others what they may do in one that is there: positions of people are in it. What this
- * user may not change is logged.
+ * Creates a data folder, or removes other users' access to an existing one, because it contains positions of people. Logs
+ * what this user may not change.
  */
 export async function openDataDir(dataDir: string, logger: Logger): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const redis = join(dataDir, 'redis')
   const entries = [...(await entriesOf(dataDir, false)), ...(await entriesOf(redis, true))]
   for (const path of [dataDir, redis, ...entries]) await takeFromOthers(path, logger)
-  // SQLite does not say that a folder cannot be written.
+  // SQLite does not report that a folder is not writable.
   await access(dataDir, constants.W_OK)
 }
 
 /**
- * The id of the installation that a data folder belongs to; `isNew`: it was made by this call. In place of an id that cannot be
- * read there is a new one; that is no new installation: its roster may be in Redis.
+ * Resolves to the id of the installation that a data folder belongs to; `isNew`: this call created it. An unreadable id is
+ * replaced, but does not make a new installation: its roster may be in Redis.
  */
 export async function installationId(dataDir: string, logger: Logger): Promise<{ id: string; isNew: boolean }> {
   const file = join(dataDir, 'installation')
@@ -35,7 +35,7 @@ export async function installationId(dataDir: string, logger: Logger): Promise<{
   return { id: text.trim(), isNew: is === 'made' }
 }
 
-/** The files in a folder, and with `recursive` those below it and the folders; none where it is not there. */
+/** Returns the files in a folder, with `recursive` also those below it and the folders; empty if the folder does not exist. */
 async function entriesOf(folder: string, recursive: boolean): Promise<string[]> {
   const entries = await readdir(folder, { recursive, withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -57,16 +57,16 @@ async function takeFromOthers(path: string, logger: Logger): Promise<void> {
 }
 
 /**
- * Locks a data folder and waits until the processes of an earlier run on it have ended; returns what unlocks it. A UserError
- * if another `start` has it. SQLite's file locks belong to the process: the kernel releases them however it ends, so there
- * is no stale lock and no process id that another program may have taken.
+ * Locks a data folder and waits until the processes of an earlier run on it have ended; returns a function that unlocks it. A
+ * UserError if another `start` has it. SQLite's file locks belong to the process: the kernel releases them however it ends,
+ * so there is no stale lock and no process id that another program may have taken.
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await openDataDir(dataDir, logger)
   return lockStart(dataDir, logger, 'EXCLUSIVE')
 }
 
-/** As `lockDataDir`, for reading alone: changes nothing in the folder. Without a lock file, no process has ever run on it. */
+/** Like `lockDataDir`, for reading only: changes nothing in the folder. Without a lock file, no process has ever run on it. */
 export async function lockToRead(dataDir: string, logger: Logger): Promise<() => void> {
   return existsSync(join(dataDir, START_LOCK)) ? lockStart(dataDir, logger, 'READ') : () => {}
 }
@@ -131,12 +131,12 @@ const INSTALLATION_FILE = {
 }
 /** Group and others. */
 const OTHERS = 0o077
-/** A lock whose object is garbage-collected is released. */
+/** References to locks: a lock whose object is garbage-collected is released. */
 const held = new Set<DatabaseSync>()
 const START_LOCK = 'start.lock'
 const ROLES_LOCK = 'roles.lock'
 const SHARED = 'BEGIN; SELECT 1 FROM sqlite_schema'
-/** READ is SHARED, and leaves the journal of a lock whose process was killed. */
+/** READ takes a SHARED lock, and leaves the journal of a lock whose process was killed. */
 const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED, READ: SHARED } as const
 type LockKind = keyof typeof STATEMENTS
 const LEFTOVER_MS = 15_000

@@ -8,8 +8,9 @@ export interface BoundSocket {
 }
 
 /**
- * Binds a socket for datagrams; undefined if its address cannot be bound. Node has no public way to do that without reading the
- * socket. Where this one, which is deprecated, is gone, the datagrams of a restart are lost, and sent again.
+ * Binds a socket for datagrams; undefined if its address cannot be bound. Node has no public way to do that without reading
+ * the socket, and this one is deprecated. If it is gone, the datagrams of a restart are lost, and the devices send them
+ * again.
  */
 export function boundForDatagrams({ host, port }: { host: string; port: number }): BoundSocket | undefined {
   const { _createSocketHandle: create } = dgram as unknown as {

@@ -6,16 +6,16 @@ import { type BoundSocket, boundForDatagrams } from './datagram-socket.ts'
 export type SocketFiles = Readonly<Record<string, readonly number[]>>
 
 /**
- * The sockets that devices send to, held by the process that keeps their gateway running. The gateway listens on copies; while it
- * is started again, connections and datagrams wait in the system's queue of the socket, and none is refused.
+ * The sockets that devices send to, held by the process that keeps their gateway running. The gateway listens on copies;
+ * while it restarts, connections and datagrams wait in the system's queue of the socket, and none is refused.
  */
 export class HeldSockets {
   readonly #files = new Map<string, number>()
   readonly #own: Pick<BoundSocket, 'close'>[] = []
 
   /**
-   * `activated`: those that the service manager has opened; the others are opened here. An address that cannot be bound is left out:
-   * the gateway tries it itself, and says what is wrong.
+   * `activated`: those that the service manager has opened; the others are opened here. An address that cannot be bound is
+   * skipped: the gateway tries it itself, and reports the error.
    */
   constructor(addresses: readonly Address[], activated: readonly ActivatedSocket[] = []) {
     for (const socket of activated) this.#files.set(keyOf(socket), socket.fd)
@@ -29,8 +29,8 @@ export class HeldSockets {
   }
 
   /**
-   * The sockets that a child process inherits behind its first `behind` descriptors, and which descriptors each of them
-   * has there.
+   * Returns the sockets that a child process inherits after its first `behind` descriptors, with the descriptors of each
+   * address there.
    */
   inherited(behind: number): { readonly stdio: readonly number[]; readonly files: SocketFiles } {
     const stdio: number[] = []
@@ -65,7 +65,7 @@ export class InheritedSockets {
     this.#files = new Map(Object.entries(files))
   }
 
-  /** The descriptors for an address, once: who listens on them closes them. */
+  /** Returns the descriptors for an address, once: the listener closes them. */
   take(address: Address): readonly number[] | undefined {
     const key = keyOf(address)
     const files = this.#files.get(key)
@@ -91,9 +91,8 @@ export interface ActivatedSocket extends Address {
 }
 
 /**
- * The sockets that systemd has given to this process (`waybridge.socket`), by their addresses; empty if it has given
- * none. Removes the variables that announce them from the environment: the processes that are started from here have
- * other descriptors.
+ * Returns the sockets that systemd has given to this process (`waybridge.socket`), by address; empty if there are none.
+ * Removes the variables that announce them from the environment, because child processes have other descriptors.
  */
 export function activatedSockets(environment: NodeJS.ProcessEnv): ActivatedSocket[] {
   const { LISTEN_PID, LISTEN_FDS } = environment
@@ -117,7 +116,7 @@ function addressesIn(table: string, transport: Address['transport']): [inode: st
   })
 }
 
-/** `0100007F` is 127.0.0.1: words of four bytes, of which the last is the first. */
+/** `0100007F` is 127.0.0.1: words of four bytes in reverse order. */
 function hostOf(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32()
   if (bytes.length === 4) return bytes.join('.')

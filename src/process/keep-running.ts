@@ -12,11 +12,10 @@ export interface Runnable {
 export type Kept<R extends Runnable> = ReturnType<typeof keepRunning<R>>
 
 /**
- * Calls `start`, which resolves once something is ready and ends what it began when its signal is aborted; calls it again
- * whenever that ends: at once, then after a delay that doubles up to 5 s; after 10 s of health the
- * delay starts anew. `ready` resolves when it is ready for the first time, or rejects with the UserError or ConfigError that
- * prevents it; `current` returns the present run; `endRestarts` aborts a start in progress but leaves a run that is ready; `stop`
- * ends it for good.
+ * Calls `start`, which resolves once the run is ready and must end it when its signal is aborted. Calls it again whenever the
+ * run ends: at once, then after a delay that doubles up to 5 s and is reset after 10 s without a failure. `ready` resolves
+ * when it is ready for the first time, or rejects with the UserError or ConfigError that prevents it; `current` returns the
+ * present run; `endRestarts` aborts a start in progress but leaves a run that is ready; `stop` ends it for good.
  */
 export function keepRunning<R extends Runnable>(
   name: string,

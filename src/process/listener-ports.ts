@@ -8,8 +8,8 @@ import type { Ports } from './role-process.ts'
 export type ListenerPort = readonly [transport: string, port: number]
 
 /**
- * The ports that a configuration has for a protocol; if it has none, the ports for all protocols (`auto`). A port 0
- * stands for the port that `start` has chosen; it is left out if that is not known.
+ * Resolves to the configured ports for a protocol; if there are none, the ports for all protocols (`auto`). Port 0 means the
+ * port that `start` has chosen; it is left out if that is unknown.
  */
 export async function listenerPorts({ data_dir, listeners }: Config): Promise<(protocol: string) => ListenerPort[]> {
   const chosen = (await readPorts(data_dir).catch(() => undefined)) ?? {}
@@ -24,7 +24,10 @@ export async function listenerPorts({ data_dir, listeners }: Config): Promise<(p
   }
 }
 
-/** What listens where, as `start` has written it; undefined where it is not there, or a loss of power left no JSON. */
+/**
+ * Resolves to the listening ports that `start` has written; undefined if the file is missing, or is not JSON after a loss of
+ * power.
+ */
 export async function readPorts(dataDir: string): Promise<Ports | undefined> {
   const file = join(dataDir, 'ports.json')
   try {

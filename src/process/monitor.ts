@@ -9,7 +9,7 @@ export interface Readiness {
   readonly problems: readonly string[]
 }
 
-/** Port 0: any free port. `metricsToken`: what `/metrics` wants as bearer token now; null: none. */
+/** Port 0: any free port. `metricsToken`: returns the bearer token that `/metrics` needs now; null: none. */
 export interface MonitorOptions {
   readonly host: string
   readonly port: number

@@ -12,16 +12,19 @@ import { writeDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { OF_FIRST_VERSION } from '../store/format.ts'
 
-/** What answers at a socket of the file system: a Redis that takes our commands, another program, nothing, or a program that does not answer. */
+/**
+ * What answers at a Unix socket: a Redis that accepts our commands, another program, nothing, or a program that does not
+ * answer.
+ */
 export type EndpointState =
   | { readonly is: 'ours'; readonly pid: number; readonly dir: string; readonly loading: boolean }
   | { readonly is: 'foreign' | 'free' | 'silent' }
 
 /**
- * Returns the path of the socket for the Redis of the folder `dir`, after ending the Redis that a killed run left behind there:
- * two servers on one folder would both acknowledge, and one would lose what the other wrote. A Redis is ended only by its own
- * command, over a socket that only this user can reach: never by a process id, which may be reused.
- * @throws UserError if something there does not answer, is no Redis, or is of version 0.1.0.
+ * Returns the path of the socket for the Redis of the folder `dir`, after ending the Redis that a killed run left there: two
+ * servers on one folder would both acknowledge, and one would lose what the other wrote. Ends a Redis only by its own
+ * command, over a socket that only this user can reach, never by a process id, which may be reused. @throws UserError if the
+ * program there does not answer, is no Redis, or is of version 0.1.0.
  */
 export async function takeSocket(dir: string, logger?: Logger): Promise<string> {
   const file = join(dir, FILE)
@@ -33,7 +36,7 @@ export async function takeSocket(dir: string, logger?: Logger): Promise<string> 
   return socket
 }
 
-/** Where the Redis of the last run listened. A file that a loss of power emptied tells of none: no process survived that. */
+/** Returns the socket of the last run's Redis; none for a file that a loss of power emptied, since no process survived that. */
 async function lastSocket(file: string, logger?: Logger): Promise<string | undefined> {
   if (!existsSync(file)) return undefined
   const { socket, port } = endpointIn(await readFile(file, 'utf8'))
@@ -58,8 +61,8 @@ export function socketUrl(socket: string): string {
 }
 
 /**
- * The path of the socket for a Redis folder: in the folder, or where such a path is too long in a folder of its own in
- * `$XDG_RUNTIME_DIR` or the folder for temporary files. @throws UserError if somebody else has that folder.
+ * Resolves to the path of the socket for a Redis folder: in the folder; if that path is too long, in a separate folder in
+ * `$XDG_RUNTIME_DIR` or the folder for temporary files. @throws UserError if another user owns that folder.
  */
 export async function socketOf(dir: string): Promise<string> {
   const own = join(dir, SOCKET)

@@ -13,7 +13,7 @@ import type { Runnable } from './keep-running.ts'
 import { inspectEndpoint, shutDown, socketUrl, takeSocket } from './redis-endpoint.ts'
 import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
 
-/** A running Redis that ends when this process does. `url` is the same for a folder from start to start. */
+/** A running Redis that ends with this process. `url` is the same for a folder from start to start. */
 export interface PrivateRedis extends Runnable {
   readonly url: string
   readonly pid: number
@@ -29,8 +29,8 @@ interface StartOptions {
 }
 
 /**
- * Starts the Redis of a data folder; resolves once it has loaded its data, however long that takes. First ends one that
- * an earlier run left behind. Throws a UserError if the user has to act: no server program, full disk, damaged files.
+ * Starts the Redis of a data folder, after ending one that an earlier run left there. Resolves once it has loaded its data,
+ * however long that takes. Throws a UserError if the user has to act: no server program, full disk, damaged files.
  * `maxMemory` in bytes; null: half of the machine's.
  */
 export async function startPrivateRedis(
@@ -47,7 +47,7 @@ export async function startPrivateRedis(
   const settings = `${redisConf(dir, socket, maxMemory ?? halfOfMemory())}${isImage ? FROM_IMAGE : FROM_APPEND_ONLY_FILE}`
   await writeFile(conf, settings, { mode: 0o600 })
   const log = join(dir, 'redis.log')
-  // The log of the run before says why that ended.
+  // The log of the previous run tells why it ended.
   await rename(log, `${log}.1`).catch(() => {})
   signal?.throwIfAborted()
   const env = { ...process.env, ...server.env, TETHER_GRACE_S: '2' }
@@ -67,8 +67,8 @@ export async function startPrivateRedis(
 }
 
 /**
- * Downloads a Redis server into the data folder if the machine has none and the system's packages can be unpacked. In a
- * clone the set-up has done this before; an installed package has no set-up.
+ * Downloads a Redis server into the data folder if the machine has none and the system's packages can be unpacked. In a clone
+ * the set-up has done this before; an installed package has no set-up.
  */
 export async function fetchMissingRedis(dataDir: string, logger: Logger): Promise<void> {
   if (findServer(dataDir) || !canFetchRedis()) return
@@ -90,7 +90,7 @@ interface Failed extends Pick<StartOptions, 'isImage'> {
   readonly dir: string
 }
 
-/** The error for a Redis that ended before it was ready; `log`: what it wrote. */
+/** Returns the error for a Redis that ended before it was ready; `log`: its output. */
 export function startFailure(log: string, { server, dir, isImage = false }: Failed): UserError {
   // Drops Redis' prefix of process, role, time and level.
   const last = (log.trim().split('\n').at(-1) ?? '').replace(/^\d+:[A-Z] .*? [#*.-] /, '')
@@ -105,9 +105,9 @@ export function startFailure(log: string, { server, dir, isImage = false }: Fail
 }
 
 /**
- * Nothing is answered before it is on disk, nothing is evicted, and only this user reaches it: no network, so no password.
- * Commands that load programs or another server's data do not exist, also not in an append-only file: `enable-module-command`
- * of Redis 7 and later does not concern that. `maxMemory` in bytes.
+ * Nothing is answered before it is on disk, nothing is evicted, and only this user can connect: there is no network, so no
+ * password. Commands that load programs or another server's data do not exist, not even in an append-only file, which
+ * `enable-module-command` of Redis 7 and later does not cover. `maxMemory` in bytes.
  */
 function redisConf(dir: string, socket: string, maxMemory: number): string {
   return `
@@ -167,8 +167,8 @@ function repairCommand(server: RedisServer, dir: string): string {
 export type Tethered = ReturnType<typeof spawnTethered>
 
 /**
- * Runs a command and appends its output to the file `log`. The command runs in a session of its own, so that Ctrl-C does
- * not reach it.
+ * Runs a command and appends its output to the file `log`. The command runs in its own session, so that Ctrl-C does not reach
+ * it.
  */
 export function spawnTethered(command: string[], { env, log }: { env: NodeJS.ProcessEnv; log: string }) {
   const output = openSync(log, 'a', 0o600)

@@ -7,7 +7,7 @@ import type { ProcessIdentity } from '../store/index.ts'
 import type { SocketFiles } from './held-sockets.ts'
 import type { Runnable } from './keep-running.ts'
 
-/** What a process listens on (`tcp/teltonika`, `mqtt`, `admin` …), and the port. */
+/** The listeners of a process (`tcp/teltonika`, `mqtt`, `admin` …), and their ports. */
 export type Ports = Record<string, number>
 
 /** The metrics of one process, as `registry.getMetricsAsJSON()` returns them. */
@@ -17,7 +17,7 @@ export type Metrics = MetricObjectWithValues<MetricValue<string>>[]
 export interface RoleContext {
   /** The private Redis; null: use the one in the configuration. */
   readonly redisUrl: string | null
-  /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
+  /** The ports of this `start`; a role that may choose a port takes the one that it has here. */
   readonly ports: Ports
   /** The number of the process in its role, and how often it was started again; empty if the role runs on its own. */
   readonly identity?: RoleIdentity
@@ -32,8 +32,8 @@ export interface RoleSettings extends RoleContext {
 }
 
 /**
- * From a role's process to its supervisor. `compared`: see `ForRoles`. `failed`, in place of `ready`: a sentence that tells
- * the user what to change, or the mistakes in the configuration.
+ * Messages from a role's process to its supervisor. `compared`: see `ForRoles`. `failed`, in place of `ready`: a sentence
+ * that tells the user what to change, or the mistakes in the configuration.
  */
 export type FromRole =
   | { readonly type: 'compared' }

@@ -16,7 +16,7 @@ export interface Role {
   readonly ports?: Ports
   /** Says whether the role is ready; without it, the role is always ready. */
   readonly readiness?: () => Promise<Readiness>
-  /** Stops accepting, finishes what has begun, closes. */
+  /** Accepts no more work, finishes what has begun, closes. */
   close(): Promise<void>
 }
 
@@ -28,9 +28,9 @@ export interface RoleAddresses extends Omit<RoleContext, 'redisUrl'> {
 }
 
 /**
- * Runs a role as this process, under `start` or on its own, until the process ends: exit 0 when all is closed after a
- * signal or after the supervisor's end, 130 or 143 when a second signal or 10 s cut that short, 78 for a ConfigError, 1 for a
- * UserError, 2 for a fault. On its own it serves `/healthz`, `/readyz` and `/metrics` on `monitor`.
+ * Runs a role as this process, under `start` or on its own, until the process ends. Exit 0: all was closed after a signal or
+ * after the supervisor's end; 130 or 143: a second signal or 10 s cut that short; 78: a ConfigError; 1: a UserError; 2: a
+ * fault. On its own it serves `/healthz`, `/readyz` and `/metrics` on `monitor`.
  */
 export function runRole(logger: Logger, monitor: MonitorOptions, start: (context: RoleContext) => Promise<Role>): void {
   process.umask(0o077)
@@ -56,8 +56,7 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
     .then((role) => {
       ready = role
       const { ports = {} } = role
-      // The event loop is watched only from now on: a start blocks it for longer, and nothing waits for the process
-      // yet.
+      // The event loop is watched only from now on: a start blocks it longer, but nothing waits for the process yet.
       measureEventLoop(String(logger.bindings().role))
       logger[process.connected ? 'debug' : 'info']({ ports, version: VERSION }, 'ready')
       return tellSupervisor({ type: 'ready', ports })
@@ -91,8 +90,8 @@ export function isSupervised(): boolean {
 }
 
 /**
- * The metrics as text for Prometheus. Under `start`: the sum of all processes; of a process that does not answer, the last
- * known metrics. On its own, or if the supervisor does not answer: of this process.
+ * Resolves to the metrics as text for Prometheus. Under `start`: the sum over all processes, with the last known metrics of
+ * one that does not answer. On its own, or if the supervisor does not answer: those of this process.
  */
 export async function collectMetrics(): Promise<string> {
   if (!process.connected) return registry.metrics()
@@ -129,7 +128,7 @@ async function begin(monitor: MonitorOptions, start: (context: RoleContext) => P
   return { ports: { ...role.ports, monitor: port }, close: closeBoth }
 }
 
-/** Resolves with the next message of a type; never where the supervisor ends before. */
+/** Resolves to the next message of a type; never if the supervisor ends before it. */
 function messageOf<Type extends ToRole['type']>(type: Type): Promise<Extract<ToRole, { readonly type: Type }>> {
   return new Promise((resolve) => {
     process.on('message', function listen(message: ToRole) {

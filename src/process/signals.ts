@@ -1,4 +1,4 @@
-/** The exit code of a process whose shutdown a signal cuts short. */
+/** The exit code of a process whose shutdown is cut short by a signal. */
 export const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 export type StopSignal = keyof typeof EXIT_CODES
 

@@ -21,7 +21,7 @@ export async function start(configDir: string): Promise<number> {
   return supervise(what, (ports) => announcePage(what, config, ports))
 }
 
-/** Returns what to run for the configuration of a folder. @throws ConfigError. */
+/** Resolves to what to run for the configuration of a folder. @throws ConfigError. */
 export async function supervision(configDir: string): Promise<Supervision> {
   return (await readSupervision(configDir)).what
 }
@@ -50,8 +50,9 @@ async function readSupervision(configDir: string): Promise<{ what: Supervision; 
 }
 
 /**
- * What is held for the gateway. Several gateways share their ports: where one ends, the others take its connections.
- * @throws ConfigError where the service manager has opened sockets that no gateway of this configuration can listen on.
+ * Returns the sockets to hold for the gateway; none for several gateways, which share their ports: if one ends, the others
+ * take its connections. @throws ConfigError if the service manager has opened sockets that no gateway of this configuration
+ * can listen on.
  */
 function socketsOf({ gateways, listeners, mqtt: { broker } }: Config): Pick<Supervision, 'held' | 'activated'> {
   const activated = activatedSockets(process.env)
@@ -79,7 +80,7 @@ function notListenedOn(sockets: readonly string[]): string {
   )
 }
 
-/** Says where the page is. With the token that waybridge made only on a terminal: no log contains a token. */
+/** Announces the address of the page; with waybridge's own token only on a terminal, because no log contains a token. */
 async function announcePage({ logger }: Supervision, { admin, data_dir, log }: Config, ports: Ports): Promise<void> {
   const url = portAddress(admin, ports.admin)
   const isForPeople = process.stderr.isTTY && log.format !== 'json' && admin.tokens.length === 0
@@ -88,8 +89,9 @@ async function announcePage({ logger }: Supervision, { admin, data_dir, log }: C
 }
 
 /**
- * Runs everything until a signal; returns the exit code: 0 when all is closed in order, 130, 143 or 129 when a second
- * signal or the limit of 10 s cuts that short. Calls `onReady` once everything is ready. Rejects with the UserError that prevents the start, with nothing left running.
+ * Runs everything until a signal; returns the exit code: 0 if all is closed in order; 130, 143 or 129 if a second signal or
+ * the limit of 10 s cuts that short. Calls `onReady` once everything is ready. Rejects with the UserError that prevents the
+ * start, with nothing left running.
  */
 export async function supervise(what: Supervision, onReady?: (ports: Ports) => Promise<void>): Promise<number> {
   const first = Promise.withResolvers<StopSignal>()
@@ -128,8 +130,8 @@ function portsText(ports: Ports): string {
 }
 
 /**
- * Tells systemd that the service is ready and alive, where systemd wants to know (a unit with `Type=notify`). Its program
- * `systemd-notify` sends, since Node has no Unix datagram sockets: so the unit needs `NotifyAccess=all`.
+ * Tells systemd that the service is ready and alive, if systemd wants to know (a unit with `Type=notify`). Uses the program
+ * `systemd-notify`, because Node has no Unix datagram sockets: so the unit needs `NotifyAccess=all`.
  */
 export class ServiceManager {
   readonly #environment: NodeJS.ProcessEnv
@@ -144,8 +146,8 @@ export class ServiceManager {
   }
 
   /**
-   * Call it again and again while Redis loads its data, which takes as long as it takes: systemd then waits beyond
-   * `TimeoutStartSec=`, for what follows the loading as well.
+   * Call it repeatedly while Redis loads its data, which has no time limit: systemd then waits beyond `TimeoutStartSec=`,
+   * also for the steps after loading.
    */
   async loading(): Promise<void> {
     if (performance.now() < this.#extendAt) return
@@ -154,8 +156,8 @@ export class ServiceManager {
   }
 
   /**
-   * Call it when everything is ready. With `WatchdogSec=` in the unit, systemd restarts the service if `isAlive` has
-   * not returned true for that time. It is called four times in this time, and has a quarter of it to answer.
+   * Call it when everything is ready. With `WatchdogSec=` in the unit, systemd restarts the service if `isAlive` has not
+   * returned true for that time. It is called four times in this time, and has a quarter of it to answer.
    */
   async ready(isAlive: (withinMs: number) => Promise<boolean>): Promise<void> {
     this.#extendAt = Infinity

@@ -50,9 +50,8 @@ async function onPrivateRedis<Result>({ url, stop }: PrivateRedis, work: (redis:
 }
 
 /**
- * Makes the folder `redis` of a data folder from an image, which anybody may have made. Redis loads it as an image alone: if it were
- * loaded as an append-only file, the commands in it would run.
- * @throws UserError
+ * Creates the folder `redis` of a data folder from an image that may come from anybody. Redis loads it only as an image: as
+ * an append-only file, commands in it would run. @throws UserError
  */
 export async function loadImage(image: string, { dataDir, maxMemory, logger }: DataFolder): Promise<void> {
   const draft = await mkdtemp(join(dataDir, 'image-'))
@@ -80,7 +79,7 @@ async function writeAppendOnlyFile(redis: Redis): Promise<void> {
   if (!/^aof_last_bgrewrite_status:ok/m.test(info)) throw new UserError('Redis could not write its append-only file.')
 }
 
-/** Copies what Redis and the tracking service have stored. A Redis server that was downloaded is used where it is. */
+/** Copies the stored data of Redis and the tracking service. A downloaded Redis server is not copied, but used in place. */
 async function copyData(dataDir: string, copy: string): Promise<void> {
   await mkdir(join(copy, 'redis'), { recursive: true })
   for (const name of STORED)
@@ -105,10 +104,7 @@ async function connected<Result>(url: string, work: (redis: Redis) => Promise<Re
   }
 }
 
-/**
- * Makes Redis write an image of this moment to the file `dump.rdb`. A process of its own writes it, so Redis continues
- * to work.
- */
+/** Makes Redis write an image of this moment to the file `dump.rdb`. A separate process writes it, so Redis continues to work. */
 export async function saveImage(redis: Redis, file: string): Promise<void> {
   await rm(file, { force: true })
   // While the append-only file is rewritten, it waits for that.
@@ -121,9 +117,8 @@ export async function saveImage(redis: Redis, file: string): Promise<void> {
 }
 
 /**
- * Takes the delivered fixes that are kept (`keep`) out of an image: a Redis of its own loads it in the empty folder `folder`, deletes
- * them and writes the image anew.
- * @throws UserError
+ * Removes the kept delivered fixes (`keep`) from an image: a temporary Redis loads it in the empty folder `folder`, deletes
+ * them and writes the image again. @throws UserError
  */
 export async function leaveOutKept(image: string, folder: string, { dataDir, maxMemory }: DataFolder): Promise<void> {
   const loaded = join(folder, 'redis', 'dump.rdb')
@@ -146,7 +141,7 @@ async function deleteMatching(redis: Redis, pattern: string): Promise<void> {
   } while (cursor !== '0')
 }
 
-/** Copies a database, if there is one. Without a log beside it nobody has it open; to open it would make one. */
+/** Copies a database, if there is one. Without a log file beside it, no process has it open, and opening it would create one. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return
   if (!existsSync(`${from}-wal`)) return copyFile(from, to)

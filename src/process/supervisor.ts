@@ -28,9 +28,9 @@ export interface Supervision {
   readonly redis: { readonly maxMemory: number | null } | null
   /** How many processes of each role. */
   readonly roles: Readonly<Partial<Record<RoleName, number>>>
-  /** What Node runs for a role. */
+  /** Returns Node's arguments for a role. */
   readonly command: (role: RoleName) => readonly string[]
-  /** What the gateway listens on, held open while it is started again. */
+  /** The gateway's listening addresses, held open while it restarts. */
   readonly held?: readonly Address[]
   /** The sockets that the service manager has opened. */
   readonly activated?: readonly ActivatedSocket[]
@@ -41,9 +41,9 @@ export interface Supervision {
   readonly output?: number
 }
 
-/** Starts the private Redis and the roles, keeps them running, and writes to ports.json what listens where. */
+/** Starts the private Redis and the roles, keeps them running, and writes their ports to ports.json. */
 export class Supervisor {
-  /** What listens where, once everything is ready; rejects with the UserError that prevents it: then call `stop`. */
+  /** Resolves to the ports once everything is ready; rejects with the UserError that prevents it: then call `stop`. */
   readonly ready: Promise<Ports>
   readonly #supervision: Supervision
   readonly #portsFile: string
@@ -63,7 +63,7 @@ export class Supervisor {
   /** The counters of processes that have ended. */
   #retired: Metrics = []
   readonly #forRoles: ForRoles = {
-    // Once for all that ask at the same time.
+    // Computed once for all that ask at the same time.
     collect: shared(0, async () => [
       this.#retired,
       ...(await Promise.all(this.#running().map((process) => process.metrics()))),
@@ -86,13 +86,13 @@ export class Supervisor {
   /** Ends everything in order, within 10 s or once `hurry` is aborted; returns whether no process had to be killed. */
   async stop(hurry?: AbortSignal): Promise<boolean> {
     this.#state = 'stopping'
-    // A service manager may signal every process: what has ended, Redis included, must not come back.
+    // A service manager may signal every process: those that have ended, Redis included, must not be restarted.
     for (const kept of [this.#redis, ...Object.values(this.#roles).flat()]) kept?.endRestarts()
     const cut = () => this.#cut.abort()
     const limit = setTimeout(cut, ROLES_STOP_MS)
     if (hurry?.aborted) cut()
     hurry?.addEventListener('abort', cut)
-    // Findings would begin where a role ends before the admin process; devices are served until the last.
+    // The admin process ends first, because the end of other roles would begin findings; devices are served until the last.
     const others = this.#stopRole('admin').then(() => this.#stopRole('worker'))
     await within(DEVICES_MS, others)
     this.#held?.close()
@@ -123,7 +123,7 @@ export class Supervisor {
     const redis = this.#removePorts().then(() => this.#startRedis())
     const admin = this.#startRole('admin', redis)
     const compared = Promise.race([admin, this.#compared.promise])
-    // What was edited in files while nothing ran is in effect from the first fix on.
+    // Changes of files while nothing ran take effect before the first fix.
     const gateway = this.#startRole('gateway', Promise.all([redis, compared]))
     // Devices wait for the processes above: these begin to load only now.
     this.#tracking = gateway.then(() => this.#startRole('tracking', gateway))
@@ -178,7 +178,7 @@ export class Supervisor {
     const { dataDir, command, output = 2 } = this.#supervision
     const stdio = ['ignore', output, output, 'ipc'] as const
     const held = role === 'gateway' ? this.#held?.inherited(stdio.length) : undefined
-    // In a session of its own, so that Ctrl-C reaches only the supervisor.
+    // In its own session, so that Ctrl-C reaches only the supervisor.
     const child = spawn(process.execPath, [...command(role)], {
       env: { ...process.env, [SUPERVISED]: '1' },
       stdio: [...stdio, ...(held?.stdio ?? [])],

@@ -2,13 +2,13 @@ import type { Speech } from './speak/index.ts'
 
 /** A van of the simulation. */
 export interface FleetVan {
-  /** An IMEI that no real device has, or its last digits where its protocol has a shorter number. */
+  /** An IMEI that no real device has, or its last digits if its protocol has a shorter number. */
   readonly id: string
   readonly name: string
   readonly speech: Speech
 }
 
-/** The vans 1 to n, which get the speeches in turn. The same for the same arguments. */
+/** Returns the vans 1 to n, which get the speeches in turn. Equal arguments give equal fleets. */
 export function createFleet(count: number, speeches: readonly Speech[]): FleetVan[] {
   return Array.from({ length: count }, (_, index) => {
     const speech = speeches[index % speeches.length]

@@ -77,7 +77,7 @@ export function usualPorts(): Ports {
   return Object.fromEntries([...listeners, ['mqtt', 1883]])
 }
 
-/** The port for a speech. @throws UserError if there is none. */
+/** Returns the port for a speech. @throws UserError if there is none. */
 export function portOf({ transport, protocol }: Speech, ports: Ports): number {
   const name = transport === 'mqtt' ? 'mqtt' : `${transport}/${protocol}`
   const port = ports[name]

@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Returns numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export type Random = () => number
 
 /** A source of random numbers that can be repeated. */

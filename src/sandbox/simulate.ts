@@ -20,8 +20,8 @@ export interface SimulateArguments {
 }
 
 /**
- * Runs simulated vans against a gateway. Returns the exit code: 0 where every fix was acknowledged, else 1, or that of the
- * signal that cut it short. @throws UserError for a wrong option.
+ * Runs simulated vans against a gateway. Returns the exit code: 0 if every fix was acknowledged, else 1, or that of the
+ * signal that ended it. @throws UserError for a wrong option.
  */
 export async function simulateCommand(options: SimulateArguments): Promise<number> {
   const chosen = options.protocols === undefined ? speeches : speechesOption(options.protocols)

@@ -21,7 +21,7 @@ export interface SimulationOptions {
   readonly patienceMs: number
   /** How long an answer may take before a packet is sent again. */
   readonly answerMs?: number
-  /** The same vans drive the same tours for the same seed. */
+  /** Equal seeds give the same vans on the same tours. */
   readonly seed: number
   /** Fixes of before, which vans have kept and send first. */
   readonly backlog?: SimulatedPast

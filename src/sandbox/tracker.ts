@@ -56,7 +56,7 @@ export function createTracker({ line, random, signal, acknowledged }: TrackerOpt
   }
 }
 
-/** Why a packet is not acknowledged; undefined where it is. */
+/** Resolves to why a packet is not acknowledged; undefined if it is. */
 async function deliver(line: VanLine, packet: readonly Fix[]): Promise<string | undefined> {
   try {
     await line.deliver(packet)

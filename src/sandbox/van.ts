@@ -4,7 +4,7 @@ import { between, type Random, seeded } from './random.ts'
 /** A driving van: the fix of its receiver at a time, ms UTC. Times must not go back. */
 export type Van = (time: number) => Fix
 
-/** A van that begins its tour at the first time that it is asked for. The same seed gives the same tour. */
+/** Returns a van that begins its tour at the first time asked for. Equal seeds give equal tours. */
 export function createVan(seed: number): Van {
   const random = seeded(seed)
   const legs = createTour(random)

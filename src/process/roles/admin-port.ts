@@ -25,7 +25,7 @@ import { trackerSetups } from './tracker-setups.ts'
 import { type Live, placeIn } from './live.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 
-/** Opens the admin port, and tells receivers of findings. */
+/** Opens the admin port, and sends findings to the receivers of alerts. */
 export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddresses, 'redisServer'>): Promise<Role> {
   const { config, logger } = live
   const { baseUrl, ports, identity } = at
@@ -100,8 +100,8 @@ async function followedTokens(live: Live): Promise<() => Tokens> {
 }
 
 /**
- * Finds the protocol that a misunderstood sender seems to speak, and the port for it. The decoders are loaded at the
- * first such sender: they take half a second, and 31 MB.
+ * Finds the protocol that a sender which was not understood seems to use, and its port. The decoders are loaded at the first
+ * such sender: they take half a second, and 31 MB.
  */
 function spokenTo(config: Config, logger: Logger): FindSpoken {
   const asking = { configured: () => undefined, onFault: faultLogger(logger) }
@@ -120,5 +120,5 @@ function spokenTo(config: Config, logger: Logger): FindSpoken {
 }
 
 const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: those of before stay in effect'
-/** The most connections to the tracking API for relayed requests. A worker has connections of its own. */
+/** The most connections to the tracking API for relayed requests. A worker has its own. */
 const CONNECTIONS = 32

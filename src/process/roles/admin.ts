@@ -35,8 +35,8 @@ async function firstComparison(live: Live, redis: Store): Promise<void> {
 }
 
 /**
- * Lowers the priority of this process: where cores are scarce, devices come before those who watch them. Until the files are
- * compared, gateways wait for this process. The unit of systemd forbids the change; it is only a hint.
+ * Lowers the priority of this process: if cores are scarce, devices come before users of the admin port. Not before the files
+ * are compared, because gateways wait for this process until then. It is only a hint, which the systemd unit forbids.
  */
 function yieldToDevices({ logger }: Live): void {
   try {

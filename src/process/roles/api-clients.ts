@@ -20,13 +20,13 @@ export interface ApiOfCompany extends CompanyApiSettings {
   readonly client: TrackingClient
 }
 
-/** A client of each API: the usual one, and those of companies, as they are configured now. */
+/** The clients of the APIs, as presently configured: the usual one, and those of companies. */
 export class ApiClients {
   readonly usual: TrackingClient
   readonly #options: ApiClientsOptions
   #companies: ReadonlyMap<string, ApiOfCompany> = new Map()
 
-  /** @throws ConfigError where the TLS files of an API cannot be used */
+  /** @throws ConfigError if the TLS files of an API cannot be used */
   constructor(options: ApiClientsOptions, companies: readonly Company[]) {
     const { config, baseUrl, connections } = options
     this.#options = options
@@ -44,12 +44,12 @@ export class ApiClients {
     return this.#companies
   }
 
-  /** What asks the API of a company. */
+  /** Returns the client for the API of a company. */
   readonly of = (company: string): TrackingClient => this.#companies.get(company)?.client ?? this.usual
 
   /**
-   * Uses the APIs that these companies have now. If the TLS files of one cannot be used, that is logged, and it is asked as before; an API
-   * that the company did not have before cannot be asked.
+   * Sets the APIs of these companies. If the TLS files of one cannot be used, this is logged and the earlier client stays; if
+   * the company did not have this API before, requests to it fail.
    */
   use(companies: readonly Company[]): ReadonlyMap<string, ApiOfCompany> {
     const [earlier, before] = [this.#companies, this.#clients()]
@@ -80,7 +80,7 @@ export class ApiClients {
     return clients
   }
 
-  /** The APIs of these companies. APIs that are asked in the same way share a client, also with those of before. */
+  /** Returns the APIs of these companies. APIs with the same settings share a client, also with the earlier ones. */
   #read(
     companies: readonly Company[],
     refused: (
@@ -91,7 +91,7 @@ export class ApiClients {
   ): Map<string, ApiOfCompany> {
     const { config, baseUrl, connections } = this.#options
     const clients = new Map([[keyOfClient(usualApi(config, baseUrl), connections()), this.usual]])
-    // The files of one that could not be asked are looked at again.
+    // Reads the files of APIs again that could not be used.
     for (const { client, ...api } of this.#companies.values())
       if (client !== UNUSABLE.client) clients.set(keyOfClient(api, connections(api.concurrency)), client)
     const apis = new Map<string, ApiOfCompany>()

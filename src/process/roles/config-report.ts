@@ -13,18 +13,18 @@ import type { Roster } from '../../roster/roster.ts'
 import { isConnectionError } from '../../store/index.ts'
 import { english, joined, say, type Text } from '../../texts/text.ts'
 
-/** A change of the files, and what became of it. */
+/** A change of the files and its result. */
 export interface ReportedChange {
   readonly read: Files
-  /** Why something of them is not in effect. */
+  /** Why parts of them are not in effect. */
   readonly refused: readonly Problem[]
   readonly outcome: FilesOutcome
   readonly roster: Roster
 }
 
 /**
- * Logs what became of changes of the configuration: mistakes, warnings that are new, and that it was reloaded. Files that are
- * refused and settings that need a restart are observed for as long as that lasts.
+ * Logs the results of configuration changes: mistakes, new warnings, and that it was reloaded. Refused files and settings
+ * that need a restart are observed for as long as that lasts.
  */
 export class ConfigReport {
   readonly #config: Config
@@ -38,7 +38,7 @@ export class ConfigReport {
   #refused: readonly Problem[] = []
   #atNextStart: readonly string[] = []
 
-  /** `dir`: the folder of the files; `config`: as it was at the start. */
+  /** `dir`: the folder of the files; `config`: the configuration at the start. */
   constructor({ dir, config }: { readonly dir: string; readonly config: Config }, logger: Logger) {
     this.#config = config
     this.#dir = dir
@@ -46,7 +46,7 @@ export class ConfigReport {
     this.#endNoting = observations.noteLasting(() => this.#note())
   }
 
-  /** What of the files is not in effect now: files that are refused, and settings that need a restart. */
+  /** Returns the parts of the files that are not in effect: refused files, and settings that need a restart. */
   notInEffect({ read, refused }: Pick<ReportedChange, 'read' | 'refused'>): void {
     this.#refused = refused
     this.#atNextStart = settingsThatDiffer(this.#config, read.gateway.content.config)
@@ -121,7 +121,7 @@ export class ConfigReport {
   }
 }
 
-/** What became of each file of routes. */
+/** Returns the result of each file of routes. */
 function resultsOf(
   { read, refused, outcome }: Pick<ReportedChange, 'read' | 'refused' | 'outcome'>,
   remarks: readonly Problem[],

@@ -12,8 +12,8 @@ export interface FilesOptions {
   readonly dir: string
   readonly protocols: Protocols
   /**
-   * Whether this process writes the files of devices and routes to the roster, and reports what is wrong with them: one of the
-   * processes of `start`, and each that runs on its own. The others follow gateway.yaml alone.
+   * Whether this process writes the files of devices and routes to the roster, and reports their mistakes: one of the
+   * processes of `start` does, and each process that runs on its own. The others follow only gateway.yaml.
    */
   readonly followsFiles: boolean
 }
@@ -43,20 +43,17 @@ export class FollowedFiles {
     return this.#read
   }
 
-  /** What became of them then; undefined where this process does not follow devices and routes. */
+  /** The result of the last comparison; undefined if this process does not follow devices and routes. */
   get outcome(): FilesOutcome | undefined {
     return this.#outcome
   }
 
-  /** The roster of a process without Redis: what its files say. */
+  /** The roster of a process without Redis: the content of its files. */
   get local(): Roster {
     return this.#local
   }
 
-  /**
-   * Whether a file that was refused, since too many routes would be lost, is to be tried again: old lines may have
-   * ended by now.
-   */
+  /** Whether to retry a file that was refused because too many routes would be lost: old lines may have ended by now. */
   get isLossDue(): boolean {
     return this.#outcome?.withLoss === true && performance.now() - this.#writtenAt > LOSS_AGAIN_MS
   }
@@ -66,15 +63,15 @@ export class FollowedFiles {
     return fingerprint(this.#first.dir, this.#read, !this.#first.followsFiles)
   }
 
-  /** Reads what is there now. @throws ConfigError where a file cannot be read. */
+  /** Reads the present files. @throws ConfigError if a file cannot be read. */
   readNow(): Promise<Files> {
     const { dir, protocols, config, followsFiles } = this.#first
     return readFiles(dir, { protocols, zone: config.time_zone, previous: this.#read, gatewayOnly: !followsFiles })
   }
 
   /**
-   * Writes to the roster in Redis what has changed in files, or without Redis makes the roster of this process of them. Rejects
-   * where Redis does not answer: call it again then.
+   * Writes changes of the files to the roster in Redis; without Redis, builds the roster of this process from them. Rejects
+   * if Redis does not answer: then call it again.
    */
   async take(read: Files, replica: Replica | undefined): Promise<FilesOutcome | undefined> {
     if (this.#first.followsFiles) {
@@ -100,8 +97,9 @@ export class FollowedFiles {
 export type AdminAccessSettings = Pick<Config['admin'], 'tokens' | 'metrics_token' | 'oidc' | 'log_reads'>
 
 /**
- * What takes effect without a restart: of gateway.yaml the companies, the copies, who may use the admin port, and what is pulled, beside
- * the mappings of mappings.yaml. Their secrets may stand in files of their own (`${file:/path}`), which are followed as gateway.yaml is.
+ * Settings that take effect without a restart: of gateway.yaml the companies, the copies, the permissions on the admin port,
+ * and the pulls; and the mappings of mappings.yaml. Their secrets may be in separate files (`${file:/path}`), which are
+ * followed like gateway.yaml.
  */
 export class FollowedSettings {
   readonly #usual: Config['tracking']
@@ -148,8 +146,8 @@ export class FollowedSettings {
   }
 
   /**
-   * Takes over the settings of gateway.yaml; the roster tells which removed companies stay. Returns the companies that
-   * have changed, their names aside, and whether there are other tokens.
+   * Applies the settings of gateway.yaml; the roster tells which removed companies stay. Returns the companies that have
+   * changed, apart from their names, and whether the tokens have changed.
    */
   update({ companies: listed, copies, admin, roster: { pull }, tracking }: Config, roster: Roster): ChangedSettings {
     const before = { companies: this.#companies, admin: this.#admin }
@@ -157,7 +155,7 @@ export class FollowedSettings {
     this.#companies = this.#companiesWith(isOther ? this.#untilRestart(listed) : listed, roster)
     this.#admin = accessOf(admin)
     this.#pulls = pull
-    // The same copies stay the same object: what sends them compares.
+    // Unchanged copies stay the same object, because their sender compares objects.
     if (!isDeepStrictEqual(this.#copies, copies)) this.#copies = copies
     return {
       companies: changedCompanies(before.companies, this.#companies),

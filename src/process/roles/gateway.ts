@@ -42,7 +42,7 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at)
   const { slot = 0, count = 1 } = at.identity ?? {}
-  // One on its own inherits no sockets, and needs several of each port as well: gateway/wire/listener.ts says why.
+  // A gateway on its own inherits no sockets, and also needs several for each port: gateway/wire/listener.ts explains why.
   const isShared = at.identity ? count > 1 : process.platform === 'linux'
   const inherited = new InheritedSockets(at.sockets)
   const listeners = await openListeners(live, path, { earlier: at.ports, inherited, isShared, slot })
@@ -116,9 +116,9 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   live.follow({ roster: (changed) => holding.rosterChanged(changed) })
   live.follow({ roster: (changed) => redecoding.rosterChanged(changed) })
   live.follow({ mappings: () => mappings.fileChanged(live.mappings()) })
-  // What is held may have its place by now, and what arrives by the new time goes behind.
+  // Held fixes may have a place by the new time; fixes that arrive by it are queued behind them.
   clock.follow(() => holding.rosterChanged(undefined))
-  // A shutdown does not wait for them: they write nothing, or what `heard.close` waits for.
+  // A shutdown does not wait for them: they write nothing, or `heard.close` waits for it.
   const looks = everySecond(
     {
       'memory of Redis': () => capacity.look(),
@@ -178,7 +178,7 @@ export async function loadListened({ listeners }: Config): Promise<void> {
   await (names.includes(AUTO) ? loadProtocols() : Promise.all(names.map(loadProtocol)))
 }
 
-/** Finds out what trackers speak, where a listener asks for that. */
+/** Returns the detector of protocols, if a listener needs one. */
 async function detectorFor({ listeners }: Config, ingest: Ingest, logger: Logger): Promise<Detector | undefined> {
   if (!listeners.some(({ protocol }) => protocol === AUTO)) return undefined
   const configured: DetectorOptions['configured'] = (id, { session, ...claim }) => {
@@ -227,7 +227,7 @@ function filterOptions({ filter }: Config) {
   }
 }
 
-/** What the kernel says of its clock, by way of systemd; undefined if that is not there, as in a container. */
+/** Resolves to the kernel's judgement of its clock, through systemd; undefined if there is no systemd, as in a container. */
 async function isClockSynchronised(): Promise<boolean | undefined> {
   try {
     const { stdout } = await promisify(execFile)('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
@@ -241,9 +241,6 @@ async function isClockSynchronised(): Promise<boolean | undefined> {
 
 /** No acknowledged fix waits for these writes, only counters and the state of devices. */
 const LAST_WRITES_MS = 1500
-/**
- * How long the start waits for the roster. Without Redis the listeners open after this time, and nothing is
- * acknowledged.
- */
+/** How long the start waits for the roster. Without Redis, the listeners open after this time, and nothing is acknowledged. */
 const ROSTER_MS = 2000
 const ROSTER_PROBLEM = 'the roster has not been read from Redis yet: nothing is acknowledged'

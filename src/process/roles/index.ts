@@ -11,7 +11,7 @@ export async function run(name: keyof typeof LOAD, configDir: string): Promise<v
     const { runTrackingAlone } = await import('./tracking.ts')
     if (await runTrackingAlone(configDir)) return
   }
-  // The gateway opens the ports for devices, the admin port names them; the other roles need none.
+  // The gateway opens the ports for devices, and the admin port shows them; the other roles need none.
   const hasPorts = name === 'gateway' || name === 'admin'
   const protocols = hasPorts ? (await import('../../../protocols/index.ts')).protocolPorts : null
   // Under `start` only the admin process follows the roster's files; a role on its own may be the only one on its machine.
@@ -22,7 +22,7 @@ export async function run(name: keyof typeof LOAD, configDir: string): Promise<v
   runRole(logger, { ...config.monitor, metricsToken: () => live.admin().metrics_token }, start)
 }
 
-/** Loads what each role needs before its turn, and answers what starts it; a process loads the code of its own role only. */
+/** Loads the code of a role before its turn, and resolves to its start function; a process loads only its own role. */
 const LOAD = {
   async gateway(live) {
     const { loadListened, startGateway } = await import('./gateway.ts')

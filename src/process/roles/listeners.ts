@@ -17,7 +17,7 @@ import type { InheritedSockets } from '../held-sockets.ts'
 import type { Ports } from '../role-process.ts'
 import type { Live } from './live.ts'
 
-/** What lies behind the listeners. */
+/** The parts behind the listeners. */
 interface FramePath extends Pick<MqttShared, 'replica' | 'protocolNamed'> {
   readonly shared: Omit<MqttShared, 'replica' | 'protocolNamed'>
 }
@@ -35,7 +35,7 @@ interface PortsOfStart {
   readonly inherited: InheritedSockets
   /** Whether several gateways share the ports. */
   readonly isShared: boolean
-  /** The number of this gateway: 0 decides which ports are open, the others open the same ones. */
+  /** The number of this gateway: gateway 0 chooses the ports, and the others open the same ones. */
   readonly slot: number
 }
 

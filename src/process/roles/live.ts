@@ -38,26 +38,26 @@ export interface Live {
   pulls(): Config['roster']['pull']
   /** The mappings of mappings.yaml that are in effect now, by their names. */
   mappings(): NonNullable<MappingFile['mappings']>
-  /** The copies that are in effect now; the same object until they change. */
+  /** Returns the copies in effect; the same object until they change. */
   copies(): Config['copies']
-  /** The files of devices and routes in effect; undefined where this process does not follow them. */
+  /** Returns the files of devices and routes in effect; undefined if this process does not follow them. */
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
   join(replica?: Replica): Promise<void>
   /** Whether the roster in effect was confirmed a moment ago. If not, it is not known which lane a fix belongs to. */
   readonly complete: boolean
-  /** Resolves once all that was written to the roster is in effect. Rejects where Redis does not answer. */
+  /** Resolves once everything written to the roster is in effect. Rejects if Redis does not answer. */
   catchUp(): Promise<void>
-  /** Tells the follower of each change that took effect, by what it concerns. */
+  /** Informs the follower of each change that took effect, by the parts concerned. */
   follow(follower: Follower): void
   close(): Promise<void>
 }
 
-/** What changes while a process runs. */
+/** What can change while a process runs. */
 interface Changes {
   /** The devices that the roster has changed, by ids without leading zeros; undefined: all may have changed. */
   readonly roster: ReadonlySet<string> | undefined
-  /** The ids of companies that were added or removed, or whose apikey or token is another one. */
+  /** The ids of companies that were added or removed, or whose apikey or token has changed. */
   readonly companies: ReadonlySet<string>
   /** The tokens of the admin port and of `/metrics`. */
   readonly tokens: undefined
@@ -74,7 +74,7 @@ export interface LiveOptions extends FilesOptions {
 
 /**
  * Reads the configuration in a folder, to be followed after `join`. @throws ConfigError with all mistakes at once; those of
- * devices and routes only at the first start on a data folder: later the roster is known without them.
+ * devices and routes only at the first start on a data folder, because later the roster is known without these files.
  */
 export async function followConfig(options: LiveOptions): Promise<Live> {
   const { dir, protocols, role, followsFiles } = options
@@ -176,7 +176,7 @@ class FollowedConfig implements Live {
   async close(): Promise<void> {
     this.#report.close()
     this.#replica?.close()
-    // A Redis that hangs would keep it waiting; what is not written is found at the next start.
+    // A Redis that hangs would delay the end; changes that are not written are found at the next start.
     if (this.#following) await within(LAST_WRITE_MS, this.#following.close())
   }
 
@@ -199,7 +199,7 @@ class FollowedConfig implements Live {
       )
   }
 
-  /** Answers false where the files have to be looked at again soon, though they do not change. */
+  /** Resolves to false if the files must be checked again soon, although they do not change. */
   #look(): Promise<boolean> {
     return this.#inTurn(async () => {
       try {
@@ -232,7 +232,7 @@ class FollowedConfig implements Live {
     const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
     if (isNews && outcome) {
       const results = await this.#report.changed({ read, refused, outcome, roster: this.directory() })
-      // What is not noted is in the log.
+      // Results that are not stored are in the log.
       if (this.#replica) await noteFileResults(this.#replica.redis, results).catch(() => {})
     }
     this.#compared = true

@@ -9,8 +9,8 @@ import type { Readiness } from '../monitor.ts'
 type RedisSettings = RedisPlace & Readonly<Pick<Config['redis'], 'durability'>>
 
 /**
- * Checks that Redis answers and, if it is not the private one, that its settings keep what it acknowledges, unless
- * `durability: relaxed`.
+ * Checks that Redis answers and, unless it is the private one or `durability` is `relaxed`, that its settings keep
+ * acknowledged data.
  */
 export function redisReadiness(redis: Store, settings: RedisSettings) {
   const isVerified = !isPrivate(settings) && settings.durability === 'strict'

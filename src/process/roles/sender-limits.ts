@@ -24,8 +24,8 @@ interface Gateway {
 }
 
 /**
- * What bounds senders, for all listeners together. Of the gateways that share the ports each has its part of rates, which the
- * kernel spreads over them; how many connections are open, and what concerns one device, they tell each other.
+ * The limits of senders, for all listeners together. Gateways that share ports each have a part of the rates that the kernel
+ * spreads over them; they tell each other how many connections are open, and what concerns single devices.
  */
 export function openSenderLimits(config: Config, gateway: Gateway) {
   const { limits } = config
@@ -50,7 +50,7 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
   }
 }
 
-/** Returns what is to be done once a second, and what ends it. */
+/** Returns a job for each second, and a function that ends it. */
 function meetNeighbours(shares: NeighbourShares, { redis, named, logger, rosterWritten }: Gateway) {
   const gateway = processId(named)
   const neighbours: Neighbours = new Neighbours(shares, {

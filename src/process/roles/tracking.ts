@@ -80,10 +80,7 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
   return true
 }
 
-/**
- * Returns a function that provisions those lanes of the devices that have changed which the service does not have yet, and
- * the companies where they have changed.
- */
+/** Returns a function that provisions the missing lanes of changed devices, and the companies if they have changed. */
 function newLanesProvisioner(service: OpenService, live: Live) {
   const provisioned = new Set<string>()
   const added = new Map<string, Lane>()

@@ -21,10 +21,9 @@ export function hasApt() {
 }
 
 /**
- * Downloads packages into the folder `packages`, with those that they need and this system lacks, and unpacks them into the folder
- * `unpacked`; both are emptied before. Rejects where one cannot be downloaded.
- * @param {string[]} names
- * @param {{ packages: string, unpacked: string, lists: string[] }} where lists: apt's options that name the package lists
+ * Downloads packages into the folder `packages`, with their dependencies that this system lacks, and unpacks them into the
+ * folder `unpacked`; empties both first. Rejects if one cannot be downloaded. @param {string[]} names @param {{ packages:
+ * string, unpacked: string, lists: string[] }} where lists: apt's options that name the package lists
  */
 export async function unpackPackages(names, { packages, unpacked, lists }) {
   for (const folder of [packages, unpacked]) {
@@ -40,10 +39,8 @@ export async function unpackPackages(names, { packages, unpacked, lists }) {
 }
 
 /**
- * Downloads package lists into `work`; returns apt's options that name them. Goes on without lists that cannot be downloaded:
- * the packages may be in the others.
- * @param {string} work
- * @param {string[]} more further options of apt
+ * Downloads package lists into `work`; resolves to apt's options that name them. Continues without lists that cannot be
+ * downloaded: the packages may be in the others. @param {string} work @param {string[]} more further options of apt
  */
 export async function updatedLists(work, more = []) {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')]

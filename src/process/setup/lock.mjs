@@ -8,8 +8,7 @@ const STALE_MS = 10_000
 
 /**
  * Runs `action` while no other set-up of this folder runs. The holder touches the lock file every second: a lock that is not
- * touched for 10 s has no holder any more. A process id would not tell: ids are reused.
- * @param {() => Promise<void>} action
+ * touched for 10 s has lost its holder. Process ids would not work: they are reused. @param {() => Promise<void>} action
  */
 export async function withLock(action) {
   if (!create()) {

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Whether the Node in node_modules is the one of package.json's `nodeIntegrity`. The package `node` has an integrity in
- * package-lock.json, but it has no program: npm downloads that in a package for this system, which the lock file does not
- * know. npm notes the hash that it verified; a system that `nodeIntegrity` does not know is not verified.
- * @param {string} root the folder of package.json
+ * Returns whether the Node in node_modules is the one of package.json's `nodeIntegrity`. The integrity of the package `node`
+ * in package-lock.json does not cover the program: npm downloads it in a package for this system, which the lock file does
+ * not contain. npm notes the hash that it verified. A system that `nodeIntegrity` does not list is not verified. @param
+ * {string} root the folder of package.json
  */
 export function isPinnedNode(root) {
   const pinned = read(join(root, 'package.json')).nodeIntegrity ?? {}

@@ -22,8 +22,7 @@ const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge
 
 /**
  * Finds a Redis or Valkey server, 6.2 or later: only WAYBRIDGE_REDIS_SERVER if that is set, else the one on PATH, else the
- * one that was downloaded into the folder `dir`.
- * @returns {RedisServer | undefined}
+ * one that was downloaded into the folder `dir`. @returns {RedisServer | undefined}
  */
 export function findRedisServer(dir = fetchedDir) {
   const chosen = process.env.WAYBRIDGE_REDIS_SERVER
@@ -32,7 +31,7 @@ export function findRedisServer(dir = fetchedDir) {
   return [...commands.map((command) => ({ command, env: {} })), ...fetched(dir)].find(isRecent)
 }
 
-/** The error if there is none: one sentence that says what to install or to change. */
+/** Returns the error if there is none: one sentence with what to install or to change. */
 export function missingRedis() {
   const chosen = process.env.WAYBRIDGE_REDIS_SERVER
   if (chosen)
@@ -71,8 +70,8 @@ export async function fetchRedis(dir = fetchedDir) {
 }
 
 /**
- * The version of the Redis in the system's packages, if it is another than that of the one that set-up downloaded and that is
- * used; looked for once a day, or `now`, in the package lists that the system has: it is as new as they are.
+ * Returns the version of Redis in the system's packages, if it differs from the server that set-up downloaded and that is in
+ * use. Checked once a day, or `now`, in the package lists that the system has, and only as current as these.
  */
 export function newerRedis({ now = false } = {}) {
   const command = findRedisServer()?.command ?? ''
@@ -116,7 +115,7 @@ const OWN_REDIS =
 
 /** @param {RedisServer} server */
 function isRecent(server) {
-  // Unlike stat, this throws nothing where a folder of PATH may not be read.
+  // Unlike stat, this does not throw if a folder of PATH is not readable.
   if (!existsSync(server.command)) return false
   const [major, minor] = versionOf(server).split('.').map(Number)
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
@@ -130,10 +129,8 @@ function versionOf({ command, env }) {
 }
 
 /**
- * Unpacks the server's packages and the libraries that this system lacks. The program is in the package of the tools.
- * @param {string} flavour
- * @param {string} dir
- * @param {string[]} lists apt's options that name the package lists
+ * Unpacks the server's packages and the libraries that this system lacks. The program is in the package of the tools. @param
+ * {string} flavour @param {string} dir @param {string[]} lists apt's options that name the package lists
  */
 async function fetchFlavour(flavour, dir, lists) {
   const [packages, unpacked] = ['packages', 'unpacked'].map((name) => join(`${dir}.new`, name))

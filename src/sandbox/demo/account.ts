@@ -9,17 +9,17 @@ import { bodyOf } from '../../tracking/exchange.ts'
 import { type CourierPosition, CourierPositions } from '../../tracking/schemas.ts'
 import type { SimulationOutcome, Trip } from '../simulation.ts'
 
-/** What happened to the fixes that were sent, compared with the tracking service. */
+/** What happened to the sent fixes, compared with the tracking service. */
 export interface DeliveryAccount {
   readonly sent: number
   readonly acked: number
-  /** Sent, and at the service: at the same second, within 1e-6 degrees. */
+  /** Sent, and present at the service: at the same second, within 1e-6 degrees. */
   readonly delivered: number
   /** Acknowledged, and not at the service. */
   readonly lost: number
 }
 
-/** A trip, and where its positions have to be. */
+/** A trip, and where its positions belong. */
 export interface Journey {
   readonly company: string
   readonly route: string
@@ -29,7 +29,7 @@ export interface Journey {
   readonly trip: Trip
 }
 
-/** Reads every route back and compares it, fix by fix. @throws Error where the service does not answer. */
+/** Reads every route back and compares it, fix by fix. @throws Error if the service does not answer. */
 export async function accountFor(client: TrackingClient, journeys: readonly Journey[]): Promise<DeliveryAccount> {
   const account = { sent: 0, acked: 0, delivered: 0, lost: 0 }
   const queue = journeys.values()
@@ -61,7 +61,7 @@ async function positionsOf(client: TrackingClient, journey: Journey): Promise<re
   return positions
 }
 
-/** The positions of at most two hours. @throws Error where the service does not answer. */
+/** Reads the positions of at most two hours. @throws Error if the service does not answer. */
 export async function positionsIn(
   client: TrackingClient,
   { company, route, oauthToken }: Omit<Journey, 'trip' | 'otherRoute'>,
@@ -138,7 +138,7 @@ export interface Status {
   readonly delivered: number
 }
 
-/** Asks the admin port of a data folder; undefined where it does not answer. */
+/** Asks the admin port of a data folder; resolves to undefined if it does not answer. */
 export async function readStatus(port: number, dataDir: string): Promise<Status | undefined> {
   try {
     const token = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()

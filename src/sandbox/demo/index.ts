@@ -35,9 +35,9 @@ import {
 import { createScreen, type Screen } from './view.ts'
 
 /**
- * Runs the whole product with simulated vans, in a folder of its own, and checks that every acknowledged fix was delivered.
- * Returns the exit code: 0 where nothing is missing, else 1, or that of the signal that cut it short.
- * @throws UserError for a wrong option, or where something cannot be started.
+ * Runs the whole product with simulated vans, in a separate folder, and checks that every acknowledged fix was delivered.
+ * Returns the exit code: 0 if nothing is missing, else 1, or that of the signal that ended it. @throws UserError for a wrong
+ * option, or if something cannot be started.
  */
 export async function demoCommand(options: DemoArguments): Promise<number> {
   const plan = demoPlan(options)
@@ -109,8 +109,8 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
 }
 
 /**
- * Waits until the gateway has all acknowledged fixes and none waits, the patience is over, or the signal comes. Those of
- * protocols without answers may be on their way yet.
+ * Waits until the gateway has all acknowledged fixes and none waits, the patience is over, or the signal comes. Fixes of
+ * protocols without answers may still be on their way.
  */
 async function untilDelivered(
   { dataDir }: DemoSite,

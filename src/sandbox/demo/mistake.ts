@@ -7,7 +7,10 @@ export interface RosterMistake {
   readonly until: number
 }
 
-/** Half an hour before `now`, until vans that drive for `drivingMs` have surely ended. */
+/**
+ * Returns a roster mistake from half an hour before `now` until all vans, which drive for `drivingMs`, have certainly
+ * stopped.
+ */
 export function createMistake(now: number, drivingMs: number): RosterMistake {
   return { from: minuteOf(now - SINCE_MS), until: minuteOf(now + drivingMs + SPARE_MS) }
 }
@@ -60,5 +63,5 @@ export const MISTAKEN = 2
 export const BACKLOG_MS = 10_000
 const MINUTE_MS = 60_000
 const SINCE_MS = 30 * MINUTE_MS
-/** For the start of the processes, and what they have to do at the end. */
+/** Time for the start of the processes, and for their work at the end. */
 const SPARE_MS = 10 * MINUTE_MS

@@ -31,7 +31,7 @@ function usualDemoPorts(): Ports {
   return { ...usualPorts(), admin: 8080, tracking: 8090 }
 }
 
-/** Makes a folder below `home`, one for each demo; ports are the usual ones where they are free. */
+/** Creates a folder below `home`, one for each demo; uses the usual ports if they are free. */
 export async function prepareSite(
   { fleet, mistake }: DemoPlan,
   { home = '.demo', usual = usualDemoPorts() } = {},
@@ -134,7 +134,7 @@ export function fleetLabels(fleet: readonly FleetVan[]): string[] {
   return [...groups].map(([protocol, { length }]) => `${protocol} ${length}`)
 }
 
-/** Says what runs where, and how to ask the admin port. */
+/** Announces what runs where, and how to ask the admin port. */
 export function announcement({ dataDir, folder }: DemoSite, ports: Ports, paint: PaintText): string[] {
   const page = pageAddress(`http://127.0.0.1:${ports.admin}`, readFileSync(tokenFile(dataDir), 'utf8'))
   const usual = usualDemoPorts()

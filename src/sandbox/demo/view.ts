@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { Progress } from '../simulation.ts'
 import type { Status } from './account.ts'
 
-/** What the screen shows at one moment. */
+/** The content of the screen at one moment. */
 export interface View {
   readonly phase: 'driving' | 'delivering' | 'reading back'
   readonly elapsedMs: number
@@ -23,7 +23,7 @@ export interface Second {
   readonly waiting: number
 }
 
-/** Colours a text, or leaves it as it is. */
+/** Colours a text, or returns it unchanged. */
 export type PaintText = (style: 'bold' | 'dim' | 'green' | 'cyan' | 'yellow' | 'magenta', text: string) => string
 
 /** One line of plain text. */
@@ -34,7 +34,7 @@ export function lineOf({ phase, elapsedMs, progress, status, history }: View): s
   return `${seconds(elapsedMs)} s  ${phase}: ${counts}, ${rest}, ${rateOf(history)}/s${troubleOf(progress)}`
 }
 
-/** A block of lines, none wider than `width` (at least 60). */
+/** Returns a block of lines, none wider than `width` (at least 60). */
 export function blockOf(view: View, width: number, paint: PaintText): string[] {
   const { progress, status, history, expected, fleet } = view
   const room = Math.min(width, MAX_WIDTH) - LEFT

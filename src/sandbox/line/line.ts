@@ -6,7 +6,7 @@ import type { Packet } from '../speak/index.ts'
 export interface VanLine {
   /** Most fixes that `deliver` takes. */
   readonly maxFixes: number
-  /** Sends fixes as one packet, oldest first. @throws LineFault where they were not acknowledged. */
+  /** Sends fixes as one packet, oldest first. @throws LineFault if they were not acknowledged. */
   deliver(fixes: readonly Fix[]): Promise<void>
   /** Ends the connection; a packet on its way fails. */
   close(): void
@@ -21,7 +21,7 @@ export interface LineEnd {
   readonly answerMs: number
 }
 
-/** A packet was not acknowledged; the message says why. */
+/** A packet was not acknowledged; the message tells why. */
 export class LineFault extends Error {
   override name = 'LineFault'
 }

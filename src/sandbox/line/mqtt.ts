@@ -63,8 +63,8 @@ function publish({ client, exchange }: VanClient, topic: string, bytes: Buffer):
 }
 
 /**
- * A client that publishes with QoS 2 in a session that outlives its connections. When a connection is lost, the packet on
- * its way continues in the next one, under the same identifier, from PUBLISH or PUBREL. It fails only when the line is closed.
+ * A client that publishes with QoS 2 in a session that outlives its connections. When a connection is lost, the packet on its
+ * way continues in the next one, under the same identifier, from PUBLISH or PUBREL. It fails only when the line is closed.
  */
 export function mqttSessionLine(speech: MqttSpeech, end: LineEnd): VanLine {
   let client: MqttClient | undefined

@@ -13,8 +13,8 @@ interface VanSocket {
 }
 
 /**
- * A TCP connection that is kept. After a fault a new one is made, with a new login: an answer that comes late does not say
- * which packet it is for.
+ * A lasting TCP connection. After a fault it is replaced, with a new login, because a late answer does not tell which packet
+ * it is for.
  */
 export function tcpLine(speech: StreamSpeech, end: LineEnd): VanLine {
   let connection: VanSocket | undefined

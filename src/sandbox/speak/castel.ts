@@ -25,7 +25,7 @@ const POSITIONS = 0x4001
 const HEARTBEAT = 0x1003
 const HEARTBEAT_ANSWER = '9003'
 const OBD = 0x04
-/** The state of a vehicle that says nothing of itself. */
+/** The status block of a vehicle that reports nothing about itself. */
 const STATE = Buffer.alloc(34)
 
 function asking(bytes: Buffer, answerType: string): Packet {

@@ -38,7 +38,7 @@ function packet(type: number, serial: number, body: Buffer): Buffer {
     .toBuffer()
 }
 
-/** A position with the status behind it: fixed, engine on. */
+/** Returns a position followed by the status: fixed, engine on. */
 function locationOf(fix: Fix): Buffer {
   return new ByteWriter()
     .u32(fix.time / 1000)
@@ -53,5 +53,5 @@ function locationOf(fix: Fix): Buffer {
     .toBuffer()
 }
 
-/** What the location has: no cells. */
+/** Content of the location: no cells. */
 const GPS = 1

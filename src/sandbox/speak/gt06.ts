@@ -29,7 +29,7 @@ function login(id: string): Packet {
 }
 
 function packet(fixes: readonly Fix[], { serial }: PacketSender): Packet {
-  // Serial numbers continue through the packets of a connection, each of which has at most so many frames.
+  // Serial numbers continue through the packets of a connection, each of which has at most this many frames.
   const first = serial * (gt06.maxFixes + 1)
   const locations = fixes.map((fix, index) => frame(LOCATION, locationOf(fix), first + index))
   const heartbeat = first + fixes.length

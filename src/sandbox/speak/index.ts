@@ -13,7 +13,7 @@ import { gl200, gps103, h02, jt600, suntech, tk103, totem, upro, watch, wialon }
 
 export type { DatagramSpeech, HttpSpeech, MqttSpeech, Packet, Speech, StreamSpeech } from './speech.ts'
 
-/** What the vans of the demo speak, in the order in which a fleet gets it: 15 protocols over four transports. */
+/** The protocols of the demo's vans, in the order in which a fleet gets them: 15 protocols over four transports. */
 export const demoSpeeches: readonly Speech[] = [
   teltonika,
   gt06,

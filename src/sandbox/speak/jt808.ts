@@ -47,7 +47,7 @@ function message(type: number, { id, serial }: { id: string; serial: number }, b
   }
 }
 
-/** How many, of which kind (0: as they were made), and each behind its length. */
+/** Number of positions, their kind (0: in order of measurement), and each after its length. */
 function batchOf(fixes: readonly Fix[]): Buffer {
   const w = new ByteWriter().u16(fixes.length).u8(0)
   for (const position of fixes.map(positionOf)) w.u16(position.length).bytes(position)

@@ -33,7 +33,7 @@ const RECORD_BYTES = 52
 /** Version, length of a record, how many records are left. */
 const HEAD = new ByteWriter().u16(0).u16le(RECORD_BYTES).u32le(0).toBuffer()
 
-/** The length counts from the comma behind it to the end. */
+/** The length counts from the comma after it to the end. */
 function frame(letter: string, id: string, records: Buffer): Buffer {
   const content = Buffer.concat([Buffer.from(`,${id},CCC,`), records, Buffer.from('*')])
   const covered = Buffer.concat([Buffer.from(`$$${letter}${content.length + 4}`), content])

@@ -1,7 +1,7 @@
 import { textSpeech, until } from './text-speech.ts'
 import { type FixWords, sentence } from './write.ts'
 
-/* Families whose positions are, or hold, NMEA sentences. Their lines are drawn in protocols/<name>. */
+/* Families whose positions are, or contain, NMEA sentences. Their lines are drawn in protocols/<name>. */
 
 /** Modules and routers with NMEA 0183 over TCP, which name themselves first. */
 export const t55 = textSpeech({

@@ -4,13 +4,13 @@ import type { Fix } from '../../../protocols/kit/index.ts'
 export type Speech = StreamSpeech | DatagramSpeech | HttpSpeech | MqttSpeech
 
 interface CommonSpeech {
-  /** `teltonika`, or `teltonika-udp` where a protocol has several. */
+  /** `teltonika`, or `teltonika-udp` if a protocol has several. */
   readonly name: string
   /** The name in protocols/index.ts. */
   readonly protocol: string
-  /** Most fixes that one packet holds. */
+  /** The most fixes of one packet. */
   readonly maxFixes: number
-  /** How many of the last digits of its IMEI name a device; all 15 where it is left out. */
+  /** How many of the last digits of its IMEI are a device's id; default: all 15. */
   readonly idDigits?: number
 }
 
@@ -18,8 +18,8 @@ interface CommonSpeech {
 export interface Packet {
   readonly bytes: Buffer
   /**
-   * true: the whole packet is accepted; false: it is refused; undefined: this is not its answer. Left out where the protocol
-   * does not answer it: then it counts as accepted once it is written.
+   * Returns true: the whole packet is accepted; false: it is refused; undefined: this is not its answer. Absent if the
+   * protocol does not answer packets: they then count as accepted once written.
    */
   readonly accepted?: (answer: Buffer) => boolean | undefined
 }
@@ -30,12 +30,12 @@ export interface PacketSender {
   readonly serial: number
 }
 
-/** Over TCP: a login, where the protocol has one, then packet by packet. */
+/** Over TCP: a login, if the protocol has one, then packet by packet. */
 export interface StreamSpeech extends CommonSpeech {
   readonly transport: 'tcp'
   readonly login?: (id: string) => Packet
   readonly packet: (fixes: readonly Fix[], sender: PacketSender) => Packet
-  /** Length of the first answer in the stream of answers; 0 where it is not complete. */
+  /** Returns the length of the first answer in the stream of answers; 0 if it is incomplete. */
   readonly answers: (bytes: Buffer) => number
   /** The protocol answers no fixes. */
   readonly isUnanswered?: true

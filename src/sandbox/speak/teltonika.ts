@@ -35,7 +35,7 @@ function stream(name: string, codec: Codec): StreamSpeech {
   }
 }
 
-/** A login has an answer of one byte, 01 or 00; a packet one of four bytes, whose first is 00. */
+/** A login has an answer of one byte, 01 or 00; a packet one of four bytes, the first of which is 00. */
 function answerLength(bytes: Buffer): number {
   if (bytes[0] === 1) return 1
   return bytes.length < 4 ? 0 : 4

@@ -1,19 +1,19 @@
 import type { Packet, StreamSpeech } from './speech.ts'
 import { type FixWords, fixWords } from './write.ts'
 
-/** What a tracker writes, and how its answer begins; without the second, it has no answer. */
+/** A line of a tracker, and the beginning of its answer; without the second, it has no answer. */
 type TextLine = readonly [text: string, answer?: string]
 
 /** How trackers speak that write each fix as a line of text over TCP. */
 interface TextFamily extends Pick<StreamSpeech, 'name' | 'idDigits' | 'isUnanswered'> {
-  /** 20 where it is left out; 1 where an answer does not say which fix it is for. */
+  /** Default: 20; 1 if an answer does not tell which fix it is for. */
   readonly maxFixes?: number
   /** The line of a fix; `n`: its number on the connection, from 1 on. */
   readonly fix: (words: FixWords, id: string, n: number) => TextLine
   readonly login?: (id: string) => TextLine
   /**
-   * What follows the fixes, where these have no answers: a server answers in order, so that with this answer everything
-   * before it has arrived.
+   * Sent after the fixes if these have no answers: a server answers in order, so the answer to the heartbeat shows that
+   * everything before it has arrived.
    */
   readonly heartbeat?: (id: string) => TextLine
   readonly answers?: StreamSpeech['answers']
@@ -44,7 +44,7 @@ function packetOf(lines: readonly TextLine[]): Packet {
   return { bytes, accepted: (answer) => answer.toString('latin1').startsWith(expected) || undefined }
 }
 
-/** Answers that end with a mark. */
+/** Returns a reader of answers that end with a mark. */
 export function until(mark: string): StreamSpeech['answers'] {
   return (bytes) => {
     const at = bytes.indexOf(mark)

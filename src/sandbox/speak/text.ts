@@ -183,7 +183,7 @@ function wialonLine(type: string, body: string): Buffer {
   return Buffer.from(`#${type}#${body}${hex(crc16Arc(Buffer.from(body)), 4)}\r\n`)
 }
 
-/** Whether an answer such as #AD#1 accepts all of a packet; undefined where it answers something else. */
+/** Returns whether an answer such as #AD#1 accepts the whole packet; undefined if it answers something else. */
 function verdict(answer: Buffer, type: string, all: number): boolean | undefined {
   const [, name, code] = /^#([A-Z]+)#(-?\d*)\r?\n$/.exec(answer.toString('latin1')) ?? []
   return name === type ? code === String(all) : undefined

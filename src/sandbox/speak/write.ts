@@ -33,7 +33,7 @@ export interface FixWords {
   readonly satellites: number
 }
 
-/** The words of a fix; what it does not say is 0, the HDOP 1. */
+/** Returns the words of a fix; missing values are 0, the HDOP 1. */
 export function fixWords({ time, latitude, longitude, speed = 0, ...rest }: Fix): FixWords {
   const { heading: course = 0, altitude = 0, hdop = 1, satellites = 0 } = rest
   const digits = digitsOfTime(time)

@@ -5,8 +5,8 @@ import { UserError } from '../../errors.ts'
 import { ApiRefusal } from '../../http/refusal.ts'
 
 /**
- * Opens the service's database and creates missing folders, file and tables. A commit returns when it is on disk.
- * @throws UserError where a newer program has written it
+ * Opens the service's database and creates missing folders, file and tables. A commit returns when it is on disk. @throws
+ * UserError if a newer program has written it
  */
 export function openDatabase(file: string): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true })
@@ -62,9 +62,9 @@ interface WaitingWrite {
 }
 
 /**
- * Writes that arrive while a transaction commits share the next one, and its fsync. SQLite blocks the event loop during
- * a transaction, so that it takes at most `maxRows` rows (a single write may have more); between two, requests are
- * read.
+ * Writes that arrive while a transaction commits share the next one, and its fsync. SQLite blocks the event loop during a
+ * transaction, so a transaction takes at most `maxRows` rows (a single write may have more), and requests are read between
+ * two of them.
  */
 export class GroupCommit {
   readonly #database
@@ -78,8 +78,8 @@ export class GroupCommit {
 
   /**
    * Runs `work`, which writes about `rows` rows, in the next transaction. Resolves to its result once that is on disk.
-   * Rejects where the transaction failed: then none of its writes is stored. `work` may throw an ApiRefusal before it
-   * has written anything: then only this call rejects.
+   * Rejects if the transaction failed: then none of its writes is stored. `work` may throw an ApiRefusal before it has
+   * written anything: then only this call rejects.
    */
   write<Result>(rows: number, work: () => Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()

@@ -14,11 +14,11 @@ import {
 } from '../../tracking/schemas.ts'
 import { type GroupCommit, prepareAll } from './database.ts'
 
-/** The operations on the items of orders; what they write is on disk when they answer. */
+/** The operations on the items of orders; their writes are on disk when they answer. */
 export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
   const sql = prepareAll(database, ITEM_SQL)
 
-  /** @throws ApiRefusal 422 where any id of the path is invalid; 404 for an order that never had an item */
+  /** @throws ApiRefusal 422 if any id of the path is invalid; 404 for an order that never had an item */
   function knownOrder(params: ServedRequest['params']): Order {
     for (const [name, id] of Object.entries(params)) parseId(id, name)
     const order = orderOf(params)
@@ -26,7 +26,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
     throw new ApiRefusal(404, `company ${params.company_id} has no order ${params.order_id}`)
   }
 
-  /** Replaces what an earlier return said. */
+  /** Replaces an earlier return. */
   async function returnItems(request: ServedRequest) {
     const order = knownOrder(request.params)
     const returns = await checkedBody(request, LimitedReturns)
@@ -100,7 +100,7 @@ function refuseAny(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw refuseFields(422, errors)
 }
 
-/** Names the last item of a page. The next page begins after it, whatever was added or deleted meanwhile. */
+/** Returns the token of a page's last item. The next page begins after it, whatever was added or deleted in between. */
 function pageToken(orderId: string, itemId: string | bigint): string {
   return Buffer.from(`${orderId}/${itemId}`).toString('base64url')
 }

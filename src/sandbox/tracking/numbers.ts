@@ -5,7 +5,7 @@ import { parseId } from '../../tracking/parameters.ts'
 import { ContractorNumber } from '../../tracking/schemas.ts'
 import { type GroupCommit, prepareAll } from './database.ts'
 
-/** The operations on the contractor numbers of companies; what they write is on disk when they answer. */
+/** The operations on the contractor numbers of companies; their writes are on disk when they answer. */
 export function numberOperations(database: DatabaseSync, commits: GroupCommit) {
   const sql = prepareAll(database, NUMBER_SQL)
   return {

@@ -99,7 +99,7 @@ function beforeAll(timestamp: bigint): PositionRow {
 /** A page blocks the event loop for a few milliseconds. */
 const PAGE_ROWS = 2_000
 
-/** The ORDER BY tells any two positions of a route apart. */
+/** The ORDER BY distinguishes any two positions of a route. */
 export const SELECT_PAGE = `
   SELECT lat, lon, timestamp, received_us, courier_id FROM positions
   WHERE company_id = $company AND route_id = $route AND timestamp BETWEEN $timestamp AND $to

@@ -17,7 +17,7 @@ export class LaneStore {
     this.#sql = prepareAll(database, LANE_SQL)
   }
 
-  /** Adds lanes; where the provisioning is exhaustive, it removes all others. They are on disk when it returns. */
+  /** Adds lanes; if the provisioning is exhaustive, removes all others. They are on disk when it returns. */
   provision({ routes, exhaustive }: Pick<Provisioning, 'routes' | 'exhaustive'>): void {
     transact(this.#database, () => {
       if (exhaustive) this.#database.exec('DELETE FROM lanes')
@@ -30,7 +30,7 @@ export class LaneStore {
     return this.#sql.select.get(BigInt(courierId), BigInt(companyId), BigInt(routeId)) !== undefined
   }
 
-  /** The companies that the courier drives, or once drove, for; none for an unknown courier. */
+  /** Returns the companies that the courier drives, or once drove, for; none for an unknown courier. */
   companiesOfCourier(courierId: string): string[] {
     return this.#sql.companies.all(BigInt(courierId)).map(({ company_id }) => String(company_id))
   }

@@ -34,7 +34,7 @@ export interface TrackingServiceOptions {
 
 export type TrackingService = Awaited<ReturnType<typeof createTrackingService>>
 
-/** Starts the tracking service (README.md). @throws where it cannot open the port or the database */
+/** Starts the tracking service (README.md). @throws if it cannot open the port or the database */
 export async function createTrackingService(options: TrackingServiceOptions) {
   const { catchUp, logger, provisioning, timeLimitMs } = options
   const database = openDatabase(options.databaseFile)
@@ -52,15 +52,15 @@ export async function createTrackingService(options: TrackingServiceOptions) {
   })
 
   /**
-   * Replaces the companies and adds routes; an exhaustive provisioning replaces the routes as well. Stored data stay.
-   * @throws if the database takes no writes: then the companies are replaced, but not the routes
+   * Replaces the companies and adds routes; an exhaustive provisioning replaces the routes as well. Stored data stay. @throws
+   * if the database accepts no writes: then the companies are replaced, but not the routes
    */
   function provision(next: Provisioning): void {
     access.replace(next.companies)
     lanes.provision(next)
   }
 
-  /** Stops accepting, answers what has arrived, closes the database. */
+  /** Accepts no more requests, answers those that have arrived, closes the database. */
   async function close(): Promise<void> {
     await server.close()
     commits.close()
@@ -68,7 +68,8 @@ export async function createTrackingService(options: TrackingServiceOptions) {
   }
 
   try {
-    // The port first: a start that fails must change nothing. This event comes before the first request is read.
+    // The port is opened first, because a start that fails must change nothing. This event comes before the first request is
+    // read.
     const provisioned = once(server.app.server, 'listening').then(() => lanes.provision(provisioning))
     const [port] = await Promise.all([server.listen(options.listen), provisioned])
     return { port, provision, close }

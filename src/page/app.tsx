@@ -33,7 +33,7 @@ export function App(): JSX.Element {
   useEffect(
     () =>
       onRefusal((message) => {
-        // Of several requests the first one tells why.
+        // Of several requests, the first one tells why.
         if (!opened.current) return
         opened.current = false
         setRefusal(message === undefined ? words.signIn.ended : `${words.token.refused} ${message}`)

@@ -10,7 +10,7 @@ const share = new Intl.NumberFormat(locale, { style: 'percent' })
 const shareTenths = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 
-/** What writes times in a zone. */
+/** Returns the functions that write times in a zone. */
 function clocksOf(timeZone: string) {
   const style = { timeZone, hourCycle: 'h23' } as const
   return {

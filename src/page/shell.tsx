@@ -124,7 +124,7 @@ function ClockSwitch(): JSX.Element {
   )
 }
 
-/** Says that this token may change nothing. */
+/** Shows that this token may change nothing. */
 function ReadOnly(): JSX.Element | null {
   const mayNot = useMayNot()
   if (mayNot === undefined) return null

@@ -7,13 +7,13 @@ import { Mark } from './shell.tsx'
 import { words } from './words/index.ts'
 
 interface SignInProps {
-  /** Why the page is closed: what the admin port said of the last token, or that a sign-in has ended. */
+  /** Why the page is closed: the admin port's message about the last token, or that a sign-in has ended. */
   readonly refusal?: string
   /** Opens the page: with a token, or for the person who is signed in. */
   readonly open: (token?: string) => void
 }
 
-/** Has a person sign in, where that is configured, or asks for a token. */
+/** Lets a person sign in, if that is configured, or asks for a token. */
 export function SignIn({ refusal, open }: SignInProps): JSX.Element {
   const { answer, isLoading } = useAsked('sign-in', api.signIn, ASK_MS)
   const [byToken, setByToken] = useState(false)

@@ -18,9 +18,9 @@ const COUNTRIES = {
 }
 
 /**
- * The land and the borders of the world (Natural Earth, 1:50 million or 1:10 million) in the Mercator projection. Each line is
- * `[x, y, dx, dy, dx, dy, …]`, in units of which `world` are the width of the world.
- * @param {'50m' | '10m'} scale
+ * Returns the land and the borders of the world (Natural Earth, 1:50 million or 1:10 million) in the Mercator projection.
+ * Each line is `[x, y, dx, dy, dx, dy, …]`, in units of which `world` are the width of the world. @param {'50m' | '10m'}
+ * scale
  */
 export function outlines(scale) {
   const world = readJson(COUNTRIES[scale])
@@ -124,7 +124,7 @@ function placesWith(fewest, most) {
 }
 
 /**
- * The places with more than 15,000 people (GeoNames), those with most people first, as columns: `names`, `lat` and `lon` in
+ * Returns the places with more than 15,000 people (GeoNames), largest first, as columns: `names`, `lat` and `lon` in
  * thousandths of a degree, `population` in thousands. `villages`: the files of smaller places.
  */
 export function places() {

@@ -80,7 +80,7 @@ export async function buildPage() {
     rmSync(PAGE_DIR, { recursive: true, force: true })
     renameSync(work, PAGE_DIR)
   } catch (error) {
-    // Another process has built it meanwhile.
+    // Another process has built it in between.
     rmSync(work, { recursive: true, force: true })
     if (!isPageBuilt()) throw error
   }
@@ -112,7 +112,10 @@ async function compile(outDir) {
   if (code !== 0) throw new Error(`the page cannot be built:\n${said}`)
 }
 
-/** Without the comment that names a source map: the page has none. @param {string} from @param {string} to */
+/**
+ * Copies a library without the comment that names a source map, which the page does not have. @param {string} from @param
+ * {string} to
+ */
 function copyLibrary(from, to) {
   writeFileSync(to, readFileSync(from, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, ''))
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 /** Where each finding has its paragraph. */
 export const PARAGRAPHS_FILE = fileURLToPath(new URL('../../diagnose/README.md', import.meta.url))
 
-/** What each finding means, when it begins and ends, by its code; one line each. */
+/** Returns the meaning of each finding, and when it begins and ends, by its code; one line each. */
 export function paragraphs() {
   const sections = readFileSync(PARAGRAPHS_FILE, 'utf8').split(/^## /m)
   const ofFindings = sections.map((section) => /^([a-z_]+)\n([^]*)$/.exec(section)).filter((found) => found !== null)

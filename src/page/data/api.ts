@@ -20,7 +20,7 @@ import type { TrialJson } from '../../admin/schemas/trial.ts'
 import type { TokenJson } from '../../admin/schemas/token.ts'
 import { type Call, call, pathTo, RequestError, stream } from './client.ts'
 
-/** The operations of the admin port that the page uses. Each throws a RequestError where the answer is no 2xx. */
+/** The operations of the admin port that the page uses. Each throws a RequestError unless the answer is 2xx. */
 export const api = {
   status: () => call<StatusJson>('/admin/status', { signal: AbortSignal.timeout(STATUS_MS) }),
   token: () => call<TokenJson>('/admin/token'),
@@ -84,7 +84,7 @@ export const api = {
     ),
 }
 
-/** What a change does or would do; `message`: why it was refused, since it takes routes from vans. */
+/** What a change does or would do; `message`: why it was refused because it takes routes from vans. */
 export type Tried<Answer> = Answer & { readonly message?: string }
 
 /** All items of a list, page by page, at most `most`. */
@@ -102,7 +102,7 @@ export async function allOf<Item>(
   return items
 }
 
-/** What `ask` answers; undefined where the admin port does not have this operation, or not for this device. */
+/** Resolves to the result of `ask`; undefined if the admin port does not have this operation, or not for this device. */
 export async function unlessMissing<Answer>(ask: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await ask

@@ -2,7 +2,7 @@ import { language } from '../words/index.ts'
 import { zone } from './clock.ts'
 import { forgetToken, token } from './session.ts'
 
-/** An answer that is no 2xx. `status` 0: there was no answer. `body`: what came with it. */
+/** An answer that is not 2xx. `status` 0: there was no answer. `body`: its content. */
 export class RequestError extends Error {
   readonly status: number
   readonly body: unknown
@@ -15,8 +15,8 @@ export class RequestError extends Error {
 }
 
 /**
- * Calls `listener` whenever the admin port refuses the token, with what it says, or without it, if a sign-in has ended. Returns
- * how to stop that.
+ * Calls `listener` whenever the admin port refuses the token, with its message; without a message if a sign-in has ended.
+ * Returns a function that stops this.
  */
 export function onRefusal(listener: (message?: string) => void): () => void {
   refusals.add(listener)
@@ -48,7 +48,7 @@ export async function call<Answer>(path: string, options: Call = {}): Promise<An
   throw new RequestError(response.status, message, body)
 }
 
-/** The answer whose body is a stream. @throws RequestError */
+/** Resolves to an answer whose body is a stream. @throws RequestError */
 export async function stream(
   path: string,
   options: Call & { readonly headers?: Record<string, string> },

@@ -2,7 +2,7 @@ import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
 import type { RouteJson } from '../../admin/schemas/roster.ts'
 import type { LocalDay } from './day.ts'
 
-/** What a van drives in a part of a day. */
+/** The route of a van for a part of a day. */
 export interface DayStay {
   readonly route_id: string
   readonly courier_id: string
@@ -11,7 +11,7 @@ export interface DayStay {
   readonly until: number
   /** Where it is written; undefined for the usual route of the van's entry. */
   readonly source?: string
-  /** What others are on the same route at the same time are called. */
+  /** The names of other vans on the same route at the same time. */
   readonly sharedWith: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export interface VanOfDay {
   readonly stays: readonly DayStay[]
 }
 
-/** What each configured van drives on a day, in the order of their names. */
+/** Returns the routes of each configured van on a day, in the order of their names. */
 export function dayPlan(vans: readonly DeviceRowJson[], lines: readonly RouteJson[], day: LocalDay): VanOfDay[] {
   const byDevice = Map.groupBy(lines, ({ device }) => device)
   const plan = vans
@@ -42,7 +42,7 @@ export function isBusyFrom({ stays }: VanOfDay, from: number): boolean {
 
 type PartOfDay = Omit<DayStay, 'sharedWith'>
 
-/** What a van drives on a day, by its own lines, in order of time. */
+/** Returns the routes of a van on a day, by its own lines, in order of time. */
 export function staysOf(
   { route_id, courier_id }: Pick<DeviceRowJson, 'route_id' | 'courier_id'>,
   lines: readonly RouteJson[],
@@ -68,7 +68,7 @@ interface HoursOfDay {
   readonly until: number
 }
 
-/** The parts of a day of which no line says anything: there the usual route holds. */
+/** Returns the parts of a day without a line: the usual route holds there. */
 function timesWithout(stays: readonly HoursOfDay[], day: LocalDay): HoursOfDay[] {
   const parts: HoursOfDay[] = []
   let { from } = day
@@ -82,7 +82,7 @@ function timesWithout(stays: readonly HoursOfDay[], day: LocalDay): HoursOfDay[]
   return parts
 }
 
-/** For each stay on a route that another van drives at the same time: the names of the other vans. */
+/** Returns, for each stay on a route that another van drives at the same time, the names of the other vans. */
 function sharedStays(plan: readonly { readonly van: DeviceRowJson; readonly stays: readonly PartOfDay[] }[]) {
   const all = plan.flatMap(({ van, stays }) => stays.map((stay) => ({ van, stay })))
   const shared = new Map<PartOfDay, string[]>()

@@ -1,6 +1,6 @@
 /* Local days of a time zone, as texts such as `2026-11-22`. */
 
-/** A day and its bounds, ms UTC. It has 23 or 25 hours where clocks change. */
+/** A day and its bounds, ms UTC. It has 23 or 25 hours if clocks change. */
 export interface LocalDay {
   readonly day: string
   readonly from: number
@@ -30,7 +30,10 @@ export function clockText(ms: number, zone: string): string {
   return clockIn(zone).format(ms).slice(11, 16)
 }
 
-/** The first and the last day on which lines of a roster begin: of each line the first date in it. Undefined where it has none. */
+/**
+ * Returns the first and the last day on which lines of a roster begin, by the first date in each line. Undefined if there is
+ * none.
+ */
 export function daysIn(text: string): { readonly first: string; readonly last: string } | undefined {
   const days = text.split(/[\r\n]+/).flatMap((line) => dayIn(line) ?? [])
   if (days.length === 0) return undefined

@@ -28,7 +28,7 @@ export class Fleet {
     return this.#error
   }
 
-  /** Whether there are more vans than a browser should hold: the search of the list asks the admin port for them. */
+  /** Whether there are more vans than a browser should hold: the list's search then asks the admin port. */
   get isCut(): boolean {
     return this.#vans.size >= MOST_VANS
   }

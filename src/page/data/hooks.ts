@@ -45,8 +45,8 @@ interface Answered<Answer> {
 }
 
 /**
- * The answer to `ask`, which is called when `key` changes and, with `everyMs`, repeatedly while the page is visible. An
- * answer that comes after a newer key, or after the answer to a later call, is dropped; after an error the last answer stays.
+ * Returns the answer to `ask`, which is called when `key` changes and, with `everyMs`, repeatedly while the page is visible.
+ * Drops an answer that comes after a newer key, or after the answer to a later call; after an error the last answer stays.
  */
 export function useAsked<Answer>(key: string, ask: () => Promise<Answer>, everyMs?: number): Answered<Answer> {
   const [state, setState] = useState<{ key: string; answer?: Answer; error?: Error }>({ key })

@@ -6,7 +6,7 @@ interface RatePoint {
   readonly value: number
 }
 
-/** What passed a link in the last hour, by minute; nothing where the admin port does not say. */
+/** Returns the figures of a link for the last hour, by minute; empty if the admin port does not report them. */
 export function hourOf(figures: LinkFiguresJson | undefined, now: number): RatePoint[] {
   const hour = figures?.hour ?? []
   const thisMinute = now - (now % MINUTE_MS)

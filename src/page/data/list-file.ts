@@ -1,7 +1,7 @@
 import { RequestError } from './client.ts'
 import { words } from '../words/index.ts'
 
-/** A file as it is sent: a spreadsheet, or CSV. @throws RequestError if the admin port would not take it */
+/** Returns a file as it is sent: a spreadsheet, or CSV. @throws RequestError if the admin port would not accept it */
 export function bodyOf(file: File): Blob {
   if (file.size > MOST_BYTES) throw new RequestError(413, words.roster.tooLarge)
   return new Blob([file], { type: isSheet(file) ? XLSX : 'text/csv' })
@@ -11,6 +11,6 @@ export function isSheet({ name }: File): boolean {
   return /\.xlsx$/i.test(name)
 }
 
-/** What the admin port takes. */
+/** The largest body that the admin port accepts. */
 const MOST_BYTES = 4 * 1024 * 1024
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'

@@ -4,10 +4,10 @@ import { RequestError, stream } from './client.ts'
 import { setRosterZone } from './clock.ts'
 import { type ServerEvent, serverEvents } from './server-events.ts'
 
-/** What the page knows of the system, and how fresh that is. */
+/** The page's knowledge of the system, and how fresh it is. */
 export interface LiveState {
   readonly status?: StatusJson
-  /** `live`: by the stream; `polled`: asked every two seconds; `lost`: no answer since `since`; `starting`: none yet. */
+  /** `live`: from the stream; `polled`: asked every two seconds; `lost`: no answer since `since`; `starting`: no data yet. */
   readonly by: 'starting' | 'live' | 'polled' | 'lost'
   /** When something was last heard, ms UTC. */
   readonly heardAt?: number
@@ -17,8 +17,8 @@ type Topic = 'status' | 'device' | 'finding' | 'arrival' | 'roster' | 'audit' | 
 type OnEvent = (data: unknown) => void
 
 /**
- * Follows the admin port: by its event stream, which is resumed where it broke off, and by asking for the status while there is
- * no stream. One for the whole page.
+ * Follows the admin port: by its event stream, which is resumed where it broke off, and by asking for the status while there
+ * is no stream. The whole page shares one.
  */
 export class LiveFeed {
   #state: LiveState = { by: 'starting' }
@@ -113,7 +113,7 @@ export class LiveFeed {
     }
   }
 
-  /** The port sends its status each second. While it is frozen, or after a sleep of the computer, nothing else tells. */
+  /** The port sends its status each second. If it freezes, or the computer has slept, nothing else shows it. */
   #endSilentStream = (): void => {
     if (this.isStreaming && Date.now() - this.#heardBytesAt > SILENCE_MS) this.#endStream()
     if (!document.hidden) void this.#ask()

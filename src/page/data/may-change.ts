@@ -20,7 +20,7 @@ export function useMayNot(): string | undefined {
   return role === 'read' ? words.mayNot : undefined
 }
 
-/** Asks once for each token or person. If that fails, the admin port refuses what they may not do. */
+/** Asks once for each token or person. If that fails, the admin port will refuse forbidden changes. */
 function answered(): Promise<TokenJson | undefined> {
   if (asked?.token !== token()) asked = undefined
   asked ??= {

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { feed } from './hooks.ts'
 import type { LiveFeed } from './live-feed.ts'
 
-/** Calls `again` when one of these topics has an event, or some may have been missed; at most once a second. */
+/** Calls `again` when one of these topics has an event, or some events may have been missed; at most once a second. */
 export function useRefresh(topics: readonly Parameters<LiveFeed['on']>[0][], again: () => void): void {
   const latest = useRef(again)
   latest.current = again

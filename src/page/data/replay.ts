@@ -5,11 +5,11 @@ export interface TrackPoint {
   readonly lon: number
 }
 
-/** Where a van was at an instant, as far as the points of its way say. */
+/** The place of a van at an instant, according to the points of its way. */
 export interface ReplayPlace {
   readonly lat: number
   readonly lon: number
-  /** Degrees; undefined where it does not move. */
+  /** Degrees; undefined if it does not move. */
   readonly heading?: number
   /** True if it lies between two points that are close in time; false: it is the last point before. */
   readonly isKnown: boolean

@@ -34,7 +34,7 @@ export async function* serverEvents(
   }
 }
 
-/** The event of a block of lines; undefined where it has no data: a comment. */
+/** Returns the event of a block of lines; undefined if it has no data, like a comment. */
 function eventOf(block: string): ServerEvent | undefined {
   const fields = block.split('\n').map((line) => /^(\w+): ?(.*)$/.exec(line))
   const of = (name: string) => fields.filter((field) => field?.[1] === name).map((field) => field?.[2] ?? '')

@@ -2,7 +2,7 @@ const KEY = 'waybridge.token'
 /** The view to come back to after a sign-in. */
 const VIEW_KEY = 'waybridge.view'
 
-/** Why a person is not signed in, as the address said it. */
+/** Why a person is not signed in, from the page's address. */
 export let signInFault: string | undefined
 
 /** Goes to the provider, where a person signs in. */
@@ -11,7 +11,10 @@ export function goToSignIn(): void {
   location.assign('/admin/oidc/login')
 }
 
-/** Back from the provider: takes `#sign-in=…`, why nobody is signed in, from the address, and shows the view of before. */
+/**
+ * After the return from the provider: takes the reason of a failure, `#sign-in=…`, from the address, and shows the earlier
+ * view.
+ */
 export function takeSignIn(): void {
   signInFault = /^#sign-in=(\w+)$/.exec(location.hash)?.[1]
   const view = sessionStorage.getItem(VIEW_KEY)
@@ -36,7 +39,7 @@ export function token(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined
 }
 
-/** A token that a header cannot carry is kept as it is: the admin port is not asked with it. */
+/** Stores a token, even one that a header cannot carry; the admin port is then not asked with it. */
 export function keepToken(text: string): void {
   sessionStorage.setItem(KEY, text.trim())
 }

@@ -19,7 +19,7 @@ export const CONDITIONS = [
 ] as const satisfies readonly DeviceRowJson['condition'][]
 export type Condition = DeviceRowJson['condition']
 
-/** The condition of a van; derived from other fields while the admin port has none. */
+/** Returns the condition of a van; derived from other fields while the admin port has none. */
 export function conditionOf({ condition, configured, state = 'never' }: DeviceRowJson | DeviceJson): Condition {
   return condition ?? (configured && state === 'never' ? 'never' : 'unknown')
 }
@@ -33,8 +33,8 @@ export function toneOf(van: DeviceRowJson | DeviceJson): Tone {
 }
 
 /**
- * Since when nobody sees a van, ms UTC: since its last position, or since the tracking service refuses it; of one that nobody has
- * configured, whose positions are held: since it was heard. Undefined: it was never seen.
+ * Returns since when a van is not seen, ms UTC: since its last position, or since the tracking service refuses its positions;
+ * for an unconfigured van with held positions: since it was heard. Undefined: it was never seen.
  */
 export function unseenSince(van: DeviceRowJson): number | undefined {
   if (van.position?.at === undefined) return heardSince(van)
@@ -67,7 +67,7 @@ export function matches(van: DeviceRowJson, text: string): boolean {
   )
 }
 
-/** The place of a van's last fix; undefined where it has none. */
+/** Returns the place of a van's last fix; undefined if it has none. */
 export function whereIs({
   position,
 }: Pick<DeviceRowJson, 'position'>): { readonly lat: number; readonly lon: number } | undefined {

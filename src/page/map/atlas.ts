@@ -4,9 +4,9 @@ import { mercator } from './canvas-layer.ts'
 /** A line in widths of the world: x, y, x, y, … */
 export interface Outline {
   readonly points: Float64Array
-  /** What it covers: left, top, right, bottom. */
+  /** The covered area: left, top, right, bottom. */
   readonly box: Float64Array
-  /** What each piece of `PIECE` steps covers, one after the other. */
+  /** The covered area of each piece of `PIECE` steps, one after the other. */
   readonly pieces: Float64Array
 }
 
@@ -38,7 +38,7 @@ interface Towns {
   readonly villages: ReadonlySet<string>
 }
 
-/** The map that is built into the page. Each part of it is loaded when it is first asked for, once for all maps. */
+/** The map that is built into the page. Each part is loaded on first use, once for all maps. */
 export class Atlas {
   readonly #loaded: () => void
 
@@ -81,7 +81,7 @@ export class Atlas {
 }
 
 const parts = new Map<string, unknown>()
-/** Who waits for which part. */
+/** Callbacks that wait for a part. */
 const loads = new Map<string, Set<() => void>>()
 
 /** Loads a part. What cannot be loaded is asked for again by the next map that is drawn. */
@@ -155,7 +155,7 @@ function unpacked(steps: Packed, world: number): Outline {
     const isFirst = step % PIECE === 0
     if (isFirst) pieces.set([x, y, x, y], piece)
     widen(pieces, piece, x, y)
-    // The piece before ends where this one begins.
+    // The previous piece ends where this one begins.
     if (isFirst && piece > 0) widen(pieces, piece - 4, x, y)
   }
   const box = pieces.slice(0, 4)

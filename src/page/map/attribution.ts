@@ -6,7 +6,7 @@ export interface Credit {
   readonly href?: string
 }
 
-/** The corner of a map that says whose data it shows. */
+/** The corner of a map that names the sources of its data. */
 export class Attribution {
   readonly #line = document.createElement('p')
   readonly #credits = new Map<string, readonly Credit[]>()
@@ -14,14 +14,14 @@ export class Attribution {
   constructor(map: leaflet.Map) {
     this.#line.className = 'map-attribution'
     this.#line.hidden = true
-    // Leaflet takes what is pressed here for a click on the map.
+    // Leaflet would treat a press here as a click on the map.
     leaflet.DomEvent.disableClickPropagation(this.#line)
     const control = new leaflet.Control({ position: 'bottomright' })
     control.onAdd = () => this.#line
     control.addTo(map)
   }
 
-  /** Sets what is said of a part of the map: `ground` or `tiles`. */
+  /** Sets the credits of a part of the map: `ground` or `tiles`. */
   set(part: 'ground' | 'tiles', credits: readonly Credit[]): void {
     this.#credits.set(part, credits)
     const shown = (['tiles', 'ground'] as const).flatMap((each) => {
@@ -73,7 +73,7 @@ function nodeOf({ text, href }: Credit): Node | string {
   return link
 }
 
-/** What is no text, with what is in it. */
+/** Parts of the HTML that are no text, with their content. */
 const UNSEEN = /<!--[^]*?-->|<(script|style)\b[^]*?<\/\1\s*>/gi
-/** Of an attribution that is longer, the rest is not shown. */
+/** Longer attributions are cut off. */
 const MOST_CHARACTERS = 2000

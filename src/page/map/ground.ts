@@ -7,7 +7,7 @@ import { CanvasLayer } from './canvas-layer.ts'
 import { tileJsonAttribution } from './tile-json.ts'
 import type { VectorLayer } from './tiles/layer.ts'
 
-/** The tiles of `page.tiles`: a URL, or the path of the admin port for a PMTiles file. Undefined: there are none. */
+/** Returns the tiles of `page.tiles`: a URL, or the path of the admin port for a PMTiles file. Undefined: there are none. */
 export function configuredTiles(): string | undefined {
   return settingOf('tiles')
 }
@@ -16,7 +16,7 @@ function settingOf(name: string): string | undefined {
   return document.querySelector<HTMLMetaElement>(`meta[name="waybridge-${name}"]`)?.content
 }
 
-/** What is below the vans: tiles where there are some, and where there are none the map that is built into the page. */
+/** The map below the vans: tiles, or if there are none, the map that is built into the page. */
 export class Ground {
   readonly #map: leaflet.Map
   readonly #tiles: string | undefined
@@ -68,8 +68,8 @@ export class Ground {
   }
 
   /**
-   * Shows tiles with their attribution, and says where none comes for the whole view: the built-in map is then shown.
-   * @param attribution what the tiles say of themselves
+   * Shows tiles with their attribution, and reports if none arrives for the whole view: the built-in map is then shown.
+   * @param attribution the attribution in the tiles
    */
   #follow(layer: leaflet.GridLayer, attribution: () => Promise<string | undefined>): void {
     let [came, failed, isCredited] = [0, 0, false]

@@ -79,7 +79,7 @@ class ShownMap {
     }
     this.#over = new CanvasLayer(drawVans, 'overlayPane').addTo(this.#map)
     this.#ground = new Ground(this.#map, tiles)
-    // Above the attribution, as it comes later.
+    // Above the attribution, because it is added later.
     leaflet.control.scale({ imperial: false, position: 'bottomright' }).addTo(this.#map)
     this.#stops.push(onColourScheme(() => this.#redraw()))
     this.#listen(box)

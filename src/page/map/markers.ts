@@ -13,7 +13,7 @@ export interface PlacedVan extends WorldPoint {
   readonly tone: Tone
 }
 
-/** What is drawn at one point: a van, or several that would cover each other. */
+/** A mark at one point: a van, or several that would cover each other. */
 export interface Marker extends WorldPoint {
   /** Stays the same while the marker has the same first van. */
   readonly key: string
@@ -22,8 +22,8 @@ export interface Marker extends WorldPoint {
 }
 
 /**
- * Joins vans that are less than `CLUSTER_PX` apart to clusters, in their order. A van of `alone` is never in a cluster; at the
- * zooms from `SINGLE_ZOOM` on, none is.
+ * Joins vans that are less than `CLUSTER_PX` apart into clusters, in their order. A van of `alone` is never in a cluster;
+ * from zoom `SINGLE_ZOOM` on, none is.
  */
 export function markersOf(vans: readonly PlacedVan[], zoom: number, alone: string | undefined): Marker[] {
   if (zoom >= SINGLE_ZOOM) return vans.map(single)
@@ -74,7 +74,7 @@ function cluster(first: PlacedVan, vans: readonly PlacedVan[]): Marker {
   return { key: `cluster ${first.van.id}`, vans, tone: worstOf(numbers), x, y }
 }
 
-/** The worst tone that a van has; of those that are well, the one that most have. */
+/** Returns the worst tone among the vans; if all are well, the most frequent one. */
 function worstOf(numbers: ReadonlyMap<Tone, number>): Tone {
   const worst = WORST_FIRST.find((tone) => numbers.has(tone))
   if (worst) return worst

@@ -12,7 +12,7 @@ export interface Name {
   readonly hasDot: boolean
 }
 
-/** Draws names where there is room for them, the first ones first. */
+/** Draws names if there is room for them, the first ones first. */
 export class NameWriter {
   readonly #sheet: Sheet
   readonly #colours = colours()

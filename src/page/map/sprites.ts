@@ -24,13 +24,13 @@ export class Sprites {
     return this.#palette
   }
 
-  /** Uses pixels of the device that are `1 / ratio` of those of the page. */
+  /** Sets the ratio of device pixels to page pixels. */
   scale(ratio: number): void {
     if (ratio !== this.#ratio) this.#known.clear()
     this.#ratio = ratio
   }
 
-  /** A drop that points where the van drives (`heading`, degrees); a dot where that is undefined. */
+  /** Returns a drop that points in the driving direction (`heading`, degrees); a dot if that is undefined. */
   van(tone: Tone, radius: number, heading: number | undefined): Sprite {
     const step = heading === undefined ? -1 : Math.round(heading / HEADING_STEP) % (360 / HEADING_STEP)
     return this.#get(`${tone} ${radius} ${step}`, radius * 2 + 4, (context) => {

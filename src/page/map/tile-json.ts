@@ -5,8 +5,8 @@ interface TileJson {
 }
 
 /**
- * Returns the attribution of a tile server, HTML, from its TileJSON; undefined if it has none. The document is looked for where
- * servers have it: beside the folder of the zooms, in it, or at the folder itself.
+ * Resolves to the attribution of a tile server, HTML, from its TileJSON; undefined if it has none. Looks for the document
+ * where servers have it: beside the folder of the zooms, in it, or at the folder itself.
  */
 export async function tileJsonAttribution(template: string): Promise<string | undefined> {
   const known = found.get(template) ?? find(template)

@@ -2,7 +2,7 @@ import { GAP_MS, type TrackPoint } from '../data/replay.ts'
 import { colours } from '../parts/colours.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
 
-/** Draws the way of a van: where nothing was heard for long, a dashed line. */
+/** Draws the way of a van; a long time without positions is a dashed line. */
 export function drawTrack({ context, left, top, world }: Sheet, track: readonly TrackPoint[]): void {
   const { accent, surface } = colours()
   const points = track.map(({ at, lat, lon }) => {

@@ -4,7 +4,7 @@ import { mercator, type Sheet } from './canvas-layer.ts'
 import { type Marker, markersOf, type PlacedVan, type WorldPoint } from './markers.ts'
 import { clusterRadius, type Sprite, Sprites } from './sprites.ts'
 
-/** A marker on its way from where it was to where it is. */
+/** A marker on its way from its old to its new place. */
 interface Mover {
   marker: Marker
   /** Undefined until it is drawn next. */
@@ -23,13 +23,13 @@ export class VansOnMap {
   #placed: readonly PlacedVan[] = []
   /** In the order in which they are drawn. */
   #movers: readonly Mover[] = []
-  /** What the markers are made for: a zoom, and the van that is in no cluster. */
+  /** The state for which the markers were made: a zoom, and the van that is in no cluster. */
   #madeFor: { zoom: number; chosen: string | undefined } | undefined
   #changedAt = 0
-  /** What the pictures of the markers are made for. */
+  /** The state for which the pictures of the markers were made. */
   #drawnFor = ''
 
-  /** The vans with a position, as they are now. */
+  /** Sets the present vans with a position. */
   set(vans: readonly DeviceRowJson[], now: number): void {
     this.#placed = vans.flatMap((van) => {
       const place = whereIs(van)
@@ -45,7 +45,7 @@ export class VansOnMap {
     this.#drawnFor = ''
   }
 
-  /** Draws all markers in view. Returns after how many ms the next frame would differ; undefined: none will. */
+  /** Draws all markers in view. Returns the ms after which the next frame would differ; undefined: none will. */
   draw(sheet: Sheet, now: number, chosen: string | undefined): number | undefined {
     const { context, left, top, world, zoom, width, height, ratio } = sheet
     this.#cluster(Math.floor(zoom * 4) / 4, chosen)
@@ -86,7 +86,7 @@ export class VansOnMap {
     return nearest
   }
 
-  /** Makes the markers anew where vans, zoom or choice have changed. Those that were there before glide. */
+  /** Makes the markers again if vans, zoom or choice have changed. Earlier markers glide to their new place. */
   #cluster(zoom: number, chosen: string | undefined): void {
     const before = this.#madeFor
     if (before?.zoom === zoom && before.chosen === chosen) return
@@ -95,7 +95,7 @@ export class VansOnMap {
       const mover = known.get(marker.key)
       if (!mover) return { marker, sprite: undefined, from: marker, since: 0, px: 0, py: 0 }
       const isElsewhere = marker.x !== mover.marker.x || marker.y !== mover.marker.y
-      // At another zoom, clusters have other vans: none of them has moved.
+      // At another zoom, clusters contain other vans, and none of them has moved.
       const isJump = isElsewhere && before !== undefined
       if (isJump) Object.assign(mover, { from: marker, since: 0 })
       else if (isElsewhere) Object.assign(mover, { from: between(mover, this.#changedAt), since: this.#changedAt })

@@ -29,7 +29,7 @@ export function Panel({ title, hint, aside, children, class: more = '' }: PanelP
   )
 }
 
-/** What is there while nothing is: why, and what to do next. */
+/** Shown in place of an empty list: why it is empty, and what to do next. */
 export function Empty({
   icon,
   title,
@@ -63,7 +63,7 @@ export function When({ at }: { at: string | undefined }): JSX.Element {
   )
 }
 
-/** What a van does, with the colour that says whether something is wrong. */
+/** Shows the condition of a van, with a colour that shows whether something is wrong. */
 export function ConditionDot({ van, text = true }: { van: DeviceRowJson | DeviceJson; text?: boolean }): JSX.Element {
   const condition = conditionOf(van)
   return (
@@ -74,7 +74,7 @@ export function ConditionDot({ van, text = true }: { van: DeviceRowJson | Device
   )
 }
 
-/** Text that somebody else has written: it is isolated, so that its direction does not change what is around it. */
+/** Foreign text, isolated so that its direction does not change the text around it. */
 export function Foreign({ text, mono = false, title }: { text: string; mono?: boolean; title?: string }): JSX.Element {
   return (
     <bdi class={mono ? 'foreign mono' : 'foreign'} title={title ?? (text.length > 40 ? text : undefined)}>
@@ -83,7 +83,7 @@ export function Foreign({ text, mono = false, title }: { text: string; mono?: bo
   )
 }
 
-/** What an operator needs, folded. */
+/** Details for operators, folded. */
 export function ForIt({ children }: { children: ComponentChildren }): JSX.Element {
   return (
     <div class="operator">
@@ -137,7 +137,7 @@ export function messageOf(error: unknown): string {
   return error.status === 403 ? words.mayNot : error.message
 }
 
-/** Says what has failed; with `again` a button to try it again, if the same request may succeed later. */
+/** Shows an error; with `again`, a button to repeat the request, if that may succeed later. */
 export function FailureNote({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
   return (
     <div class="failure" role="alert">
@@ -152,14 +152,14 @@ export function FailureNote({ error, again }: { error: unknown; again?: () => vo
   )
 }
 
-/** A refusal of the request itself is the same each time. */
+/** A refusal of the request itself would be repeated. */
 function mayHelp(error: unknown): boolean {
   return !(error instanceof RequestError && FINAL.has(error.status))
 }
 
 const FINAL = new Set([400, 403, 404, 413, 415, 422])
 
-/** Grey lines in place of what is not loaded yet. */
+/** Grey lines in place of content that is not loaded yet. */
 export function Loading({ lines = 3 }: { lines?: number }): JSX.Element {
   return (
     <div class="loading" role="status">

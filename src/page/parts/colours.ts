@@ -1,4 +1,4 @@
-/** The colours of the page that a canvas needs, as they are now: by the colour scheme of the browser. */
+/** Returns the page's present colours for a canvas, by the colour scheme of the browser. */
 export function colours() {
   const style = getComputedStyle(document.documentElement)
   const of = (name: string) => style.getPropertyValue(`--${name}`).trim()

@@ -8,7 +8,7 @@ interface CompanyFieldProps {
   readonly error?: string
 }
 
-/** Chooses one of the companies that are configured; where there is none, says how to configure one. */
+/** Chooses one of the configured companies; if there is none, explains how to configure one. */
 export function CompanyField({ value, change, error }: CompanyFieldProps): JSX.Element {
   const companies = useCompanies()
   if (companies.length === 0)

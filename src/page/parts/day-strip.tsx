@@ -66,7 +66,7 @@ function BarTitle({ span, text }: { span: TimeSpan; text: string }): JSX.Element
   return <title>{`${rangeText(span)} ${text}`}</title>
 }
 
-/** What the colours mean that are there. */
+/** Explains the colours in use. */
 export function StripLegend({ gaps, line }: { gaps: readonly StripGap[]; line: 'connected' | 'planned' }): JSX.Element {
   const reasons = new Set(gaps.map(({ reason }) => reason))
   const known = Object.keys(words.van.gap).filter((name) => name === 'fix' || reasons.has(name))
@@ -84,7 +84,7 @@ export function StripLegend({ gaps, line }: { gaps: readonly StripGap[]; line: '
   )
 }
 
-/** The hours of the page's clock at which days of the roster have these parts behind them. */
+/** Shows the hours of the page's clock at these parts of a roster day. */
 export function StripHours({ day }: { day: TimeSpan }): JSX.Element {
   const { from, until } = boundsOf(day)
   const isRosters = clockText(from, zone()) === '00:00'

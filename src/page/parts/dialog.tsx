@@ -16,8 +16,8 @@ interface DialogProps {
 }
 
 /**
- * A form above the page, with the focus on its first field; Escape and a click beside it close it, and the focus returns to
- * where it was.
+ * A form above the page, with the focus on its first field. Escape and a click beside it close it, and the focus returns to
+ * its earlier place.
  */
 export function Dialog({ title, hint, close, closeText, submit, actions, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)

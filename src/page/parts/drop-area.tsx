@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
 interface DropAreaProps {
-  /** What is said while a file is above it. */
+  /** Shown while a file is dragged over it. */
   readonly text: string
   readonly take: (file: File) => void
   readonly children: ComponentChildren

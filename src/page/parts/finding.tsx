@@ -15,8 +15,8 @@ const MOST_SHOWN = 50
 const MOST_OPEN = 10
 
 /**
- * Findings as they come: worst first. Each says in plain words what is wrong, since when, and what to do; the words of an
- * operator are one click behind. Those with the same code and the same action are one entry, as in `waybridge status`.
+ * Findings in their order: worst first. Each says in plain words what is wrong, since when, and what to do; the operator's
+ * words are one click away. Those with the same code and the same action are one entry, as in `waybridge status`.
  */
 export function FindingList({
   findings,
@@ -45,7 +45,7 @@ export function FindingList({
   )
 }
 
-/** What is offered for a company has buttons for each company. */
+/** An offer for several companies has a button for each company. */
 function causeOf({ code, action, subject }: FindingJson): string {
   return `${code} ${action} ${code === OFFER ? subject.company_id : ''}`
 }
@@ -92,7 +92,7 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
   )
 }
 
-/** What an operator needs: the exact words, the code and the evidence, folded, and as text to copy. */
+/** Details for operators: the exact words, the code and the evidence, folded, and as text to copy. */
 function OperatorWords({ finding, others }: Pick<FindingItemProps, 'finding' | 'others'>): JSX.Element {
   const { message, action, evidence, code, ended_at, link, plain } = finding
   return (
@@ -126,7 +126,7 @@ function OperatorWords({ finding, others }: Pick<FindingItemProps, 'finding' | '
   )
 }
 
-/** A finding as text for somebody who runs the server, with its times as they came. */
+/** Returns a finding as text for the server's operator, with its original times. */
 function operatorText({ code, severity, since_at, ended_at, message, evidence, action }: FindingJson): string {
   const until = ended_at === undefined ? '' : `, ${words.operator.ended} ${ended_at}`
   return [
@@ -143,7 +143,7 @@ interface OtherFindingsProps {
   readonly known: readonly string[]
 }
 
-/** The others of one cause, each a line that leads to its van; many are folded. */
+/** Other findings with the same cause, each a line with a link to its van; if there are many, they are folded. */
 function OtherFindings({ others, known }: OtherFindingsProps): JSX.Element {
   return (
     <details class="finding-others" open={others.length <= MOST_OPEN}>
@@ -167,7 +167,7 @@ function OtherFindings({ others, known }: OtherFindingsProps): JSX.Element {
   )
 }
 
-/** The action as a button, where the page can do it or show where it is done. */
+/** The action as a button, if the page can do it or show where it is done. */
 function FindingAction({
   finding: { code, subject },
   isInVan,

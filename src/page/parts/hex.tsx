@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-/** Bytes as hex, eight in a group, with what they are as ASCII beside them. */
+/** Shows bytes as hex, in groups of eight, with their ASCII characters beside them. */
 export function Hex({ bytes }: { bytes: string }): JSX.Element {
   const pairs = bytes.match(/../g) ?? []
   const lines = Array.from({ length: Math.ceil(pairs.length / WIDTH) }, (_, line) =>

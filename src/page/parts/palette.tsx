@@ -49,7 +49,7 @@ export function useSlash(open: () => void): void {
   }, [])
 }
 
-/** Finds a van, a route, a view or an action by some letters; Enter takes what is marked, at first the best hit. */
+/** Finds a van, a route, a view or an action by some letters; Enter opens the marked hit, at first the best one. */
 export function Palette({ close, signOut }: { close: () => void; signOut: () => void }): JSX.Element {
   const [text, setText] = useState('')
   const [marked, mark] = useState(0)
@@ -143,7 +143,7 @@ export function Palette({ close, signOut }: { close: () => void; signOut: () => 
   )
 }
 
-/** What matches a text, the best first; without a text the views and the actions. */
+/** Returns the hits for a text, best first; without a text, the views and the actions. */
 function useHits(text: string, signOut: () => void): { hits: readonly Hit[]; isLoaded: boolean } {
   const { vans, isLoaded, isCut } = useFleet()
   const wanted = text.trim().toLowerCase()
@@ -170,7 +170,7 @@ function useHits(text: string, signOut: () => void): { hits: readonly Hit[]; isL
   return { hits, isLoaded: isLoaded || wanted === '' }
 }
 
-/** A name that is what is searched comes before one that begins with it, and one with a word that does. */
+/** Ranks a name that equals the searched text before one that begins with it, and that before one with a word that does. */
 function rankOf(name: string, wanted: string): number {
   const lower = name.toLowerCase()
   if (lower === wanted) return 0

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useAsked } from '../data/hooks.ts'
 
-/** A QR code, black on white also where the page is dark: cameras need the contrast. */
+/** A QR code, black on white even on a dark page, because cameras need the contrast. */
 export function QrCode({ text, label }: { text: string; label: string }): JSX.Element {
   // Loaded with the first code.
   const { answer: rows } = useAsked(`qr ${text}`, async () => {

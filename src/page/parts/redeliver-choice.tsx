@@ -5,13 +5,13 @@ import { words } from '../words/index.ts'
 import { Foreign } from './basics.tsx'
 
 interface RedeliverChoiceProps {
-  /** What the dry run of a change says of positions that are delivered already. */
+  /** What the dry run of a change reports about positions that are delivered already. */
   readonly redeliver: RedeliverJson | undefined
   readonly isWanted: boolean
   readonly want: (isWanted: boolean) => void
 }
 
-/** Offers to deliver what went to another route to its own as well; nothing if there is no such position. */
+/** Offers to redeliver positions that went to another route; nothing if there are none. */
 export function RedeliverChoice({ redeliver, isWanted, want }: RedeliverChoiceProps): JSX.Element | null {
   if (!redeliver || redeliver.fixes === 0) return null
   const { fixes, from, to, moves } = redeliver
@@ -47,12 +47,12 @@ export function RedeliverChoice({ redeliver, isWanted, want }: RedeliverChoicePr
   )
 }
 
-/** The query of the write: whether what was delivered is to be delivered once more. */
+/** Returns the query of the write: whether delivered positions are to be redelivered. */
 export function redeliverQuery(redeliver: RedeliverJson | undefined, isWanted: boolean): { redeliver?: true } {
   return redeliver && redeliver.fixes > 0 && isWanted ? { redeliver: true } : {}
 }
 
-/** What was done, with what is delivered once more. */
+/** Returns what was done, and what is redelivered. */
 export function doneText(text: string, redeliver: RedeliverJson | undefined, isWanted: boolean): string {
   if (redeliverQuery(redeliver, isWanted).redeliver === undefined || !redeliver) return text
   const { fixes } = redeliver
@@ -69,7 +69,7 @@ function namesOf(from: RouteOfCourier, to: RouteOfCourier): [from: string, to: s
   return [name(from), name(to)]
 }
 
-/** From the first to the last position; where not all moves are there, the times that the change concerns. */
+/** Returns the times from the first to the last position; if not all moves are listed, the times that the change concerns. */
 function timesOf({ fixes, moves, from_at, until_at }: RedeliverJson): [from: string, until: string] {
   const isWhole = moves.reduce((sum, move) => sum + move.fixes, 0) === fixes
   if (!isWhole || moves.length === 0) return [time(from_at), time(until_at)]

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 interface SparkProps {
   /** Newest last; null: not known. Each has its time, ms UTC. */
   readonly points: readonly { readonly at: number; readonly value: number | null }[]
-  /** What the width stands for, ms UTC. */
+  /** The time that the width represents, ms UTC. */
   readonly from: number
   readonly until: number
   readonly label: string

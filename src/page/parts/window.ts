@@ -1,9 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/**
- * The rows of a long list that are in view; all rows have the same height. A few rows above and below are drawn as
- * well.
- */
+/** Returns the visible rows of a long list, whose rows have equal heights. A few rows above and below are drawn as well. */
 export function useWindow(rows: number, rowPx: number) {
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ top: 0, height: 800 })

@@ -1,4 +1,4 @@
-/** What each finding means, how it is found out, and when it ends: the paragraphs of src/diagnose/README.md, in German. */
+/** The meaning of each finding, how it is detected, and when it ends: the paragraphs of src/diagnose/README.md, in German. */
 export const PARAGRAPHS: Readonly<Record<string, string>> = {
   clock_ahead:
     'Positionen des Geräts liegen weiter in der Zukunft, als `filter.max_future` erlaubt: sie werden gehalten (`clock`), alles andere läuft weiter. Der Beleg nennt den Abstand und die `time_zone`, die passen würde. *Warnung*, Glied *zugeordnet*. Bemerkt vom Gateway bei jeder solchen Position. Er endet, wenn eine Minute lang keine kam.',

@@ -6,7 +6,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = { en, de }
 /** The language of the page: `page.language`, else the first of the browser's that the page has, else English. */
 export const language = chosen()
 
-/** How the page writes numbers and days: as the browser's region does, where that speaks the page's language. */
+/** The locale for numbers and days: the browser's, if it speaks the page's language. */
 export const locale = navigator.languages.find((each) => each.toLowerCase().startsWith(language)) ?? language
 
 /** Every text of the page, in its language. */

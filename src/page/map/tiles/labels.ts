@@ -47,7 +47,7 @@ export function namesIn(names: TileNames, layer: string, feature: VectorTileFeat
   }
 }
 
-/** In the language of the page where the tile has it. */
+/** Returns the name in the language of the page, if the tile has it. */
 function nameOf(tags: Tags): string {
   return String(tags[`name:${language}`] ?? tags[`name_${language}`] ?? tags.name ?? '')
 }

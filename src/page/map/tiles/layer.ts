@@ -13,7 +13,7 @@ interface FoundTile {
   readonly place: TilePlace
 }
 
-/** A Leaflet layer that draws vector tiles in the page's own colours, and pictures as they are. */
+/** A Leaflet layer that draws vector tiles in the page's own colours, and pictures unchanged. */
 export class VectorLayer extends GridLayer {
   readonly #source: TileSource
   readonly #absent: () => void
@@ -86,7 +86,7 @@ export class VectorLayer extends GridLayer {
     this.#changed()
   }
 
-  /** The tile of a place; where the source has none so near, the nearest one around it. */
+  /** Resolves to the tile of a place; if the source has no tile at this zoom, to the nearest one around it. */
   async #find(place: TilePlace): Promise<FoundTile | undefined> {
     const most = await this.#source.maxZoom()
     const from = most === undefined ? 0 : Math.max(0, place.z - most)
@@ -106,7 +106,7 @@ export class VectorLayer extends GridLayer {
     this.#known.set(key, known)
     const [oldest] = this.#known.keys()
     if (this.#known.size > MOST_TILES) this.#known.delete(oldest)
-    // The next one who needs it asks again.
+    // The next caller asks again.
     known.catch(() => this.#known.delete(key))
     return known
   }
@@ -159,7 +159,7 @@ function drawTile(context: CanvasRenderingContext2D, { tile, place: around }: Fo
   }
 }
 
-/** The tile of a place on the map: a tile of Leaflet is as large as four of its own. */
+/** Returns the tile of a place on the map: a tile of Leaflet is as large as four of its own. */
 function placeOf({ x, y, z }: Coords): TilePlace {
   return { z: z - 1, x, y }
 }
@@ -170,7 +170,7 @@ function keyOf({ z, x, y }: TilePlace): string {
 
 /** Pixels. */
 const SIZE = 512
-/** So many zooms away from its own a tile is still shown where a server does not say which zooms it has. */
+/** If a server does not report its zooms, a tile is shown up to this many zooms away from its own. */
 const MOST_STEPS = 4
 const MOST_TILES = 128
 const BUILDINGS_ZOOM = 14

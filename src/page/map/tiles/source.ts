@@ -2,7 +2,7 @@ import { EtagMismatch, FetchSource, PMTiles, type RangeResponse, type Source } f
 import { stream } from '../../data/client.ts'
 import { tileJsonAttribution } from '../tile-json.ts'
 
-/** The place of a tile: column `x` and row `y` of those of a zoom. */
+/** The place of a tile: its zoom, and column `x` and row `y` there. */
 export interface TilePlace {
   readonly z: number
   readonly x: number
@@ -12,13 +12,13 @@ export interface TilePlace {
 /** A tile server, or an archive of tiles. */
 export interface TileSource {
   /**
-   * The bytes of a tile: a vector tile or a picture. Undefined: there is no such tile.
-   * @throws where the source does not answer, or answers something else
+   * Resolves to the bytes of a tile: a vector tile or a picture. Undefined: there is no such tile. @throws if the source does
+   * not answer, or answers something else
    */
   tile(z: number, x: number, y: number): Promise<ArrayBuffer | undefined>
-  /** The nearest zoom that has tiles; undefined where that is not known. */
+  /** Resolves to the highest zoom that has tiles; undefined if unknown. */
   maxZoom(): Promise<number | undefined>
-  /** Whose the tiles are, as they say it: HTML. Undefined where they do not. */
+  /** Resolves to the tiles' own attribution, HTML; undefined if they have none. */
   attribution(): Promise<string | undefined>
 }
 
@@ -74,7 +74,7 @@ class Archive implements TileSource {
     return typeof metadata?.attribution === 'string' ? metadata.attribution : undefined
   }
 
-  /** An archive keeps its error: the next question needs another one. */
+  /** An archive object keeps its error, so the next question needs a new one. */
   async #ask<Answer>(question: (archive: PMTiles) => Promise<Answer>): Promise<Answer> {
     const archive = this.#archive
     try {
@@ -112,7 +112,7 @@ class OwnFile implements Source {
   }
 }
 
-/** Some servers do not say that their tiles are compressed. */
+/** Some servers do not declare that their tiles are compressed. */
 async function unzipped(bytes: ArrayBuffer): Promise<ArrayBuffer> {
   const [first, second] = new Uint8Array(bytes)
   if (first !== 0x1f || second !== 0x8b) return bytes

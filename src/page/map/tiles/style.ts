@@ -1,9 +1,9 @@
 import type { colours } from '../../parts/colours.ts'
 
-/** What an object of a vector tile is drawn as. */
+/** How an object of a vector tile is drawn. */
 export type Drawn = keyof typeof AREAS | keyof typeof LINES
 
-/** What the tags of an object say. */
+/** The tags of an object. */
 export type Tags = Readonly<Record<string, string | number | boolean>>
 
 type Colour = keyof ReturnType<typeof colours>
@@ -50,7 +50,7 @@ export function widthAt(line: keyof typeof LINES, zoom: number): number {
 }
 
 /**
- * What an object is drawn as, by the layer and the tags of the three schemas that tiles of OpenStreetMap have: OpenMapTiles, Protomaps
+ * Returns how an object is drawn, by its layer and tags in the three schemas of OpenStreetMap tiles: OpenMapTiles, Protomaps
  * and Shortbread. Undefined: it is not drawn.
  */
 export function drawnAs(layer: string, tags: Tags): Drawn | undefined {
@@ -84,7 +84,7 @@ export function drawnAs(layer: string, tags: Tags): Drawn | undefined {
   }
 }
 
-/** The most exact word for what an object is, without what says that a road leads to another one. */
+/** Returns the most exact word for the kind of an object, without the suffix for a link road. */
 export function kindOf(tags: Tags): string {
   const kind = tags.kind_detail ?? tags.class ?? tags.kind ?? tags['pmap:kind'] ?? tags.subclass ?? ''
   return String(kind).replace(/_(link|construction)$/, '')

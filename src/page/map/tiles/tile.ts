@@ -17,7 +17,7 @@ interface Shapes {
   readonly names: TileNames
 }
 
-/** Reads the bytes of a tile. @throws where they are neither a vector tile nor a picture that the browser can show */
+/** Reads the bytes of a tile. @throws if they are neither a vector tile nor a picture that the browser can show */
 export async function readTile(bytes: ArrayBuffer, place: TilePlace): Promise<Tile> {
   if (isPicture(new Uint8Array(bytes))) return { image: await createImageBitmap(new Blob([bytes])) }
   const { layers } = new VectorTile(new PbfReader(bytes))
@@ -34,7 +34,7 @@ export async function readTile(bytes: ArrayBuffer, place: TilePlace): Promise<Ti
   return { paths, names }
 }
 
-/** Polygons and lines; what is an area in one schema and a line in another is drawn as what it is here. */
+/** Adds polygons and lines. An object that is an area in one schema and a line in another is drawn as what it is here. */
 function addShape(paths: Map<Drawn, Path2D>, drawn: Drawn, feature: VectorTileFeature): void {
   const isArea = feature.type === 3
   if (feature.type === 1 || (isArea && drawn === 'stream')) return

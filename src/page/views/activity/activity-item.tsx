@@ -82,7 +82,7 @@ function ChangeItem({ row, result, names }: { row: AuditJson; result?: WriterRes
   )
 }
 
-/** The name of a device, where it is known. */
+/** The name of a device, if known. */
 function DeviceLink({ id, names }: { id: string } & NamesOfVans): JSX.Element {
   return (
     <a href={href('vans', { id })}>

@@ -15,7 +15,7 @@ import { words } from '../../words/index.ts'
 import { ActivityItem } from './activity-item.tsx'
 import { type ActivityEntry, entriesOf, entryText, isOf, KINDS } from './entries.ts'
 
-/** What happened, latest first: who changed what, what became of rosters, and which faults ended. */
+/** Events, latest first: changes and who made them, results of rosters, and ended faults. */
 export function Activity({ place: { query } }: { place: PageAddress }): JSX.Element {
   const [most, setMost] = useState(STEP)
   const { answer, error, again } = useAsked('activity', () => load(most), RELOAD_MS)
@@ -116,7 +116,7 @@ async function load(most: number) {
   const ended = (findings ?? []).filter(({ ended_at }) => ended_at !== undefined)
   const hasMore = audit.length >= most
   const entries = entriesOf({ audit, ended, roster: roster?.results ?? [] })
-  // What is older than the oldest change that is loaded comes with its neighbours.
+  // Entries older than the oldest loaded change appear once the changes of that time are loaded.
   const since = hasMore ? (audit.at(-1)?.at ?? '') : ''
   return { entries: entries.filter(({ at }) => at >= since), hasMore }
 }

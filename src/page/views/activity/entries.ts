@@ -65,7 +65,7 @@ function resultOf(
   )
 }
 
-/** What a search looks through. */
+/** Returns the text that a search looks through. */
 export function entryText(entry: ActivityEntry): string {
   switch (entry.kind) {
     case 'change':
@@ -77,7 +77,7 @@ export function entryText(entry: ActivityEntry): string {
   }
 }
 
-/** What a request was for, in words; of an operation without words: its method and path. */
+/** Returns the purpose of a request in words; for an operation without words, its method and path. */
 export function deedOf({ method, operation }: AuditJson): string {
   return words.activity.deed[`${method} ${operation}`] ?? `${method} ${operation}`
 }
@@ -93,7 +93,7 @@ export function deviceInPath({ path, operation }: AuditJson): string | undefined
   }
 }
 
-/** The query of a request as `name value`, without what is shown elsewhere. */
+/** Returns the query of a request as `name value`, without parts that are shown elsewhere. */
 export function detailsOf({ path }: AuditJson): string[] {
   const query = new URLSearchParams(path.split('?')[1] ?? '')
   query.delete('force')
@@ -104,7 +104,7 @@ export function detailsOf({ path }: AuditJson): string[] {
   )
 }
 
-/** What was delivered to other routes as well, in words; a text that is no such move stays as it is. */
+/** Returns, in words, which routes fixes were redelivered to; any other text unchanged. */
 export function movesIn({ summary }: AuditJson, nameOf: (device: string) => string): string[] {
   const { moves } = summary ?? {}
   if (typeof moves !== 'string' || moves === '') return []

@@ -17,7 +17,7 @@ interface ArrivalItemProps {
   readonly name: (device: string) => void
 }
 
-/** One sender: who it says it is, what we take it for and why, and what to do. */
+/** One sender: its claimed identity, the guessed protocol with its evidence, and the action. */
 export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps): JSX.Element {
   const now = useNow(5000)
   const { at, address, transport, port, protocol, evidence, device, bytes, position, waiting, configured } =
@@ -82,7 +82,7 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
   )
 }
 
-/** Why we read the sender as a protocol, in one sentence; without a protocol: what it perhaps speaks, line by line. */
+/** Explains in one sentence why the sender is read with a protocol; without a protocol, lists the possible ones. */
 function Evidence({ texts, protocol }: { texts: readonly string[]; protocol: string | undefined }): JSX.Element {
   const lines =
     protocol === undefined

@@ -7,7 +7,7 @@ import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
 
-/** Arrivals for a token with companies: senders belong to none before they are named. A van is added by its id. */
+/** Arrivals for a token with companies. Senders belong to no company before they are named, so a van is added by its id. */
 export function ForSomeCompanies(): JSX.Element {
   const [typed, setTyped] = useState('')
   const [isNaming, setNaming] = useState(false)

@@ -11,7 +11,7 @@ import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { MappingDialog } from './mapping-dialog.tsx'
 
-/** JSON that nobody understood, by kind, each with a mapping that may fit; and the mappings in effect. */
+/** JSON that was not understood, by kind, each with a mapping that may fit; and the mappings in effect. */
 export function JsonPanel(): JSX.Element {
   const unread = useAsked('unread JSON', api.unreadJson, RELOAD_MS)
   const mappings = useAsked('mappings', api.mappings, RELOAD_MS)

@@ -17,7 +17,7 @@ interface MappingDialogProps {
 
 type TypedMapping = Readonly<Record<(typeof FIELDS)[number], string>>
 
-/** Says where JSON has its position, tries that on the messages that are kept, and saves it. The proposal is what it begins with. */
+/** Edits where JSON has its position, tries that on the kept messages, and saves it. It begins with the proposal. */
 export function MappingDialog({ kind, names, close }: MappingDialogProps): JSX.Element {
   const { mapping: proposed = {}, doubts = [] } = kind.proposal ?? {}
   const [name, setName] = useState(() => freeName(names))

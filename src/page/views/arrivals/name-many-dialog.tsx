@@ -16,7 +16,7 @@ interface NameManyProps {
 
 type Typed = Readonly<Record<'name' | 'courier_id' | 'route_id', string>>
 
-/** Names several devices of one company; each may get a courier and a route. Those that are refused stay in the form. */
+/** Names several devices of one company; each may get a courier and a route. Refused ones stay in the form. */
 export function NameManyDialog({ devices, close }: NameManyProps): JSX.Element {
   const companies = useCompanies()
   const [company, setCompany] = useState<string>()

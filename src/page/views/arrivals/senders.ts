@@ -1,18 +1,18 @@
 import type { ArrivalJson } from '../../../admin/schemas/arrivals.ts'
 import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 
-/** Connections of one sender, or datagrams: `latest` is the last one. Of a device the admin port gives one alone. */
+/** Connections or datagrams of one sender: `latest` is the last one. For a device the admin port returns only one. */
 export interface ArrivalSender {
   readonly key: string
   readonly latest: ArrivalJson
   readonly connections: number
   readonly firstAt: string
-  /** The configured van that it says it is, or whose id is in the bytes that were not understood. */
+  /** The configured van that it claims to be, or whose id is in the bytes that were not understood. */
   readonly van?: DeviceRowJson
 }
 
 /**
- * Pure: one sender for each device. Arrivals that were not understood are one sender for each van whose id is in the
+ * Pure. Returns one sender for each device. Arrivals that were not understood are one sender for each van whose id is in the
  * bytes, else for each address at each port. `arrivals`: latest first, as the admin port returns them.
  */
 export function sendersOf(arrivals: readonly ArrivalJson[], vans: readonly DeviceRowJson[]): ArrivalSender[] {
@@ -33,11 +33,11 @@ export function sendersOf(arrivals: readonly ArrivalJson[], vans: readonly Devic
 
 function keyOf({ address, device, port, transport }: ArrivalJson, van?: DeviceRowJson): string {
   if (device !== undefined) return `device ${device}`
-  // The sender's port is another one for each connection.
+  // The sender's port differs for each connection.
   return van ? `van ${van.id} ${transport} ${port}` : `${address.replace(/:\d+$/, '')} ${transport} ${port}`
 }
 
-/** The van whose id is in the bytes, as text or as digits of four bits each. */
+/** Returns the van whose id is in the bytes, as text or as BCD digits. */
 function vanIn(bytes: string | undefined, byId: ReadonlyMap<string, DeviceRowJson>): DeviceRowJson | undefined {
   if (!bytes) return undefined
   for (const id of [...idsInText(bytes), ...idsInDigits(bytes)]) {
@@ -61,7 +61,7 @@ function* idsInDigits(bytes: string): Iterable<string> {
   }
 }
 
-/** What two ids of one device have in common. */
+/** Returns the common form of a device's ids. */
 function sameId(id: string): string {
   return /^\d+$/.test(id) ? id.replace(/^0+(?=.)/, '') : id
 }

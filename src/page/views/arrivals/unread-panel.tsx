@@ -74,7 +74,7 @@ function Family({ frames }: { frames: readonly KeptFrameJson[] }): JSX.Element {
   )
 }
 
-/** The frames of each protocol and reason, latest first; the family with most of them first. */
+/** Returns the frames of each protocol and reason, latest first; the largest family first. */
 function familiesOf(frames: readonly KeptFrameJson[]): KeptFrameJson[][] {
   return [...Map.groupBy(frames, keyOf).values()].toSorted((one, other) => other.length - one.length)
 }

@@ -115,7 +115,7 @@ function VanLink({ id, day, names }: { id: string; day: string } & Pick<DayRowPr
   )
 }
 
-/** What else is to be said of a route: late, corrected, read back. */
+/** Returns further remarks about a route: late, corrected, read back. */
 function notesOf({ late_fixes, redelivered, verified }: DaySheetJson) {
   const notes: { readonly text: string; readonly tone: 'plain' | 'ok' | 'error' }[] = []
   if (redelivered > 0) notes.push({ text: words.day.redelivered(redelivered, exact(redelivered)), tone: 'plain' })

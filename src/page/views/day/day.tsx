@@ -17,7 +17,7 @@ import { go, href, type PageAddress } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { DayRow } from './day-row.tsx'
 
-/** What became of each route of a day, the worst share first. Day and company are in the address. */
+/** The result of each route for a day, the worst share first. Day and company are in the address. */
 export function Day({ place: { query } }: { place: PageAddress }): JSX.Element {
   const { status } = useLive()
   const companies = useCompanies()
@@ -77,7 +77,7 @@ export function Day({ place: { query } }: { place: PageAddress }): JSX.Element {
 interface DayTableProps {
   readonly day: string
   readonly company: string | undefined
-  /** What is said if there is no route. */
+  /** Shown if there is no route. */
   readonly none: string
 }
 

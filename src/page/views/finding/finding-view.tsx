@@ -6,7 +6,7 @@ import { FindingList } from '../../parts/finding.tsx'
 import { href } from '../../router.ts'
 import { language, words } from '../../words/index.ts'
 
-/** What one kind of finding means, and where it holds now: alerts link here. */
+/** The meaning of one kind of finding, and where it holds now; alerts link here. */
 export function FindingView({ code }: { code: string }): JSX.Element {
   const { answer, error, again } = useAsked('paragraphs', paragraphs)
   const { status } = useLive()
@@ -40,7 +40,7 @@ export function FindingView({ code }: { code: string }): JSX.Element {
   )
 }
 
-/** What each finding means, in the language of the page. */
+/** Resolves to the meaning of each finding, in the language of the page. */
 async function paragraphs(): Promise<Readonly<Record<string, string>>> {
   if (language === 'de') return (await import('../../words/de-findings.ts')).PARAGRAPHS
   return readAsset<Record<string, string>>('findings.json')

@@ -3,7 +3,7 @@ import type { ColumnJson } from '../../../admin/schemas/device-import.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 
-/** What columns are read as that somebody has chosen, by their names; null: left aside. */
+/** The chosen meanings of columns, by name; null: ignored. */
 export type Chosen = Readonly<Record<string, ColumnJson['read_as']>>
 
 interface ColumnFieldsProps {
@@ -12,7 +12,7 @@ interface ColumnFieldsProps {
   readonly choose: (chosen: Chosen) => void
 }
 
-/** Each column of a list with what it is read as, which may be changed. */
+/** Each column of a list with its meaning, which can be changed. */
 export function ColumnFields({ columns, chosen, choose }: ColumnFieldsProps): JSX.Element {
   return (
     <ul class="list-columns" aria-label={words.list.columns}>

@@ -15,7 +15,7 @@ interface DoubtListProps {
   readonly accept: (accepted: Accepted) => void
 }
 
-/** The lines whose ids are in doubt, each with the ways to decide it, and those that are decided. */
+/** The lines with doubtful ids, each with the ways to decide it, and those that are decided. */
 export function DoubtList({ doubtful, accepted, accept }: DoubtListProps): JSX.Element | null {
   const [most, setMost] = useState(MOST_SHOWN)
   const decided = Object.entries(accepted)

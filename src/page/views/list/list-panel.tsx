@@ -25,7 +25,7 @@ interface ListPanelProps {
   readonly close: () => void
 }
 
-/** What somebody has decided about a list. */
+/** The user's decisions about a list. */
 interface Decided {
   readonly company: string
   readonly columns: Chosen
@@ -33,7 +33,7 @@ interface Decided {
   readonly accepted: Readonly<Record<string, string>>
 }
 
-/** A list of vans that was dropped: how it is read, what it would change, which ids are in doubt; puts it, and takes it back. */
+/** A dropped list of vans: how it is read, what it would change, and which ids are doubtful; puts it, and undoes the put. */
 export function ListPanel({ file, close }: ListPanelProps): JSX.Element {
   const companies = useCompanies()
   const [typed, setTyped] = useState<Partial<Decided>>({})
@@ -83,7 +83,7 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
   if (asked.answer) last.current = asked.answer
   const [isAsking, setAsking] = useState(false)
   const [isBusy, setBusy] = useState(false)
-  // While the next answer is awaited, the last one stays, so that nothing moves away under a hand.
+  // Until the next answer arrives, the last one stays, so that nothing moves under the user's pointer.
   const answer = last.current
   if (asked.error && !answer) return <Refusal error={asked.error} again={asked.again} />
   if (!answer) return <Loading lines={3} />
@@ -181,7 +181,7 @@ interface DoneProps {
   readonly close: () => void
 }
 
-/** What was done, which lines are left to correct, and the way back. */
+/** What was done, which lines are left to correct, and the undo. */
 function Done({ done, file, company, close }: DoneProps): JSX.Element {
   const [undone, setUndone] = useState(false)
   const at = useRef(new Date().toISOString()).current

@@ -7,7 +7,7 @@ import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 import { TestButton } from './test-button.tsx'
 
-/** Where all fixes are that ever arrived; of some companies alone: what is stored. */
+/** Where all fixes are that ever arrived; for some companies only: what is stored. */
 export function CustodyPanel({ status }: { status: StatusJson }): JSX.Element {
   const { waiting, parked, held } = status
   const stored = { waiting: waiting?.fixes, parked: parked?.fixes, held: held?.fixes }
@@ -34,12 +34,12 @@ function toneOf(name: string, value: number): string {
   return ''
 }
 
-/** Whether the tracking API takes what it is sent. */
+/** Whether the tracking API accepts positions. */
 export function UpstreamPanel({ status }: { status: StatusJson }): JSX.Element {
   const { apis, upstream, waiting } = status
   const now = useNow()
   const { last_error: error } = upstream
-  // A page in place of an answer has a status of its own, which may be 200.
+  // A page in place of an answer has its own status, which may be 200.
   const answer = error?.code === 'not_the_api' ? error.code : (error?.status ?? error?.code)
   return (
     <Panel title={words.now.upstream} aside={<TestButton />}>
@@ -113,7 +113,7 @@ function UpstreamState({ status: { findings, upstream } }: { status: StatusJson 
   )
 }
 
-/** What other receivers of the same positions get. */
+/** Figures of other receivers of the same positions. */
 export function CopiesPanel({ copies }: { copies: NonNullable<StatusJson['copies']> }): JSX.Element {
   return (
     <Panel title={words.now.copies}>

@@ -14,7 +14,7 @@ import { LinksPanel } from './links-panel.tsx'
 import { RatesPanel } from './rates-panel.tsx'
 import { AlertTestButton } from './test-button.tsx'
 
-/** What the system does at this moment: the verdict, the seven links, what is wrong, and the figures. */
+/** The present state of the system: the verdict, the seven links, the findings, and the figures. */
 export function Now({ place }: { place: PageAddress }): JSX.Element {
   const { status } = useLive()
   const link = (place.query.get('link') ?? undefined) as LinkName | undefined

@@ -1,6 +1,6 @@
 import type { SetupJson } from '../../../admin/schemas/setups.ts'
 
-/** What is filled into the steps of a set-up; `''`: not known yet. `user` and `password` are of the APN. */
+/** Values for the steps of a set-up; `''`: not known yet. `user` and `password` are those of the APN. */
 export interface SetupValues {
   readonly host: string
   readonly port: string
@@ -10,13 +10,16 @@ export interface SetupValues {
 }
 
 export interface FilledStep {
-  /** What is not known is in <>. */
+  /** Unknown values are in <>. */
   readonly text: string
-  /** Whether it can be sent as it is. */
+  /** Whether it can be sent unchanged. */
   readonly isWhole: boolean
 }
 
-/** The steps of a set-up with their values. Those that set nothing but a user and a password are left out if the APN has neither. */
+/**
+ * Returns the steps of a set-up with their values. Leaves out steps that only set a user and a password if the APN has
+ * neither.
+ */
 export function filledSteps({ steps = [] }: Pick<SetupJson, 'steps'>, values: SetupValues): FilledStep[] {
   const hasUser = values.user !== '' || values.password !== ''
   return steps
@@ -27,7 +30,7 @@ export function filledSteps({ steps = [] }: Pick<SetupJson, 'steps'>, values: Se
     })
 }
 
-/** What its manual says besides, without when to leave out a user: that is done by `filledSteps`. */
+/** Returns further notes of its manual, without those on leaving out a user, which `filledSteps` does. */
 export function noteBeside(note: string): string {
   return note
     .split(/(?<=[.:]) (?=[A-Z])/)
@@ -35,7 +38,10 @@ export function noteBeside(note: string): string {
     .join(' ')
 }
 
-/** What a telephone does that reads it: writes an SMS to the tracker; without its number, shows the text. */
+/**
+ * Returns the content of a QR code that makes a telephone write an SMS to the tracker; without its number, one that shows the
+ * text.
+ */
 export function smsCode(number: string, text: string): string {
   const digits = number.replaceAll(/[^\d+]/g, '')
   return digits === '' ? text : `SMSTO:${digits}:${text}`

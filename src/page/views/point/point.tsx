@@ -11,7 +11,7 @@ import { words } from '../../words/index.ts'
 import { filledSteps, noteBeside, smsCode } from './fill.ts'
 import { WaitingPanel } from './waiting-panel.tsx'
 
-/** Points a tracker at this server: where, by which SMS or settings, and then waits for its first position. */
+/** Points a tracker at this server: shows the address, and the SMS or settings, then waits for its first position. */
 export function Point({ place }: { place: PageAddress }): JSX.Element {
   const { answer, error, again } = useAsked('setups', api.setups)
   const [typed, setTyped] = useState<TypedSetup>({ ...NOTHING, id: place.query.get('id') ?? '' })
@@ -84,7 +84,7 @@ interface TypedSetup {
   readonly number: string
 }
 
-/** The name by which this page was asked for, unless only this machine knows it. */
+/** The host name of this page, unless only this machine knows it. */
 const ownHost = /^(?:localhost|127\..*|\[::1\])$/.test(location.hostname) ? '' : location.hostname
 const NOTHING: TypedSetup = {
   tracker: '',
@@ -97,7 +97,7 @@ const NOTHING: TypedSetup = {
   number: '',
 }
 
-/** The SMS or settings, each with its QR code once nothing is missing in it. */
+/** The SMS or settings, each with its QR code once all values are filled in. */
 function StepsPanel({ setup, typed }: { setup: SetupJson; typed: TypedSetup }): JSX.Element {
   const { by = 'settings', manual, note: whole = '' } = setup
   const note = noteBeside(whole)
@@ -129,7 +129,7 @@ function choiceOf({ protocol, devices }: SetupJson): string {
   return `${protocol} (${devices})`
 }
 
-/** The first port for it, as text. */
+/** Returns the first port for it, as text. */
 function portOf(setup: SetupJson | undefined): string {
   return setup?.ports[0]?.port.toString() ?? ''
 }

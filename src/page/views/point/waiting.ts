@@ -4,7 +4,7 @@ import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { useEvents, useFleet } from '../../data/hooks.ts'
 import { heardSince, plain } from './heard.ts'
 
-/** What has come since somebody waits. */
+/** What has arrived since the user began to wait. */
 export interface Awaited {
   /** The tracker that is waited for; without its id, all that were never heard before. */
   readonly vans: readonly DeviceRowJson[]

@@ -20,7 +20,7 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   const hasMore = answer !== undefined && answer.length >= most
   const stored = useLive().status?.waiting
   const now = useNow(5000)
-  // One batch or less is a short bar, also where it is the most.
+  // One batch or less is a short bar, even if it is the longest.
   const highest = Math.max(SHORT, ...(lanes ?? []).map(({ waiting }) => waiting))
   // The status is of another moment than the list.
   const listed = lanes?.reduce((sum, { waiting }) => sum + waiting, 0) ?? 0

@@ -12,7 +12,7 @@ import { words } from '../../words/index.ts'
 
 type Which = { readonly courier_id: string; readonly route_id: string } | { readonly all: true }
 
-/** What the tracking API has refused, with its answer; it can be tried again, or deleted. */
+/** Positions that the tracking API has refused, with its answer; they can be retried or deleted. */
 export function ParkedPanel(): JSX.Element {
   const [most, setMost] = useState(STEP)
   const ask = () => allOf((page) => api.parked(page), most)

@@ -4,7 +4,7 @@ import { words } from '../../words/index.ts'
 import { LanesPanel } from './lanes-panel.tsx'
 import { ParkedPanel } from './parked-panel.tsx'
 
-/** What waits for the tracking API, by lane, and what the tracking API has refused. */
+/** Positions that wait for the tracking API, by lane, and positions that it has refused. */
 export function Queues({ place }: { place: PageAddress }): JSX.Element {
   return (
     <div class="stack">

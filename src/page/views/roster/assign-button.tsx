@@ -10,7 +10,7 @@ import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 import { AssignDialog } from '../van/assign-dialog.tsx'
 
-/** Gives a van a route that has none on this day. */
+/** Gives a route to a van that has none on this day. */
 export function AssignButton({ van, changed }: { van: DeviceRowJson; changed: () => void }): JSX.Element {
   const [detail, setDetail] = useState<DeviceJson>()
   const open = () => void api.device(van.id).then(setDetail, (error) => toast(messageOf(error), 'failed'))

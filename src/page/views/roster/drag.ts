@@ -5,7 +5,7 @@ export interface Dragged<Item> {
   readonly item: Item
   readonly x: number
   readonly y: number
-  /** The `data-drop` of what it would be dropped on. */
+  /** The `data-drop` of the element under it. */
   readonly onto?: string
 }
 
@@ -55,7 +55,7 @@ function dropAt(x: number, y: number): string | undefined {
   return document.elementFromPoint(x, y)?.closest<HTMLElement>('[data-drop]')?.dataset.drop
 }
 
-/** The click that follows the end of a drag opens nothing. */
+/** The click at the end of a drag must open nothing. */
 function swallowClick(): void {
   addEventListener('click', stopPropagation, { capture: true, once: true })
   setTimeout(() => removeEventListener('click', stopPropagation, { capture: true }))

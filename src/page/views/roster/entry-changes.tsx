@@ -5,7 +5,7 @@ import { exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 
-/** What a list of vans changes, van by van. */
+/** The changes of a list of vans, van by van. */
 export function EntryChanges({ changes }: { changes: readonly DeviceChangeJson[] }): JSX.Element {
   const [most, setMost] = useState(MOST_VANS)
   return (
@@ -39,7 +39,7 @@ function Tag({ change: { before, after, arrived_at } }: { change: DeviceChangeJs
   return <span class="tag is-ok">{arrived_at === undefined ? words.list.isNew : words.list.isNewAndHere}</span>
 }
 
-/** What of the entry differs, as it was and as it will be. */
+/** The fields of the entry that differ, before and after. */
 function Cells({ change: { before = {}, after = {} } }: { change: DeviceChangeJson }): JSX.Element {
   const cells = (of: typeof after, kind: 'before' | 'after') => {
     const Text = kind === 'before' ? 'del' : 'ins'

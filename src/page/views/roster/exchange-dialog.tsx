@@ -14,7 +14,7 @@ import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
-/** Two vans that exchange what they drive. */
+/** Two vans that exchange their routes. */
 export interface VanSwap {
   readonly of: VanOfDay
   readonly other: VanOfDay
@@ -24,7 +24,7 @@ export interface VanSwap {
   readonly stays?: readonly DayStay[]
   /** ms UTC */
   readonly from?: number
-  /** What somebody has typed as the time from which they swap: local, as `2026-11-22T10:00`. */
+  /** The typed time from which they swap: local, as `2026-11-22T10:00`. */
   readonly typed?: string
 }
 
@@ -41,7 +41,7 @@ export function ExchangeDialog({
   const [isBusy, setBusy] = useState(false)
   const [isRedelivered, setRedelivered] = useState(true)
   const [typed, setTyped] = useState(exchange.typed ?? '')
-  // What is shown is what is done.
+  // Fixed when the dialog opens, so that the shown times are the ones used.
   const [bounds] = useState(() => boundsOf(exchange, Date.now()))
   const from_at = typed === '' ? bounds.from_at : new Date(instantIn(typed, zone())).toISOString()
   const body = { with: other.van.id, ...bounds, from_at }
@@ -105,7 +105,7 @@ export function ExchangeDialog({
   )
 }
 
-/** What an assignment does, and what of it may not be meant. */
+/** The effect of an assignment, and warnings about it. */
 export function Effect({ effect: { text, warnings, takes } }: { effect: AssignedJson }): JSX.Element {
   const isPlain = warnings.length === 0 && takes.length === 0
   return (
@@ -122,7 +122,7 @@ export function Effect({ effect: { text, warnings, takes } }: { effect: Assigned
   )
 }
 
-/** What has begun changes hands now. */
+/** A route that has begun changes hands now. */
 function boundsOf({ stays = [], from = 0 }: VanSwap, now: number) {
   const ahead = stays.filter(({ until }) => until > now)
   const begin = ahead.length > 0 ? Math.min(...ahead.map((stay) => stay.from)) : from

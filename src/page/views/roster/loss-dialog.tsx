@@ -8,7 +8,7 @@ import { words } from '../../words/index.ts'
 
 interface LossDialogProps {
   readonly answer: Pick<Tried<RosterPutJson>, 'takes' | 'message'>
-  /** Whether only vans that the file names are changed already, or nothing can be narrowed. */
+  /** Whether the change is already limited to the vans of the file, or cannot be narrowed. */
   readonly isNarrow: boolean
   readonly close: () => void
   readonly narrow: () => void

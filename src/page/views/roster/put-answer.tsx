@@ -18,7 +18,7 @@ interface PutAnswerProps {
   readonly day?: string
 }
 
-/** What a put changes, by van, and what is said of its lines. */
+/** The changes of a put, by van, and the remarks about its lines. */
 export function PutAnswer({ answer, day: onlyDay }: PutAnswerProps): JSX.Element {
   const { rejected, warnings = [], takes = [], without_route, changes = [], entries = [] } = answer
   const { vans } = useFleet()

@@ -20,7 +20,7 @@ import { RemarkList } from './remark-list.tsx'
 
 interface PutPanelProps {
   readonly file: File
-  /** The day that is shown: what is replaced where the file cannot be read here. */
+  /** The shown day, which is replaced if the file cannot be read here. */
   readonly day: string
   readonly close: (isChanged: boolean) => void
 }
@@ -32,7 +32,7 @@ interface Target {
   readonly onlyListed: boolean
 }
 
-/** A file that was dropped: what it would change, by van, and the button that does it. */
+/** A dropped file: what it would change, by van, and the button that puts it. */
 export function PutPanel({ file, day, close }: PutPanelProps): JSX.Element {
   const companies = useCompanies()
   const [typed, setTyped] = useState<Partial<Target>>({})
@@ -109,11 +109,11 @@ interface PreviewProps {
   readonly body: Blob
   readonly target: Target
   readonly close: (isChanged: boolean) => void
-  /** Leaves the vans as they are that the file does not name. */
+  /** Leaves vans that the file does not name unchanged. */
   readonly narrow: () => void
 }
 
-/** What the file would do to these days, as the admin port says; then does it. */
+/** Shows what the file would change on these days, by the admin port's dry run; then puts it. */
 function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   const { answer, error, again } = useAsked('dry run', () => put(body, target, { dry_run: true }))
   const [isAsking, setAsking] = useState(false)
@@ -169,7 +169,7 @@ function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   )
 }
 
-/** Why nothing of the file can be taken; line by line where the admin port says so. */
+/** Why the whole file is refused; line by line if the admin port returns that. */
 export function Refusal({ error, again }: { error: Error; again: () => void }): JSX.Element {
   const errors = error instanceof RequestError ? (error.body as { errors?: readonly Remark[] } | undefined)?.errors : []
   return (
@@ -211,7 +211,7 @@ async function put(body: Blob, target: Target, how: Record<string, boolean>): Pr
   }
 }
 
-/** The file as it is sent, and the days that it is about; undefined for a workbook, which the admin port reads. */
+/** Returns the file as it is sent, and its days; undefined for a workbook, which the admin port reads. */
 async function readRoster(file: File) {
   return { body: bodyOf(file), days: isSheet(file) ? undefined : daysIn(await file.text()) }
 }

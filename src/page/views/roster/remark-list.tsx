@@ -11,7 +11,7 @@ interface RemarkListProps {
   readonly remarks: readonly LineRemark[]
 }
 
-/** What is said of lines of a roster, with their numbers. */
+/** Remarks about lines of a roster, with their numbers. */
 export function RemarkList({ title, tone, remarks }: RemarkListProps): JSX.Element | null {
   const [most, setMost] = useState(MOST_SHOWN)
   if (remarks.length === 0) return null

@@ -18,7 +18,7 @@ interface ResultsPanelProps {
   readonly changed: () => void
 }
 
-/** What became of the last roster of each writer, a file, a pull or a token; the latest put of a company can be taken back. */
+/** The last result of each writer of the roster: a file, a pull or a token. The latest put of a company can be undone. */
 export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element | null {
   const { answer: results, error, again } = useAsked(`results ${round}`, load, RELOAD_MS)
   useRefresh(['roster', 'audit'], again)

@@ -71,7 +71,7 @@ interface DayViewProps {
   readonly children: ComponentChildren
 }
 
-/** What each van drives on a day, as bars on a line of time. */
+/** The routes of each van on a day, as bars on a timeline. */
 function DayView({ day, today, zone, query, set, take, round, children }: DayViewProps): JSX.Element {
   const fleet = useFleet()
   const bounds = useMemo(() => localDay(day, zone), [day, zone])

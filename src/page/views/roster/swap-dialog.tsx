@@ -31,8 +31,8 @@ interface SwapDialogProps {
 }
 
 /**
- * Asks who takes over a van's routes. A click on a van without a route does it; where that has further effects, they are said
- * first and a second click does it. Or asks with whom the van swaps.
+ * Asks which van takes over a van's routes, or swaps with it. A click on a van without a route does it; if that has further
+ * effects, they are shown first and a second click does it.
  */
 export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps): JSX.Element {
   const now = useNow(15_000)
@@ -44,7 +44,7 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
   const [typed, setTyped] = useState('')
   const [isRedelivered, setRedelivered] = useState(true)
   const isRunning = stay.from <= now
-  // A route that has begun changes hands now, or when it is said to have.
+  // A route that has begun changes hands now, or at the typed time.
   const typedAt = typed === '' ? undefined : instantIn(typed, zone())
   const begin = isRunning ? (typedAt ?? now) : stay.from
   const from = isRunning && typedAt === undefined ? undefined : new Date(begin).toISOString()
@@ -150,12 +150,12 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
   )
 }
 
-/** Whether an effect is but what is asked for: the van that is swapped loses its route. */
+/** Returns whether an effect is only the intended one: the swapped van loses its route. */
 function isExpected({ takes, warnings }: AssignedJson, { van }: VanOfDay): boolean {
   return warnings.length === 0 && takes.every(({ device }) => device === van.id)
 }
 
-/** What an assignment would do. That it takes a route from others is no error here: it is the purpose. */
+/** Resolves to what an assignment would do. Taking a route from others is its purpose here, and no error. */
 async function planned({ van }: VanOfDay, body: object): Promise<AssignedJson> {
   try {
     return await api.assign(van.id, body, { dry_run: true })
@@ -173,7 +173,7 @@ interface Candidates {
   readonly q: string
 }
 
-/** The other vans of the company: first those that have no route from then on, and of them those that send. */
+/** Returns the other vans of the company: first those without a route from then on, and among them those that send. */
 function candidates({ of, plan, begin, q }: Candidates): VanOfDay[] {
   const others = plan.filter(
     ({ van }) => van.id !== of.van.id && van.company_id === of.van.company_id && matches(van, q),

@@ -15,7 +15,7 @@ import { useDrag } from './drag.ts'
 import { type VanSwap, ExchangeDialog } from './exchange-dialog.tsx'
 import { SwapDialog } from './swap-dialog.tsx'
 
-/** A bar, and the van that it is of. */
+/** A bar and its van. */
 interface BarOfDay {
   readonly of: VanOfDay
   readonly stay: DayStay
@@ -213,7 +213,7 @@ function NowLine({ share }: { share: number }): JSX.Element {
   )
 }
 
-/** Shows this part of the day in the middle, where the box is too narrow for all of it. */
+/** Centres this part of the day, if the box is too narrow for all of it. */
 function scrollTo(box: HTMLElement | null, share: number): void {
   if (box) box.scrollLeft = share * box.scrollWidth - box.clientWidth / 2
 }

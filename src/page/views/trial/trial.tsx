@@ -8,7 +8,7 @@ import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 import { TriedDevice } from './tried-device.tsx'
 
-/** What came by way of old servers, how we would have answered, and which devices we answer already. */
+/** Frames that came through old servers, the answers that waybridge would have given, and the devices that it already answers. */
 export function Trial(): JSX.Element {
   const { answer, error, again } = useAsked('trial', () => api.trial(), RELOAD_MS)
   return (

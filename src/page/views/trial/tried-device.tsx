@@ -16,7 +16,7 @@ interface TriedDeviceProps {
   readonly changed: () => void
 }
 
-/** A device on trial: what was read of it, the first answer that differs, and who answers it. */
+/** A device on trial: its last reading, the first answer that differs, and which server answers it. */
 export function TriedDevice({ tried, changed }: TriedDeviceProps): JSX.Element {
   const { answers_different, answers_equal, device, frames, name, not_understood, positions, protocol } = tried
   const answers = answers_equal + answers_different

@@ -23,7 +23,7 @@ interface AssignDialogProps {
   readonly close: (isChanged: boolean) => void
 }
 
-/** Gives a van a route, lets it take over another van's, or ends its route: says first what that does. */
+/** Gives a van a route, lets it take over another van's, or ends its route, after showing the effect. */
 export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element {
   const others = useFleet().vans.filter(({ id, configured }) => configured && id !== detail.id)
   const [kind, setKind] = useState<Kind>('route')
@@ -61,7 +61,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
       toast(doneText(answer.text, plan?.redeliver && answer.redeliver, isRedelivered))
       return close(true)
     } catch (failure) {
-      // What takes a route from others is a conflict, with the plan.
+      // Taking a route from others is a conflict (409), whose answer has the plan.
       if (failure instanceof RequestError && failure.status === 409) setPlan(failure.body as AssignedJson)
       else setError(failure)
     } finally {
@@ -176,7 +176,7 @@ function bound(at: string | undefined): string {
   return at === undefined ? '…' : time(at)
 }
 
-/** What a field for a time has, by the clock of the page, as an instant. */
+/** Returns the value of a time field, by the clock of the page, as an instant. */
 function instantOf(local: string): string | undefined {
   return local ? new Date(instantIn(local, zone())).toISOString() : undefined
 }

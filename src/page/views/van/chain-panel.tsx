@@ -8,14 +8,14 @@ import { FindingList } from '../../parts/finding.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words/index.ts'
 
-/** The seven links of one van, with what shows their state; the first that is broken is open, with its repair. */
+/** The seven links of one van, with their evidence; the first broken one is open, with its repair. */
 export function ChainPanel({ chain }: { chain: ChainJson }): JSX.Element {
   const broken = chain.links.findIndex(({ link }) => link === chain.broken)
   const [chosen, choose] = useState<number>()
   const open = chosen ?? (broken >= 0 ? broken : chain.links.length - 1)
   const link = chain.links[open]
   const isNew = (text: string) => !link?.evidence.includes(text)
-  // What the open link shows is not said twice.
+  // Findings that the open link shows are not repeated.
   const findings = chain.findings.map((finding) => ({ ...finding, evidence: finding.evidence.filter(isNew) }))
   return (
     <Panel title={words.van.chain} hint={hintOf(chain)}>
@@ -40,7 +40,7 @@ export function ChainPanel({ chain }: { chain: ChainJson }): JSX.Element {
   )
 }
 
-/** Links for which nothing came are not broken, and do not work either. */
+/** Links that nothing has reached are neither broken nor working. */
 function hintOf({ broken, links }: ChainJson): string {
   if (broken) return words.van.brokenAt(words.link[broken])
   return links.every(({ state }) => state === 'ok') ? words.van.whole : words.van.unbroken

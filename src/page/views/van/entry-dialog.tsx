@@ -11,7 +11,7 @@ import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 interface EntryDialogProps {
-  /** The device; for one that is not configured, what is known of it. */
+  /** The device; for an unconfigured one, what is known of it. */
   readonly detail: Pick<DeviceJson, 'id' | 'configured'> & Partial<DeviceJson>
   readonly close: (isChanged: boolean) => void
 }
@@ -19,7 +19,7 @@ interface EntryDialogProps {
 const FIELDS = ['name', 'company_id', 'courier_id', 'route_id', 'time_zone', 'secret'] as const
 type FieldName = (typeof FIELDS)[number]
 
-/** The entry of a device: its name, company, courier and route. What is held of it then goes where it belongs. */
+/** The entry of a device: its name, company, courier and route. Saving it releases held fixes of the device. */
 export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
   const companies = useCompanies()
   const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({})
@@ -96,7 +96,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
   )
 }
 
-/** The present entry of a device, as `putDevice` takes it; its secret stays as it is. */
+/** Returns the present entry of a device in the form that `putDevice` takes; its secret stays. */
 export function entryBody(detail: Partial<DeviceJson>): Record<string, unknown> {
   const entries = Object.entries(detail).filter(([name, value]) => ENTRY.has(name) && value !== undefined)
   return Object.fromEntries(entries)

@@ -11,7 +11,7 @@ import { toast } from '../../parts/toast.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
 
-/** The last frames of a van: their bytes, and what was read of them. They are kept only while somebody watches. */
+/** The last frames of a van: their bytes, and the decoded values. They are kept only while somebody watches. */
 export function FramesPanel({ id }: { id: string }): JSX.Element | null {
   const { answer, again } = useAsked(
     `frames ${id}`,
@@ -121,7 +121,7 @@ function Frame({ frame, isText }: { frame: DeviceFrameJson; isText: boolean }): 
   )
 }
 
-/** What was read: a line for each fix. */
+/** The decoded values: a line for each fix. */
 function FixTable({ fixes }: { fixes: readonly DecodedFix[] }): JSX.Element {
   return (
     <table class="fix-table">

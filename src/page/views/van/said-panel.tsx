@@ -6,7 +6,7 @@ import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 
-/** What the tracker says beside its positions: states with since when, measured values with their age, alarms. */
+/** Values that the tracker sends beside its positions: states with their begin, measured values with their age, alarms. */
 export function SaidPanel({ said }: { said: LastSaidJson }): JSX.Element {
   const now = useNow()
   const { alarms = [] } = said

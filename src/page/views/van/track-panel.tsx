@@ -20,11 +20,11 @@ interface TrackPanelProps {
   readonly row: DeviceRowJson | undefined
   /** A day of the roster. */
   readonly day: LocalDay
-  /** What is known of the van on this day. */
+  /** Facts about the van's day. */
   readonly sheet: DayJson | undefined
 }
 
-/** Where a van is, its way on a day as the tracking API has it, and a replay of it. */
+/** The place of a van, its way on a day according to the tracking API, and a replay of it. */
 export function TrackPanel({ detail, row, day, sheet }: TrackPanelProps): JSX.Element {
   const { id } = detail
   const isToday = day.until > Date.now()
@@ -112,7 +112,7 @@ function bareRow(detail: DeviceJson): DeviceRowJson {
   }
 }
 
-/** A van where it was. Of what is wrong with it now nothing is shown. */
+/** Returns a van at an earlier place, without its present troubles. */
 function replayed(row: DeviceRowJson, { lat, lon, heading, isKnown }: ReplayPlace, at = 0): DeviceRowJson {
   const condition = !isKnown ? 'silent' : heading === undefined ? 'standing' : 'moving'
   return { ...row, problem: undefined, condition, position: { at: new Date(at).toISOString(), lat, lon, heading } }
@@ -144,7 +144,7 @@ async function readTrack({ id, company_id, route_id, courier_id }: DeviceJson, d
   }
 }
 
-/** The positions of a route; undefined where the tracking API cannot be asked. */
+/** Resolves to the positions of a route; undefined if the tracking API cannot be asked. */
 async function readRoute(
   company: string,
   route: string,

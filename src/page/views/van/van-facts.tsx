@@ -8,7 +8,7 @@ import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 import { ZoneButton } from './zone-button.tsx'
 
-/** Connection, last fix, what waits and what is held of a van. */
+/** Connection, last fix, and waiting and held fixes of a van. */
 export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () => void }): JSX.Element {
   const now = useNow()
   const { air, connection, last_heard: heard, last_fix: fix, last_filtered: filtered, lane, held } = detail
@@ -70,7 +70,7 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
   )
 }
 
-/** How the van is heard, and where its entry and its route stand. */
+/** How the van is heard, and where its entry and its route are written. */
 function OperatorFacts({ detail }: { detail: DeviceJson }): JSX.Element | null {
   const { last_heard: heard, last_filtered: filtered, lane, source } = detail
   const facts = [
@@ -93,7 +93,7 @@ function OperatorFacts({ detail }: { detail: DeviceJson }): JSX.Element | null {
   )
 }
 
-/** What is stored in a lane that is parked is parked. */
+/** Everything stored in a parked lane is parked. */
 function waitingTone({ waiting, parked }: LaneJson): string {
   if (waiting === 0) return 'zero'
   return parked ? 'warning' : ''

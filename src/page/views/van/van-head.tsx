@@ -82,7 +82,7 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
   )
 }
 
-/** What is wrong with the van, or that its positions arrive, in plain words; the words of an operator are one click behind. */
+/** The trouble of the van, or that its positions arrive, in plain words; the operator's words are one click away. */
 export function VanSentence({ chain }: { chain: ChainJson }): JSX.Element {
   const plain = plainSentence(chain)
   const sentence = withTimes(chain.sentence)
@@ -105,7 +105,7 @@ export function VanSentence({ chain }: { chain: ChainJson }): JSX.Element {
   )
 }
 
-/** Undefined where only an operator's words say why nothing arrives. */
+/** Undefined if only the operator's words explain why nothing arrives. */
 function plainSentence({ broken, device, links }: ChainJson): string | undefined {
   const { problem } = device
   const finding = links.find(({ link }) => link === broken)?.finding?.plain

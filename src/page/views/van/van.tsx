@@ -21,11 +21,11 @@ import { VanHead, VanSentence } from './van-head.tsx'
 
 interface VanViewProps {
   readonly id: string
-  /** `day`: whose gaps and way are shown; default: today. */
+  /** `day`: the day of the gaps and the way; default: today. */
   readonly query: URLSearchParams
 }
 
-/** All that is known of one van: where it is, why its positions arrive or do not, and what can be done. */
+/** Everything about one van: where it is, why its positions arrive or do not, and what can be done. */
 export function VanView({ id, query }: VanViewProps): JSX.Element {
   const { answer, error, isLoading, again } = useAsked(`van ${id}`, () => readVan(id), RELOAD_MS)
   useEvents('device', (data) => {
@@ -81,7 +81,7 @@ export function VanView({ id, query }: VanViewProps): JSX.Element {
   )
 }
 
-/** `detail` is missing where Redis does not answer; the admin port then explains from its memory why nothing arrives. */
+/** `detail` is missing if Redis does not answer; the admin port then explains from its memory why nothing arrives. */
 async function readVan(id: string): Promise<{ detail?: DeviceJson; chain?: ChainJson }> {
   const [detail, chain] = await Promise.allSettled([api.device(id), unlessMissing(api.chain(id))])
   const answered = { chain: chain.status === 'fulfilled' ? chain.value : undefined }

@@ -14,7 +14,7 @@ interface ZoneButtonProps {
   readonly changed: () => void
 }
 
-/** Sets the time zone that explains why a device's clock is ahead: its held fixes then go where they belong. */
+/** Sets the time zone that explains why a device's clock is ahead, which releases its held fixes. */
 export function ZoneButton({ detail, offset, changed }: ZoneButtonProps): JSX.Element {
   const [isBusy, setBusy] = useState(false)
   const set = async () => {

@@ -17,11 +17,11 @@ const ROW_PX = 44
 interface VanTableProps {
   readonly vans: readonly DeviceRowJson[]
   readonly chosen?: string
-  /** At first the van is on top that nobody has seen for longest; otherwise they are in the order of their names. */
+  /** Whether the van that was not seen for longest is on top; otherwise they are sorted by name. */
   readonly isByUnseen: boolean
 }
 
-/** The vans as rows, of which only those in view are drawn. */
+/** The vans as rows, of which only the visible ones are drawn. */
 export function VanTable({ vans, chosen, isByUnseen }: VanTableProps): JSX.Element {
   const [order, setOrder] = useState<{ by: Column; isDown: boolean }>({
     by: isByUnseen ? 'seen' : 'name',

@@ -6,7 +6,7 @@ import {
   entryMark,
   fixesIn,
   forgottenIn,
-  type ParkedCopy,
+  packParked,
   readCopied,
   type RefusalReason,
   type Shard,
@@ -201,7 +201,7 @@ export class LogDelivery {
     queue.suspects = 0
     queue.tries = 0
     const { log } = this.#options.place
-    for (const { entry, fix } of batch) entry.parked.push({ at: Date.now(), status, message, log, fix })
+    for (const { entry, fix } of batch) entry.parked.push(packParked({ at: Date.now(), status, message, log, fix }))
     this.#settle(queue, batch)
   }
 
@@ -288,7 +288,7 @@ interface ReadEntry {
   readonly discarded: number
   /** Fixes that are neither delivered nor parked. */
   left: number
-  readonly parked: ParkedCopy[]
+  readonly parked: Buffer[]
   /** Its fixes were discarded after they were read. */
   isGone: boolean
 }

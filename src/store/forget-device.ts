@@ -8,6 +8,7 @@ import { dropFrames, frameIds } from './kept-frames.ts'
 import { keys } from './keys.ts'
 import { type Fate, sweep, sweepAll } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
+import { forgetParkedCopies } from './parked-copies.ts'
 import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'
 import type { Shard, Store } from './shards.ts'
 import { membersOf } from './slices.ts'
@@ -59,7 +60,8 @@ export async function forgetDevice(
   for (const id of ids) await forgetCorrections(shard, id)
   const kept = await sumOver([...ids], (id) => forgetKept(shard, id))
   const frames = await dropFrames(await frameIds(redis, [...ids]))
-  const copied = await forgetCopied(shard, ids, (log) => isReached(`${companyOfLog(log)}/`))
+  const isReachedLog = (log: string) => isReached(`${companyOfLog(log)}/`)
+  const copied = (await forgetCopied(shard, ids, isReachedLog)) + (await forgetParkedCopies(shard, ids, isReachedLog))
   return { held, parked: parked + refused, ...lanes, marks, contacts, frames, kept, copied }
 }
 

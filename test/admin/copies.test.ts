@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { advanceCopy, entryMark, readCopied, enterCopies } from '../../src/store/index.ts'
+import { advanceCopy, entryMark, readCopied, enterCopies, packParked } from '../../src/store/index.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 import { storeCopied, VAN } from '../support/copies.ts'
 
@@ -17,7 +17,7 @@ async function moveCopies(): Promise<void> {
   await enterCopies(admin.redis, [crm, { copy: 'erp', log: '7' }])
   for (const time of [1, 2, 3, 4, 5]) await storeCopied(admin.redis, [time])
   const fix = { device: VAN, timestamp: 3, latitude: 52.5, longitude: 13.4, accuracy: 5 }
-  const parked = [{ at: Date.UTC(2026, 10, 20), status: 422, message: 'no such van', log: '7', fix }]
+  const parked = [packParked({ at: Date.UTC(2026, 10, 20), status: 422, message: 'no such van', log: '7', fix })]
   const counts = { last: await markOf(2), passed: 3, delivered: 1, discarded: 1, parked }
   expect(await advanceCopy(admin.redis, crm, { token: '', from: 0, to: 3, ...counts })).toBe(3)
 }
@@ -61,7 +61,7 @@ it('lists what is parked of a copy by device and answer, page by page', async ()
     more[0],
     { ...more[1], status: 0, message: 'tried 6 times', fix: { ...more[1].fix, device: 'a' } },
   ]
-  const counts = { last: await markOf(4), passed: 2, delivered: 0, discarded: 0, parked: [one, other] }
+  const counts = { last: await markOf(4), passed: 2, delivered: 0, discarded: 0, parked: [one, other].map(packParked) }
   expect(await advanceCopy(admin.redis, crm, { token: '', from: 3, to: 5, ...counts })).toBe(5)
   const first = { company_id: '7', device: VAN, status: 422, message: 'no such van', fixes: 2 }
   const times = { first_at: '2026-11-20T00:00:00.000Z', at: '2026-11-20T00:00:01.000Z' }

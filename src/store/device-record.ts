@@ -82,11 +82,11 @@ export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'said' | 'usua
  * latest change is dropped. Rejects if Redis is gone or its memory is full.
  */
 export async function writeRecords(shard: Shard, news: readonly DeviceNews[]): Promise<void> {
-  const { devices, events: eventsOf, heardChanges } = shard.keyNames
+  const { devices, eventsPrefix, heardChanges } = shard.keyNames
   const names = news.map(({ device }) => device)
   const parts = news.flatMap((each) => [linesOf(each), each.events?.length ?? 0, ...(each.events ?? [])])
   const args = [CHANGES_KEPT, EVENTS_KEPT, EVENTS_KEPT_FOR_S, JSON.stringify(names), names.length, ...names, ...parts]
-  await shard.run('note_devices', [devices, eventsOf(''), heardChanges], args)
+  await shard.run('note_devices', [devices, eventsPrefix, heardChanges], args)
 }
 
 /** Returns the news as lines of a record (see lua/devices.lua), each beginning with its time. */
@@ -137,7 +137,7 @@ export async function* recordedDevices(shard: Shard): AsyncGenerator<string[]> {
 /** Resolves to the last events of a device, at most 20, latest first by the clocks of the gateways. */
 export async function readEvents(redis: Store, device: string): Promise<DeviceEvent[]> {
   const shard = redis.shardOf(device)
-  const events = await shard.lrange(shard.keyNames.events(device), 0, -1)
+  const events = await shard.lrange(shard.keyNames.eventsPrefix + device, 0, -1)
   return events
     .map((event) => JSON.parse(event) as DeviceEvent)
     .toReversed()
@@ -147,9 +147,9 @@ export async function readEvents(redis: Store, device: string): Promise<DeviceEv
 /** Deletes the record and the events of a device in one step. Returns how many there were: 0 to 2. */
 export async function forgetRecord(redis: Store, device: string): Promise<number> {
   const shard = redis.shardOf(device)
-  const { devices, events: eventsOf, heardChanges } = shard.keyNames
+  const { devices, eventsPrefix, heardChanges } = shard.keyNames
   const args = [CHANGES_KEPT, device, JSON.stringify([device])]
-  return (await shard.run('forget_record', [devices, eventsOf(device), heardChanges], args)) as number
+  return (await shard.run('forget_record', [devices, eventsPrefix + device, heardChanges], args)) as number
 }
 
 /**

@@ -80,8 +80,8 @@ export function shardKeys(tag: string) {
     refused: (lane: string) => `${tag}:refused:${lane}`,
     /** hash: device → its record (see device-record.ts) */
     devices: `${tag}:devices`,
-    /** list that expires: what happened to a device, JSON each, oldest first */
-    events: (device: string) => `${tag}:events:${device}`,
+    /** list `<device>`, which expires: what happened to a device, JSON each, oldest first */
+    eventsPrefix: `${tag}:events:`,
     /** stream: devices with news, JSON lists; the last 300 */
     heardChanges: `${tag}:heard-changes`,
     /** string: identifies the data that an index of devices was read from */

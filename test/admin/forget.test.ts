@@ -50,7 +50,7 @@ async function mark(): Promise<void> {
 async function hear(): Promise<void> {
   const book = beatingHeardBook(admin.redis)
   book.of(VAN).spoke(Object.assign(new Conversation('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
-  await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => admin.redis.exists(keys.eventsPrefix + VAN), { timeout: 30_000 }).toBe(1)
   await book.close()
   await keepFrame(admin.redis, VAN)
   await keepFrame(admin.redis, VAN, { kind: 'unknown', company: undefined })

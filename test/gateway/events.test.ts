@@ -79,8 +79,8 @@ describe('the events of a device', () => {
   it('are in Redis soon, and expire 31 days after the last one', async () => {
     open(gateway())
     // Two seconds on a machine that does nothing else.
-    await expect.poll(() => redis.exists(keys.events(VAN)), { timeout: 10_000 }).toBe(1)
-    const days = (await redis.ttl(keys.events(VAN))) / 86_400
+    await expect.poll(() => redis.exists(keys.eventsPrefix + VAN), { timeout: 10_000 }).toBe(1)
+    const days = (await redis.ttl(keys.eventsPrefix + VAN)) / 86_400
     expect([days > 30.9, days <= 31]).toEqual([true, true])
   })
 
@@ -202,8 +202,8 @@ describe('an event that is written again', () => {
       { device: VAN, events: [second, third, fourth] },
       { device: '1', events: [first, fourth] },
     ])
-    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([first, third, fourth])
-    expect(await redis.lrange(keys.events('1'), 0, -1)).toEqual([first, fourth])
+    expect(await redis.lrange(keys.eventsPrefix + VAN, 0, -1)).toEqual([first, third, fourth])
+    expect(await redis.lrange(keys.eventsPrefix + '1', 0, -1)).toEqual([first, fourth])
   })
 
   it('is kept once although its first events were dropped at once', async () => {
@@ -211,14 +211,14 @@ describe('an event that is written again', () => {
     const before = Array.from({ length: 10 }, (_, n) => `{"at":0,"event":"routed","lane":"7/42/${n}"}`)
     await append(before)
     for (let n = 0; n < 2; n++) await append(events)
-    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([...before, ...events.slice(2)])
+    expect(await redis.lrange(keys.eventsPrefix + VAN, 0, -1)).toEqual([...before, ...events.slice(2)])
   })
 
   it('is compared with the latest change, however many connections came since', async () => {
     const connections = Array.from({ length: 18 }, (_, n) => third.replace('4000', `${n}`))
     await append([first, fourth, ...connections])
     await append(['{"at":5,"event":"held","reason":"no_route"}'])
-    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([first, fourth, ...connections])
+    expect(await redis.lrange(keys.eventsPrefix + VAN, 0, -1)).toEqual([first, fourth, ...connections])
   })
 })
 
@@ -226,7 +226,7 @@ describe('limits of events', () => {
   it('the last 20 events of a device are kept', async () => {
     const said = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"routed","lane":"7/42/${n}"}`)
     for (const event of said) await append([event])
-    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual(said.slice(10))
+    expect(await redis.lrange(keys.eventsPrefix + VAN, 0, -1)).toEqual(said.slice(10))
   })
 
   it('10 connections and 10 other events of a device are kept', async () => {
@@ -234,9 +234,9 @@ describe('limits of events', () => {
     const connections = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"connected","remote":"${n}"}`)
     await append(turns)
     for (const event of connections) await append([event])
-    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([...turns.slice(5), ...connections.slice(20)])
+    expect(await redis.lrange(keys.eventsPrefix + VAN, 0, -1)).toEqual([...turns.slice(5), ...connections.slice(20)])
     await append(['{"at":99,"event":"routed","lane":"7/42/99"}'])
-    expect(await redis.lrange(keys.events(VAN), 0, 0)).toEqual([turns[6]])
+    expect(await redis.lrange(keys.eventsPrefix + VAN, 0, 0)).toEqual([turns[6]])
   })
 
   it('six changes in ten minutes are noted of a device that alternates between two states', async () => {
@@ -295,7 +295,7 @@ describe('while the memory of Redis is full', () => {
   it('signs of life are still written, and events wait', async () => {
     const book = gateway()
     open(book)
-    await expect.poll(() => redis.exists(keys.events(VAN)), soon).toBe(1)
+    await expect.poll(() => redis.exists(keys.eventsPrefix + VAN), soon).toBe(1)
     await redis.config('SET', 'maxmemory', '1mb')
     book.of(VAN).became('routed', LANE)
     const [sign] = await redis.keys(keys.gateway('*'))
@@ -309,7 +309,7 @@ describe('while the memory of Redis is full', () => {
   it('the last fixes wait as well, and newer ones take their place', async () => {
     const book = gateway()
     open(book)
-    await expect.poll(() => redis.exists(keys.events(VAN)), soon).toBe(1)
+    await expect.poll(() => redis.exists(keys.eventsPrefix + VAN), soon).toBe(1)
     await redis.config('RESETSTAT')
     await redis.config('SET', 'maxmemory', '1mb')
     const fix = { time: 1, latitude: 52.5, longitude: 13.4, valid: true }

@@ -106,7 +106,7 @@ describe('the record of a device', () => {
     const devices = await Promise.all(redis.shards.map((shard) => Array.fromAsync(recordedDevices(shard))))
     expect(devices.map((slices) => slices.flat())).toEqual([[], [VAN], []])
     const shard = redis.shardOf(VAN)
-    expect(await shard.lrange(shard.keyNames.events(VAN), 0, -1)).toEqual([HELD])
+    expect(await shard.lrange(shard.keyNames.eventsPrefix + VAN, 0, -1)).toEqual([HELD])
   })
 })
 

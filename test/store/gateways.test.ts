@@ -43,7 +43,7 @@ async function crowded(): Promise<{ book: HeardBook; sign: string }> {
   const book = beatingHeardBook(await distant())
   await expect.poll(() => redis.exists(keys.devices, keys.gatewayIds), soon).toBe(1)
   for (let n = 0; n < 5000; n++) book.of(`van ${n}`).spoke(new Conversation('tcp', '10.1.2.3:4000'), 'teltonika')
-  await expect.poll(() => redis.exists(keys.events('van 0')), soon).toBe(1)
+  await expect.poll(() => redis.exists(keys.eventsPrefix + 'van 0'), soon).toBe(1)
   const [sign] = await redis.keys(keys.gateway('*'))
   return { book, sign }
 }
@@ -53,14 +53,14 @@ describe('the life sign of a gateway', () => {
     const { sign } = await crowded()
     await redis.pexpire(sign, 60_000)
     await expect.poll(() => redis.pttl(sign), soon).toBeLessThan(10_000)
-    expect(await redis.exists(keys.events(LAST))).toBe(0)
+    expect(await redis.exists(keys.eventsPrefix + LAST)).toBe(0)
   })
 
   it('is removed at closing, before the last events are written', async () => {
     const { book, sign } = await crowded()
     void book.close()
     await expect.poll(() => redis.exists(sign), soon).toBe(0)
-    expect(await redis.exists(keys.events(LAST))).toBe(0)
+    expect(await redis.exists(keys.eventsPrefix + LAST)).toBe(0)
     expect(await redis.smembers(keys.gatewayIds)).toEqual([])
   })
 })

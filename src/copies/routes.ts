@@ -45,7 +45,7 @@ export class CopyRoutes {
   }
 
   /** Undefined: no copy gets the fixes of the company. */
-  logsOf(company: string): CompanyLogs | undefined {
+  readonly logsOf = (company: string): CompanyLogs | undefined => {
     const copies = this.#settings.copies()
     if (copies.length === 0) return undefined
     if (copies !== this.#copies) {

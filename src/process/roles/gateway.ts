@@ -76,8 +76,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica, logger })
   const watchedFrames = new WatchedFrames(redis, replica)
   const journal = new Journal({ heard, days, arrivals, watchedFrames, logger })
-  const routes = new CopyRoutes(live)
-  const logsOf = (company: string) => routes.logsOf(company)
+  const { logsOf } = new CopyRoutes(live)
   const keeper = new CopyKeeper({ redis, settings: live, stopAt: config.redis.stop_at, logger })
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logsOf, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })

@@ -1,5 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit'
-import type { LaneApis } from '../store/index.ts'
+import { companyOf, type LaneApis } from '../store/index.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import { type PushFigures, PushStatistics } from './figures.ts'
 import { Rate } from './rate.ts'
@@ -96,9 +96,9 @@ export class PushApis {
   /** The ids of all APIs. */
   readonly ids = (): readonly string[] => [...this.#apis.keys()]
 
-  /** The API of a company, and what asks it. */
-  of(company: string): { readonly api: PushApi; readonly client: CompanyApi['client'] } {
-    const { id = '', client = this.#options.client } = this.#companies.get(company) ?? {}
+  /** The API of the company of a lane, and what asks it. */
+  of(lane: string): { readonly api: PushApi; readonly client: CompanyApi['client'] } {
+    const { id = '', client = this.#options.client } = this.#companies.get(companyOf(lane)) ?? {}
     return { api: this.#apis.get(id) ?? this.#usual, client }
   }
 

@@ -1,6 +1,15 @@
 import { LATE_MS } from '../domain/late.ts'
 import { localDay } from '../domain/times.ts'
-import { addLaneDays, delayBucket, eachFix, joined, type LaneDay, type Store } from '../store/index.ts'
+import {
+  addLaneDays,
+  delayBucket,
+  isRedelivered,
+  joined,
+  type LaneDay,
+  receivedAt,
+  type Store,
+  timestampOf,
+} from '../store/index.ts'
 
 /**
  * Counts what this worker has delivered, by lane and local day of the fix's own time. Sums up in memory, adds to Redis every
@@ -25,14 +34,14 @@ export class DayFigures {
   delivered(lane: string, records: Buffer, at: number): void {
     let open: OpenLaneDay | undefined
     let [from, until] = [0, 0]
-    eachFix(records, (time, receivedAt, isRedelivered) => {
-      const ms = time * 1000
+    for (let place = 0; place < records.length; place += records[place]) {
+      const ms = timestampOf(records, place) * 1000
       if (ms < from || ms >= until) {
         ;({ from, until } = this.#dayOf(ms))
         open = at - from > OLDEST_MS ? undefined : this.#openOf(from, lane)
       }
-      open?.add(time, { receivedAt, deliveredAt: at, isRedelivered })
-    })
+      open?.add(records, place, at)
+    }
   }
 
   /** Writes if it is time: call it now and then. What Redis does not take waits for the next time. */
@@ -75,13 +84,6 @@ export class DayFigures {
   }
 }
 
-interface Delivery {
-  /** ms UTC. */
-  readonly receivedAt: number
-  readonly deliveredAt: number
-  readonly isRedelivered: boolean
-}
-
 /** Figures that are not in Redis yet. */
 class OpenLaneDay implements LaneDay {
   fixes = 0
@@ -91,15 +93,17 @@ class OpenLaneDay implements LaneDay {
   last = 0
   readonly delays = new Map<number, number>()
 
-  /** `time`: the fix's own, unix seconds. */
-  add(time: number, { receivedAt, deliveredAt, isRedelivered }: Delivery): void {
+  /** Adds the fix whose record begins at a position. `deliveredAt`: ms UTC. */
+  add(records: Buffer, at: number, deliveredAt: number): void {
+    const time = timestampOf(records, at)
+    const cameAt = receivedAt(records, at)
     this.fixes++
     if (time < this.first) this.first = time
     if (time > this.last) this.last = time
-    // A redelivered fix was in time when it was first delivered.
-    if (isRedelivered) return void this.redelivered++
-    if (receivedAt - time * 1000 > LATE_MS) this.late++
-    const bucket = delayBucket(deliveredAt - receivedAt)
+    // What is delivered again came in time, and was delivered in time, the first time.
+    if (isRedelivered(records, at)) return void this.redelivered++
+    if (cameAt - time * 1000 > LATE_MS) this.late++
+    const bucket = delayBucket(deliveredAt - cameAt)
     this.delays.set(bucket, (this.delays.get(bucket) ?? 0) + 1)
   }
 

@@ -1,5 +1,5 @@
 import { metrics } from '../observe/metrics.ts'
-import { countRecords, noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
+import { companyOf, noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import type { RequestTrace } from '../tracking/trace.ts'
 import type { DayFigures } from './day-figures.ts'
@@ -63,8 +63,9 @@ interface RequestInFlight {
 /** How a request ended. */
 interface EndedPush {
   readonly answer: ApiAnswer
-  /** What it sent. */
+  /** What it sent, and how many records that is. */
   readonly records: Buffer
+  readonly count: number
 }
 
 /** Keeps the figures of this worker's pushes, and counts them in the metrics. */
@@ -91,11 +92,11 @@ export class PushStatistics {
   }
 
   /** Notes how a request ended. */
-  ended(request: number, { answer, records }: EndedPush): void {
+  ended(request: number, { answer, records, count }: EndedPush): void {
     const { lane = '', at: beganAt = 0, laneAt = 0, trace } = this.#inFlight.get(request) ?? {}
     const ms = performance.now() - beganAt
     const at = Date.now()
-    const company = lane.slice(0, lane.indexOf('/'))
+    const company = companyOf(lane)
     this.#inFlight.delete(request)
     this.#lanes.ended(lane, { end: endOf(answer), beganAt: laneAt })
     metrics.pushDuration.observe(ms / 1000)
@@ -121,7 +122,7 @@ export class PushStatistics {
     }
     this.#acceptedAt.set(company, at)
     this.#days?.delivered(lane, records, at)
-    metrics.delivered.inc({}, countRecords(records))
+    metrics.delivered.inc({}, count)
     metrics.deliveryDelay.observe((at - receivedAt(records)) / 1000)
   }
 

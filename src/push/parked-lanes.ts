@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import {
+  companyOf,
   deviceOf,
   lanesParked,
   misplacedLanes,
@@ -91,7 +92,7 @@ export class ParkedLanes {
       devices?.has(sameId(deviceOf(record))) === false ? undefined : this.#options.place(record)
     const misplaced = devices?.size === 0 ? [] : await misplacedLanes(shard, place)
     if (misplaced === NOT_CURRENT) return false
-    const isConcerned = (lane: string) => companies.has(lane.slice(0, lane.indexOf('/')))
+    const isConcerned = (lane: string) => companies.has(companyOf(lane))
     const concerned = companies.size > 0 ? (await lanesParked(shard)).filter(isConcerned) : []
     await tryParked(shard, [...new Set([...misplaced, ...concerned])])
     return true

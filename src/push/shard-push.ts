@@ -1,70 +1,12 @@
-import type { Logger } from '../observe/log.ts'
-import {
-  type Batch,
-  chunksOf,
-  countRecords,
-  countRedelivered,
-  type KeepSettings,
-  type Lease,
-  Leases,
-  NOT_CURRENT,
-  type Place,
-  positionsJson,
-  type Shard,
-  type Store,
-  type RefusalReason,
-  relocate,
-  slicesOf,
-  stillHolds,
-  type Workers,
-} from '../store/index.ts'
-import type { ApiAnswer } from '../tracking/answer.ts'
-import type { TrackingClient } from '../tracking/client.ts'
-import { newTrace, type RequestTrace } from '../tracking/trace.ts'
-import type { Apikeys, Keyring } from './apikeys.ts'
-import type { CompanyApi, PushApi, PushApis } from './apis.ts'
-import { type ApiClockReporter, NOT_THE_API } from './figures.ts'
+import { type Lease, Leases, type Workers } from '../store/index.ts'
+import type { PushApis } from './apis.ts'
+import { type LaneOptions, LanePush } from './lane-push.ts'
 import { type Ticket, Tickets } from './tickets.ts'
 import { healOverdue } from './watchdog.ts'
 
-export interface PushingOptions {
-  readonly redis: Store
-  /** Returns where the records of a parked lane belong now. */
-  readonly place: Place
-  readonly client: Pick<TrackingClient, 'push'>
-  /** The APIs of companies at the start; all other companies push with `client`, to the usual one. */
-  readonly companyApis?: ReadonlyMap<string, CompanyApi>
-  /** The apikeys of each company at the start. */
-  readonly apikeys: Keyring
-  readonly batch: { readonly max_positions: number; readonly max_wait: number }
-  readonly keep: KeepSettings
-  readonly push: {
-    readonly concurrency: number
-    readonly max_requests_per_s: number | null
-    readonly redeliver_share: number
-    readonly first_delay: number
-    readonly max_delay: number
-  }
-  /** Time zone of the local days by which deliveries are counted. */
-  readonly zone: string
-  readonly logger: Logger
-}
-
-interface LaneOptions extends Omit<PushingOptions, 'apikeys'> {
-  readonly apikeys: Apikeys
-  readonly leases: Leases
-  readonly apis: PushApis
-  readonly apiClock: ApiClockReporter
-  readonly stopping: AbortSignal
-  readonly shard: Shard
-}
-
-interface LanePushOptions extends LaneOptions {
-  /** The API that the lane is pushed to. `client`: what asks it for this company. */
-  readonly api: PushApi
-}
-
 interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
+  readonly batch: LaneOptions['batch'] & { readonly max_wait: number }
+  readonly apis: PushApis
   readonly workers: Workers
 }
 
@@ -79,19 +21,17 @@ export class ShardPush {
   readonly #overdue: NodeJS.Timeout
 
   constructor(options: ShardPushOptions) {
-    const { batch, keep, shard, logger } = options
+    const { apis, batch, keep, shard, logger } = options
     this.#options = options
     this.#leases = new Leases(shard, {
       maxPositions: batch.max_positions,
       maxWaitMs: batch.max_wait,
       keepMs: keep.delivered,
-      apis: options.apis.lanes,
+      apis: apis.lanes,
     })
     this.#lane = { ...options, leases: this.#leases }
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS)
-    const { apis } = options
-    const ofLanes = { idOf: (lane: string) => apis.of(companyOf(lane)).api.id, ids: apis.ids }
-    this.#tickets = new Tickets({ ...options, apis: ofLanes, leases: this.#leases, work: this.#work })
+    this.#tickets = new Tickets({ ...this.#lane, apis, workers: options.workers, work: this.#work })
     this.#overdue = healOverdue(shard, {
       idle: () => this.isIdle,
       heal: () => this.#tickets.restart(),
@@ -128,16 +68,16 @@ export class ShardPush {
   readonly #work = async ({ data }: Ticket): Promise<void> => {
     const { apis, logger } = this.#options
     const pushes = data.map(async (lease) => {
-      const { api, client } = apis.of(companyOf(lease.lane))
-      lease.api = api.id
+      const to = apis.of(lease.lane)
+      lease.api = to.api.id
       this.#held.add(lease)
-      await api
-        .limit(() => new LanePush(lease, { ...this.#lane, api, client }).run())
+      await to.api
+        .limit(() => new LanePush(lease, to, this.#lane).run())
         .catch((error: unknown) => logger.debug({ err: error }, 'a lane waits for its lease to end'))
       this.#held.delete(lease)
     })
-    // The lanes of a ticket have one API, unless it has changed since they were claimed.
-    const { api } = apis.of(companyOf(data[0]?.lane ?? ''))
+    // The lanes of a ticket are of one API, unless it was changed since they were claimed.
+    const { api } = apis.of(data[0]?.lane ?? '')
     api.tickets++
     await Promise.all(pushes)
     api.tickets--
@@ -148,167 +88,4 @@ export class ShardPush {
   }
 }
 
-/** Pushes one leased lane: one request at a time, in order, then gives the lane back. */
-class LanePush {
-  readonly #lease: Lease
-  readonly #options: LanePushOptions
-  /** The first records of the list, up to this number, contain at least one that is refused. */
-  #suspects = 0
-  #requests = 0
-  /** Of its last request. */
-  #trace: RequestTrace | undefined
-
-  constructor(lease: Lease, options: LanePushOptions) {
-    this.#lease = lease
-    this.#options = options
-  }
-
-  /** Resolves when the lane is given back, or its lease is lost. */
-  async run(): Promise<void> {
-    const { leases, place, shard, stopping } = this.#options
-    if (this.#isElsewhere()) return leases.postpone(this.#lease, 0)
-    let batch = stopping.aborted ? undefined : await leases.take(this.#lease)
-    if (batch?.parked) {
-      const mayPush = await relocate(shard, this.#lease, place)
-      if (mayPush === NOT_CURRENT) await leases.postpone(this.#lease, ROSTER_AGAIN_MS)
-      batch = mayPush === true ? await leases.take(this.#lease) : undefined
-    }
-    while (batch) {
-      const outcome = await this.#request(batch.records)
-      if (!outcome) return
-      this.#requests++
-      if (outcome.to === 'delivered') batch = await this.#delivered(batch, outcome.status)
-      // The answer of another API has no consequence for the company's present one.
-      else if (this.#isElsewhere()) return leases.postpone(this.#lease, 0)
-      else if (outcome.to === 'refuse') batch = await this.#refused(batch, outcome)
-      else return outcome.to === 'retry' ? this.#retry(outcome) : this.#park(outcome)
-      if (batch && this.#isElsewhere()) return leases.postpone(this.#lease, 0)
-    }
-  }
-
-  /** Whether the company has another API now, or other settings for it. */
-  #isElsewhere(): boolean {
-    const { api, apis, client } = this.#options
-    const now = apis.of(companyOf(this.#lease.lane))
-    return now.api !== api || now.client !== client
-  }
-
-  /**
-   * Resolves to undefined, without a request, if the lease no longer holds. If a key is refused, tries the next of the keys
-   * configured at that time, unless the company then has another API.
-   */
-  async #request(records: Buffer): Promise<Consequence | undefined> {
-    const { api, apiClock, apikeys, client } = this.#options
-    const { rate, statistics } = api
-    const [company, courier, route] = this.#lease.lane.split('/')
-    const tried = new Set<string>()
-    let outcome: Consequence = NO_APIKEY
-    for (;;) {
-      const apikey = apikeys.of(company).find((key) => !tried.has(key))
-      if (apikey === undefined) return outcome
-      tried.add(apikey)
-      if (rate) await rate.turn()
-      if (!stillHolds(this.#lease)) return undefined
-      // The API of before is shown no key any more.
-      if (this.#isElsewhere()) return outcome
-      const sentAt = Date.now()
-      const trace = newTrace()
-      this.#trace = trace
-      const request = statistics.began(this.#lease.lane, trace)
-      const answer = await client.push({ courier, route, apikey, body: positionsJson(records), trace })
-      statistics.ended(request, { answer, records })
-      if (api.id === '' && 'date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
-      outcome = consequence(answer)
-      if (outcome.to === 'delivered') apikeys.accepted(company, apikey)
-      const isKeyRefused =
-        outcome.to === 'park' && (outcome.status === FORBIDDEN || !apikeys.of(company).includes(apikey))
-      if (!isKeyRefused) return outcome
-    }
-  }
-
-  #delivered({ records }: Batch, status: number): Promise<Batch | undefined> {
-    const { batch, keep, leases, stopping } = this.#options
-    const count = countRecords(records)
-    const suspects = Math.max(0, this.#suspects - count)
-    this.#suspects = suspects
-    const isLast = this.#requests >= REQUESTS_OF_A_LANE || stopping.aborted
-    const wanted = suspects > 0 ? Math.max(1, suspects >> 1) : isLast ? 0 : batch.max_positions
-    const chunks = keep.delivered > 0 ? chunksOf(records, Date.now() - keep.delivered) : undefined
-    const redelivered = countRedelivered(records)
-    return leases.done(this.#lease, { count, status, wanted, atOnce: suspects > 0, redelivered, chunks })
-  }
-
-  async #retry({ status, leastMs }: Consequence & { to: 'retry' }): Promise<void> {
-    const { leases, push } = this.#options
-    const delay = { firstMs: push.first_delay, maxMs: push.max_delay, leastMs }
-    const delayMs = await leases.retry(this.#lease, status, delay)
-    this.#log().debug({ reason: String(status), delay_ms: delayMs }, 'push failed, tried again later')
-  }
-
-  /** Halves a refused batch until the refused position is found. Parks that one, and pushes the others. */
-  async #refused({ parked, records }: Batch, refusal: RefusalReason): Promise<Batch | undefined> {
-    const { batch, leases, stopping } = this.#options
-    const count = countRecords(records)
-    if (count > 1) {
-      this.#suspects = count
-      const [firstHalf] = slicesOf(records, count >> 1)
-      return { records: firstHalf.records }
-    }
-    this.#suspects = 0
-    if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
-    this.#options.api.statistics.refused(this.#lease.lane, { ...refusal, trace: this.#trace })
-    this.#log().debug({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
-    const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : batch.max_positions)
-    return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next
-  }
-
-  async #park({ status, message }: RefusalReason): Promise<undefined> {
-    const trace = status === 0 ? undefined : this.#trace
-    if (await this.#options.leases.park(this.#lease, { status, message, trace }))
-      this.#log().debug({ reason: String(status), answer: message }, 'lane refused and parked')
-  }
-
-  #log(): Logger {
-    const [, courier_id, route_id] = this.#lease.lane.split('/')
-    return this.#options.logger.child({ courier_id, route_id, request_id: this.#trace?.requestId })
-  }
-}
-
-function companyOf(lane: string): string {
-  return lane.slice(0, lane.indexOf('/'))
-}
-
-/** What an answer of the tracking API leads to: positions are delivered, tried again or refused, or their lane is parked. */
-export type Consequence =
-  | { readonly to: 'delivered'; readonly status: number }
-  /** `leastMs`: what `Retry-After` asked for. */
-  | { readonly to: 'retry'; readonly status: number | string; readonly leastMs: number }
-  | ({ readonly to: 'refuse' | 'park' } & RefusalReason)
-
-/**
- * 2xx: delivered. A page or redirect of another server, 408, 425, 429, 5xx and every fault: may be temporary. 422 and 413:
- * about the positions. All others: about the lane.
- */
-export function consequence(answer: ApiAnswer): Consequence {
-  if (!('status' in answer)) return { to: 'retry', status: 'fault' in answer ? answer.fault : NOT_THE_API, leastMs: 0 }
-  const { status, text, retryAfterMs = 0 } = answer
-  if (status >= 200 && status < 300) return { to: 'delivered', status }
-  if (status >= 500 || MAY_PASS.has(status)) return { to: 'retry', status, leastMs: retryAfterMs }
-  return { to: ABOUT_POSITIONS.has(status) ? 'refuse' : 'park', status, message: text }
-}
-
 const RENEW_MS = 5000
-const FORBIDDEN = 403
-const MAY_PASS = new Set([408, 425, 429])
-const ABOUT_POSITIONS = new Set([413, 422])
-const NO_APIKEY: Consequence = {
-  to: 'park',
-  status: 0,
-  message: 'the company of this lane has no apikey that is in effect: add it to gateway.yaml, under companies',
-}
-/** Consecutive requests of one lane before others have their turn. */
-const REQUESTS_OF_A_LANE = 8
-/** Positions refused one after the other that park their lane whole. */
-const REFUSED_IN_A_ROW = 8
-/** When a parked lane is probed that could not be, because the roster was not current. */
-const ROSTER_AGAIN_MS = 1000

@@ -11,7 +11,7 @@ import {
   type Shard,
   type Workers,
 } from '../store/index.ts'
-import { MOST_TICKETS } from './apis.ts'
+import { MOST_TICKETS, type PushApis } from './apis.ts'
 
 export interface TicketsOptions {
   readonly leases: Leases
@@ -19,8 +19,8 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
-  /** The id of the API of a lane, and of all; default: there is one alone. */
-  readonly apis?: { readonly idOf: (lane: string) => string; readonly ids: () => readonly string[] }
+  /** The APIs that lanes are pushed to; default: there is one alone. */
+  readonly apis?: Pick<PushApis, 'ids' | 'of'>
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }
@@ -83,8 +83,8 @@ export class Tickets {
     const claimed = await leases.claim(LANES_PER_CLAIM)
     const againMs = leases.isMoreDue ? 0 : LOOK_MS
     if (claimed.length === 0) return againMs
-    // One ticket per API: a slow API would delay the end of a ticket for the lanes of others.
-    const byApi = apis ? Map.groupBy(claimed, ({ lane }) => apis.idOf(lane)).values() : [claimed]
+    // A slow API would keep the ticket from ending for the lanes of others.
+    const byApi = apis ? Map.groupBy(claimed, ({ lane }) => apis.of(lane).api).values() : [claimed]
     const tickets = [...byApi].flatMap((lanes) => this.#ticketsOf(lanes))
     this.#queue.setApis(apis?.ids().length ?? 1)
     try {

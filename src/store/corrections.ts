@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { sameId } from '../domain/ids.ts'
-import { dueAfter } from './lease.ts'
+import { companyOf, dueAfter } from './lease.ts'
 import { NOT_CURRENT } from './move.ts'
 import type { Place } from './parked.ts'
-import { chunksOf, type KeptFix } from './kept-fixes.ts'
+import { chunksOf } from './kept-chunks.ts'
+import type { KeptFix } from './kept-fixes.ts'
 import { packDevice, packRedelivered, type Position } from './record.ts'
 import type { Shard, Store } from './shards.ts'
 
@@ -47,11 +48,7 @@ export function misplacedFixes(
   return found.toSorted((one, other) => one.fix.timestamp - other.fix.timestamp)
 }
 
-function companyOf(lane: string): string {
-  return lane.slice(0, lane.indexOf('/'))
-}
-
-/** Stores corrections for the workers. Rejects unless they are stored, also on the required replicas. */
+/** Stores corrections, for the workers. Rejects unless they are stored, on the replicas too where there have to be some. */
 export async function addCorrections(redis: Store, corrections: readonly Correction[]): Promise<void> {
   for (const correction of corrections) {
     const shard = redis.shardOf(correction.device)

@@ -120,7 +120,7 @@ export class DuplicateFilter {
     const newestBefore = Math.max(Math.min(known.newestOfOthers, furthest), known.newest)
     const runs: MarkedRun[] = []
     const unique = withoutRepeats(records)
-    const duplicates = unique === records ? 0 : countRecords(records) - countRecords(unique)
+    const duplicates = unique === records ? 0 : countRecords(records).count - countRecords(unique).count
     for (let at = 0; at < unique.length; ) {
       const from = at
       const span = unique.readUInt32BE(at + TIME) >>> SPAN_BITS

@@ -152,11 +152,11 @@ export function* slicesOf(bytes: Buffer, most: number): Generator<{ records: Buf
   }
 }
 
-/** How many records there are. */
-export function countRecords(bytes: Buffer): number {
-  let count = 0
-  for (let at = 0; at < bytes.length; at += bytes[at]) count++
-  return count
+/** How many records there are, and how many of them were delivered before, to another lane. */
+export function countRecords(bytes: Buffer): { readonly count: number; readonly redelivered: number } {
+  let [count, redelivered] = [0, 0]
+  for (let at = 0; at < bytes.length; at += bytes[at], count++) if (isRedelivered(bytes, at)) redelivered++
+  return { count, redelivered }
 }
 
 /** The body of a push: `{"positions": […]}`, in the order of the records. */
@@ -189,24 +189,14 @@ export function positionOf(record: Buffer): Position {
   }
 }
 
-/** ms UTC at which a record, the first one of several, was received. */
-export function receivedAt(bytes: Buffer): number {
-  return EPOCH + bytes[2] * 0x1_0000_0000 + bytes.readUInt32BE(3)
+/** ms UTC at which the record that begins at a position was received. */
+export function receivedAt(bytes: Buffer, at = 0): number {
+  return EPOCH + bytes[at + 2] * 0x1_0000_0000 + bytes.readUInt32BE(at + 3)
 }
 
-/** Calls `each` for each of several records: the fix's own time (unix seconds), when it was received (ms UTC), and whether it is delivered again. */
-export function eachFix(bytes: Buffer, each: (time: number, receivedAt: number, isRedelivered: boolean) => void): void {
-  for (let at = 0; at < bytes.length; at += bytes[at])
-    each(
-      bytes.readUInt32BE(at + 7),
-      EPOCH + bytes[at + 2] * 0x1_0000_0000 + bytes.readUInt32BE(at + 3),
-      isRedelivered(bytes, at),
-    )
-}
-
-/** The fix's own time, unix seconds. */
-export function timestampOf(record: Buffer): number {
-  return record.readUInt32BE(7)
+/** The own time of the fix whose record begins at a position, unix seconds. */
+export function timestampOf(bytes: Buffer, at = 0): number {
+  return bytes.readUInt32BE(at + 7)
 }
 
 /**

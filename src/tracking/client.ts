@@ -75,7 +75,7 @@ export function createTrackingClient(options: TrackingClientOptions) {
       { method: 'POST', path, headers: { 'content-type': 'application/json', ...traceHeaders(trace) }, body },
       { timeoutMs, maxBytes: MAX_ANSWER_BYTES, isEnough: isForeign },
     )
-    log('pushPositions', trace, { courier_id: courier, route_id: route, ...endOf(reply) })
+    log('pushPositions', trace, reply, { courier_id: courier, route_id: route })
     if (mayNeedTls(reply) && (await isSecure(pushBase.url))) return { fault: 'needs_tls' }
     return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
   }
@@ -102,13 +102,15 @@ export function createTrackingClient(options: TrackingClientOptions) {
         maxErrorBytes: MAX_ERROR_BYTES,
       },
     )
-    log(operation, trace, endOf(reply))
+    log(operation, trace, reply)
     if ('fault' in reply || !reply.cut) return reply
     return { fault: isSuccess(reply.status) ? 'too_large' : 'long_error' }
   }
 
-  function log(operation: OperationName, { requestId, traceparent }: RequestTrace, more: object): void {
-    options.logger?.debug({ operation, request_id: requestId, traceparent, ...more }, 'asked the tracking API')
+  function log(operation: OperationName, trace: RequestTrace, reply: Reply | Failure, ids?: object): void {
+    const { requestId: request_id, traceparent } = trace
+    const end = 'fault' in reply ? { reason: reply.fault } : { status: reply.status }
+    options.logger?.debug({ operation, request_id, traceparent, ...ids, ...end }, 'asked the tracking API')
   }
 
   /** Waits for the requests in flight, then closes all connections. */
@@ -126,11 +128,6 @@ export function createTrackingClient(options: TrackingClientOptions) {
 export function mayRepeat(operation: OperationName): boolean {
   const { method, repeatable } = OPERATIONS[operation]
   return repeatable && method !== 'DELETE'
-}
-
-/** For the log: how a request ended. */
-function endOf(reply: Reply | Failure): { readonly status: number } | { readonly reason: string } {
-  return 'fault' in reply ? { reason: reply.fault } : { status: reply.status }
 }
 
 /** Servers with TLS cut a request without it, or answer 400 with a page or a line of text; the API itself answers JSON. */

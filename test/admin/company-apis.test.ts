@@ -91,7 +91,7 @@ it('status and findings tell the APIs apart, and a token for one company learns 
   const pushes = new PushStatistics()
   const trace = { requestId: 'request-17', traceparent: '00-17' }
   const request = pushes.began('8/1/1', trace)
-  pushes.ended(request, { answer: { fault: 'refused' }, records: Buffer.alloc(0) })
+  pushes.ended(request, { answer: { fault: 'refused' }, records: Buffer.alloc(0), count: 0 })
   const figures = () => ({
     ...new PushStatistics().figures(),
     url: usual.url,

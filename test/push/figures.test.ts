@@ -13,7 +13,7 @@ function twoRecords(): Buffer {
 }
 
 function push(answer: ApiAnswer): void {
-  statistics.ended(statistics.began('7/42/1001'), { answer, records: twoRecords() })
+  statistics.ended(statistics.began('7/42/1001'), { answer, records: twoRecords(), count: 2 })
 }
 
 /** The value of a metric, summed over its labels. */

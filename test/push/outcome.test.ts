@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consequence } from '../../src/push/shard-push.ts'
+import { consequence } from '../../src/push/lane-push.ts'
 
 const answer = (status: number, retryAfterMs?: number) => ({ status, text: 'why', retryAfterMs })
 

@@ -122,7 +122,7 @@ describe('packed records', () => {
 
   it('packed records are counted and read one by one', () => {
     const bytes = packed(1, 2, 3)
-    expect(countRecords(bytes)).toBe(3)
+    expect(countRecords(bytes)).toEqual({ count: 3, redelivered: 0 })
     expect(timestamps(bytes)).toEqual([1, 2, 3])
   })
 })

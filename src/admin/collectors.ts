@@ -1,11 +1,11 @@
-import { everySecond, yieldToEventLoop } from '../async.ts'
+import { yieldToEventLoop } from '../async.ts'
 import type { RosterFacts } from '../diagnose/facts.ts'
 import { localDay, localFromUtc } from '../domain/times.ts'
 import type { Logger } from '../observe/log.ts'
 import { lastResults, type RosterResult, readResults } from '../roster/puts.ts'
 import { readOffers, refreshOffers } from '../roster/offers.ts'
 import type { Roster } from '../roster/roster.ts'
-import { grouped, jobFaults, type Store } from '../store/index.ts'
+import { grouped, type Store } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
 import type { Verifier } from '../verify/index.ts'
 import { CopyCollector, type CopySources } from './copies.ts'
@@ -37,8 +37,8 @@ export interface CollectorSources
   readonly apis: () => readonly KnownApi[]
 }
 
-/** Starts what the admin process collects again and again: the account, the states of devices, the findings, and their gauges. */
-export function startCollectors(sources: CollectorSources) {
+/** What the admin process collects once a second: the account, the states of devices, the findings, and their gauges. */
+export function openCollectors(sources: CollectorSources) {
   const { live, logger, redis } = sources
   const startedAt = Date.now()
   // One at a time; calls during a run share the result of the next run.
@@ -86,20 +86,6 @@ export function startCollectors(sources: CollectorSources) {
     gatherer,
     devices: () => devices.states(),
   })
-  const beat = everySecond(
-    {
-      devices: () => index.catchUp(),
-      'what devices do': () => devices.look(),
-      rates: () => rates.look(),
-      copies: () => copies.look(),
-      'last hour': () => hour.look(),
-      findings: () => findings.look(),
-      verify: () => sources.verifier.look(),
-      'refused lanes': async () => refusals.look(),
-      'pulled rosters': () => sources.puller?.look(),
-    },
-    jobFaults(logger),
-  )
   findings.follow(({ finding: { subject } }) => subject.device !== undefined && index.touch(subject.device))
   return {
     account,
@@ -114,9 +100,19 @@ export function startCollectors(sources: CollectorSources) {
     hour,
     findings,
     refusals,
+    jobs: {
+      devices: () => index.catchUp(),
+      'what devices do': () => devices.look(),
+      rates: () => rates.look(),
+      copies: () => copies.look(),
+      'last hour': () => hour.look(),
+      findings: () => findings.look(),
+      verify: () => sources.verifier.look(),
+      'refused lanes': () => refusals.look(),
+      'pulled rosters': () => sources.puller?.look(),
+    },
     close() {
       for (const each of [custody, gauges]) each.close()
-      void beat.stop()
     },
   }
 }

@@ -13,7 +13,7 @@ import { type ApiSources, apiOperations } from './apis.ts'
 import { arrivalOperations, arrivalSource, enrolmentOperations } from './arrivals.ts'
 import { auditOperations, auditSource, keepAudit } from './audit.ts'
 import { copyOperations, type CopySources } from './copies.ts'
-import { startCollectors } from './collectors.ts'
+import { openCollectors } from './collectors.ts'
 import { DaySheets } from './day-sheets.ts'
 import { daysOperation } from './days.ts'
 import { assignmentOperations } from './device/assign.ts'
@@ -104,7 +104,10 @@ export interface AdminOptions
 /** An open admin port, and the present findings. */
 export type Admin = Awaited<ReturnType<typeof openAdmin>>
 
-/** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws if it cannot listen */
+/**
+ * Opens the admin port; at most one in a process, whose metrics get its gauges. Its `jobs` are to be done once a second.
+ * @throws where it cannot listen
+ */
 export async function openAdmin(options: AdminOptions) {
   const { alerts = () => undefined, logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
@@ -123,7 +126,7 @@ export async function openAdmin(options: AdminOptions) {
     },
     answered: tokens.answered,
   })
-  const collectors = startCollectors({
+  const collectors = openCollectors({
     ...options,
     apis,
     puller,
@@ -234,7 +237,8 @@ export async function openAdmin(options: AdminOptions) {
     closing.abort()
   }
   try {
-    return { port: await server.listen(options.listen), findings, sheets, close: stop }
+    const jobs = { ...collectors.jobs, ...events.jobs }
+    return { port: await server.listen(options.listen), jobs, findings, sheets, close: stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,7 +1,6 @@
 import type { AlertReceivers, AlertTest } from '../admin/alert-tests.ts'
 import type { Findings } from '../admin/findings.ts'
 import type { Scope } from '../admin/scope.ts'
-import { everySecond } from '../async.ts'
 import type { FailedReceiver } from '../diagnose/facts.ts'
 import { DailyReports, type DailySources } from './daily.ts'
 import { AlertReceiver, receiverKey, type ReceiverSources, receiverOptions } from './receiver.ts'
@@ -13,18 +12,14 @@ export interface AlertOptions extends ReceiverSources, Pick<DailySources, 'sheet
 }
 
 /** Tells the receivers of `alerts` of each incident that begins, grows and ends, until it is closed. */
-export function startAlerts(options: AlertOptions): Alerts {
-  return new Alerts(options)
-}
-
-/** The receivers of this process. */
-class Alerts implements AlertReceivers {
+export class Alerts implements AlertReceivers {
   readonly #receivers: readonly AlertReceiver[]
   readonly #daily: DailyReports | undefined
   readonly #findings: AlertOptions['findings']
   readonly #now: () => number
   readonly #startedAt: number
-  readonly #looking: ReturnType<typeof everySecond> | undefined
+  /** What is to be done once a second. */
+  readonly jobs = { alerts: () => this.#look(), 'daily reports': () => this.#daily?.look(this.#now()) }
 
   constructor(options: AlertOptions) {
     const { clock = Date, findings } = options
@@ -36,8 +31,6 @@ class Alerts implements AlertReceivers {
     this.#findings = findings
     this.#now = () => clock.now()
     this.#startedAt = clock.now()
-    if (this.#receivers.length > 0)
-      this.#looking = everySecond({ look: () => this.#look(), daily: () => this.#daily?.look(this.#now()) })
   }
 
   failing(): FailedReceiver[] {
@@ -51,7 +44,6 @@ class Alerts implements AlertReceivers {
   }
 
   async close(): Promise<void> {
-    await this.#looking?.stop()
     await Promise.all([...this.#receivers.map((receiver) => receiver.close()), this.#daily?.close()])
   }
 

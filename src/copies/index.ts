@@ -63,6 +63,7 @@ class Copying {
     const copies = settings.copies()
     this.#follow(copies.map((copy) => ({ copy, gets: logsOfCopy(settings, copy.name) })))
     if (copies.length === 0 || this.#isStopped) return
+    for (const { receiver } of this.#sent.values()) receiver?.keepAlive?.()
     await redis.inShards(async (shard) => {
       const survey = await surveyCopies(shard)
       await Promise.all(Array.from(this.#sent.values(), async (each) => each.deliveries.get(shard)?.look(survey)))
@@ -118,7 +119,7 @@ class SentCopy {
   readonly wanted: WantedCopy
   readonly gate: Gate
   readonly deliveries = new Map<Shard, CopyDelivery>()
-  readonly #receiver: Receiver | undefined
+  readonly receiver: Receiver | undefined
   /** Why it cannot be sent at all: a file for TLS that cannot be used. It is tried again. */
   readonly problem: string | undefined
   readonly againAt = Date.now() + AGAIN_MS
@@ -129,7 +130,7 @@ class SentCopy {
     this.gate = new Gate({ concurrency: CONCURRENCY, firstDelayMs, maxDelayMs })
     try {
       const receiver = receiverOf(wanted.copy, options)
-      this.#receiver = receiver
+      this.receiver = receiver
       for (const shard of redis.shards)
         this.deliveries.set(shard, new CopyDelivery({ ...wanted, shard, receiver, gate: this.gate, time, logger }))
     } catch (error) {
@@ -139,7 +140,7 @@ class SentCopy {
 
   async close(): Promise<void> {
     await Promise.all(Array.from(this.deliveries.values(), (delivery) => delivery.close(STOP_MS)))
-    this.#receiver?.close()
+    this.receiver?.close()
   }
 }
 

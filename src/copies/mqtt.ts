@@ -27,6 +27,7 @@ export function mqttReceiver({ copy, names, timeoutMs }: Omit<HttpReceiverOption
       const reason = await connection.publish(messages, timeoutMs)
       return reason === undefined ? { to: 'delivered' } : { to: 'retry', reason, mayBeFixes: connection.isOpen }
     },
+    keepAlive: () => connection?.keepAlive(),
     close: () => connection?.close(),
   }
 }
@@ -48,8 +49,9 @@ class BrokerConnection {
   /** Callbacks of packets without a PUBACK, by packet id. */
   readonly #unacknowledged = new Map<number, () => void>()
   #end = Promise.withResolvers<void>()
-  #pinging: NodeJS.Timeout | undefined
   #number = 0
+  /** By `performance.now()`. */
+  #pingAt = 0
 
   constructor(copy: Copy) {
     this.#parser.on('packet', (packet) => this.#handle(packet))
@@ -95,6 +97,12 @@ class BrokerConnection {
     return this.ended
   }
 
+  keepAlive(): void {
+    if (!this.isOpen || performance.now() < this.#pingAt) return
+    this.#pingAt = performance.now() + PING_MS
+    this.#send({ cmd: 'pingreq' })
+  }
+
   close(): void {
     this.#send({ cmd: 'disconnect' })
     this.#over(say('the broker ended the connection'))
@@ -117,8 +125,7 @@ class BrokerConnection {
     if (packet.cmd !== 'connack') return
     if (packet.returnCode !== 0) return this.#over(say('the broker refuses the login ({})', packet.returnCode ?? 0))
     this.isOpen = true
-    this.#pinging = setInterval(() => this.#send({ cmd: 'pingreq' }), (KEEPALIVE_S * 1000) / 2)
-    this.#pinging.unref()
+    this.#pingAt = performance.now() + PING_MS
     this.#login.resolve()
   }
 
@@ -129,7 +136,6 @@ class BrokerConnection {
   #over(reason: Text): void {
     if (this.ended !== undefined) return
     this.ended = reason
-    clearInterval(this.#pinging)
     this.#socket.end()
     setTimeout(() => this.#socket.destroy(), LEAVE_MS).unref()
     this.#end.resolve()
@@ -140,6 +146,7 @@ class BrokerConnection {
 const NO_LEVEL = /[/+#\0]/g
 const VERSION = 4
 const KEEPALIVE_S = 60
+const PING_MS = 30_000
 /** Messages without an acknowledgement at once. */
 const IN_FLIGHT = 100
 const LEAVE_MS = 500

@@ -24,6 +24,8 @@ export interface Receiver {
   queueOf(fix: CopiedFix): string
   /** Sends fixes of one company in order. Never rejects. */
   send(company: string, fixes: readonly CopiedFix[], signal: AbortSignal): Promise<ReceiverAnswer>
+  /** Call it once a second: it shows that a connection is used. */
+  keepAlive?(): void
   close(): void
 }
 

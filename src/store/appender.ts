@@ -1,4 +1,3 @@
-import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
 import { grouped } from '../redis/grouped.ts'
 import type { Part, Storable } from './record.ts'
@@ -13,8 +12,8 @@ export interface Stored {
   refused: boolean
 }
 
-/** Stores the fixes of a gateway. */
-export type FixAppender = Pick<Appender, 'append' | 'count' | 'close'>
+/** What stores the fixes of a gateway. */
+export type FixAppender = Pick<Appender, 'append' | 'count' | 'tidy' | 'close'>
 
 /** Stores the fixes of a gateway in all shards. `options`: as for one shard. */
 export function openAppender(store: Store, options: AppenderOptions): FixAppender {
@@ -29,14 +28,12 @@ export class Appender {
   readonly #shard: Shard
   readonly #options: AppenderOptions
   readonly #group = grouped((items: Storable[]) => this.#store(items), GROUP)
-  readonly #tidying: ReturnType<typeof everySecond>
   /** Counts that wait for the next call. */
   #counted = new Map<string, number>()
 
   constructor(shard: Shard, options: AppenderOptions) {
     this.#shard = shard
     this.#options = options
-    this.#tidying = everySecond({ tidy: () => this.#tidy() })
   }
 
   /** Resolves once every record is on disk in Redis. Rejects if that is not certain; then nothing may be acknowledged. */
@@ -54,10 +51,15 @@ export class Appender {
     for (const reason of filtered) add(this.#counted, `filtered:${reason}`, 1)
   }
 
-  /** Resolves when Redis has the counts, or cannot be reached. */
+  /** Writes the counts, and forgets marks that are too old; call it once a second. */
+  async tidy(): Promise<void> {
+    await this.close()
+    await this.#options.duplicates?.in(this.#shard).forget()
+  }
+
+  /** Resolves when Redis has the counts, or cannot be told. */
   async close(): Promise<void> {
-    await this.#tidying.stop()
-    await this.#flush()
+    if (this.#counted.size > 0) await this.#store([]).catch(() => {})
   }
 
   async #store(items: readonly Storable[]): Promise<Stored[]> {
@@ -89,14 +91,6 @@ export class Appender {
     }
   }
 
-  async #tidy(): Promise<void> {
-    await this.#flush()
-    await this.#options.duplicates?.in(this.#shard).forget()
-  }
-
-  async #flush(): Promise<void> {
-    if (this.#counted.size > 0) await this.#store([]).catch(() => {})
-  }
 }
 
 /** An appender for each shard: everything of a device goes to its shard, in one call. */
@@ -115,6 +109,10 @@ class ShardedAppender implements FixAppender {
 
   count(filtered: readonly string[]): void {
     this.#appenders[0].count(filtered)
+  }
+
+  async tidy(): Promise<void> {
+    await Promise.all(this.#appenders.map((appender) => appender.tidy()))
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { afterEach, expect, it, vi } from 'vitest'
 import { EventFeed, EventReader, type ReaderOptions } from '../../src/admin/events/feed.ts'
+import { everySecond } from '../../src/async.ts'
 import { EventLog } from '../../src/admin/events/event-log.ts'
 import { EVERYTHING } from '../../src/admin/scope.ts'
 import { type Followed, followEvents } from '../support/events.ts'
@@ -32,6 +33,8 @@ async function feedOn(status: () => Promise<object> = async () => ({ verdict: 'w
     () => feed.close(),
   )
   await feed.wake()
+  const jobs = everySecond(feed.jobs)
+  ending.push(() => jobs.stop())
   const follow = async (more: Partial<ReaderOptions> = {}): Promise<Followed> => {
     options = { ...options, ...more }
     const stream = await followEvents(`http://127.0.0.1:${port}/`, {})

@@ -1,12 +1,11 @@
 import { pino } from 'pino'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { startAlerts } from '../../src/alerts/index.ts'
 import type { Config } from '../../src/config/schema.ts'
 import type { Facts, Finding } from '../../src/diagnose/facts.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
-import { finding, NO_DAYS, webhookReceiver } from '../support/alerts.ts'
+import { finding, NO_DAYS, startAlerts, webhookReceiver } from '../support/alerts.ts'
 
 const receiver = await webhookReceiver()
 afterAll(receiver.close)

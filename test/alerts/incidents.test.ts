@@ -1,14 +1,13 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import type { AlertMessage } from '../../src/alerts/formats.ts'
-import { startAlerts } from '../../src/alerts/index.ts'
 import { Scope } from '../../src/admin/scope.ts'
 import type { Config } from '../../src/config/schema.ts'
 import type { Facts, Finding } from '../../src/diagnose/facts.ts'
 import { keys } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
 import { adminFixture } from '../support/admin.ts'
-import { finding, NO_DAYS, webhookReceiver } from '../support/alerts.ts'
+import { finding, NO_DAYS, startAlerts, webhookReceiver } from '../support/alerts.ts'
 
 type Webhook = Config['alerts']['webhooks'][number]
 type Told = Pick<AlertMessage, 'change' | 'id'> & Finding

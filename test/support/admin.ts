@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
+import { everySecond } from '../../src/async.ts'
 import { EVERYTHING } from '../../src/admin/scope.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
@@ -271,7 +272,7 @@ export async function openBare(
   options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>,
 ): Promise<Admin> {
   const directory = await createDirectory([], [])
-  return openAdmin({
+  const admin = await openAdmin({
     setups: async () => [],
     mappings: { ofFile: () => new Map(), read: readPayload },
     isVerified: false,
@@ -306,6 +307,14 @@ export async function openBare(
     },
     ...options,
   })
+  const jobs = everySecond(admin.jobs)
+  return {
+    ...admin,
+    close() {
+      void jobs.stop()
+      return admin.close()
+    },
+  }
 }
 
 function never(): never {

@@ -1,8 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { type AlertOptions, Alerts } from '../../src/alerts/index.ts'
 import type { AlertMessage } from '../../src/alerts/formats.ts'
 import type { AlertClock } from '../../src/alerts/outbox.ts'
+import { everySecond } from '../../src/async.ts'
+import type { Scope } from '../../src/admin/scope.ts'
 import type { Finding } from '../../src/diagnose/facts.ts'
 import { listening } from './listening.ts'
 
@@ -30,6 +33,20 @@ export function news(parts: Partial<AlertMessage> = {}): AlertMessage {
 
 /** For alerts that tell nothing of days. */
 export const NO_DAYS = { sheets: { read: async () => [] }, nameOf: () => undefined }
+
+/** Tells receivers as the admin process does, until it is closed. */
+export function startAlerts(options: AlertOptions) {
+  const alerts = new Alerts(options)
+  const jobs = everySecond(alerts.jobs)
+  return {
+    failing: () => alerts.failing(),
+    test: (scope: Scope) => alerts.test(scope),
+    async close() {
+      await jobs.stop()
+      await alerts.close()
+    },
+  }
+}
 
 /** A clock that passes only while somebody waits. `waits`: for how long, ms, in order. */
 export function fakeClock(): AlertClock & { readonly waits: number[] } {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { everySecond, within } from '../../async.ts'
+import { within } from '../../async.ts'
 import type { Scope } from '../scope.ts'
-import { type EventAudience, type EventData, EventLog, type EventTopic, type FeedEvent } from './event-log.ts'
+import { type EventAudience, type EventData, EventLog, type EventTopic, type FeedEvent, TOPICS } from './event-log.ts'
 
 export interface EventSource {
   readonly topic: EventTopic
@@ -23,8 +23,14 @@ export interface FeedSources {
 export class EventFeed {
   readonly #sources: FeedSources
   readonly #readers = new Set<EventReader>()
+  /** What is to be done once a second; nothing while the feed rests. */
+  readonly jobs = {
+    'event streams': () => this.#beat(),
+    'status of streams': () => this.#tellStatus(),
+    ...Object.fromEntries(TOPICS.map((topic) => [`events of ${topic}`, () => this.#look(topic)])),
+  }
   #log = new EventLog()
-  #loop: ReturnType<typeof everySecond> | undefined
+  #looked: readonly EventSource[] = []
   #waking: Promise<void> | undefined
   #seconds = 0
   /** For how many seconds there has been no reader. */
@@ -75,22 +81,19 @@ export class EventFeed {
     const sources = this.#sources.sources()
     // A source that cannot be read, since Redis is away, begins later.
     await within(BEGIN_MS, Promise.all(sources.map((source) => source.look().catch(() => {}))))
-    if (this.#isClosed) return
-    const looks = sources.map((source) => [`look for ${source.topic}`, () => this.#look(source)] as const)
-    const own = { beat: () => this.#beat(), status: () => this.#tellStatus() }
-    this.#loop = everySecond({ ...own, ...Object.fromEntries(looks) })
+    if (!this.#isClosed) this.#looked = sources
   }
 
   #rest(): void {
-    void this.#loop?.stop()
-    this.#loop = undefined
+    this.#looked = []
     this.#waking = undefined
     this.#log = new EventLog()
   }
 
-  async #look(source: EventSource): Promise<void> {
-    const news = await source.look().catch(() => [])
-    for (const data of news) this.tell(source.topic, data)
+  async #look(topic: EventTopic): Promise<void> {
+    const source = this.#looked.find((each) => each.topic === topic)
+    const news = (await source?.look().catch(() => [])) ?? []
+    for (const data of news) this.tell(topic, data)
   }
 
   /** Sends the status, computed once for all readers with the same scope. */
@@ -104,6 +107,7 @@ export class EventFeed {
   }
 
   async #beat(): Promise<void> {
+    if (!this.#waking) return
     const isBeat = ++this.#seconds % BEAT_S === 0
     for (const reader of this.#readers) if (isBeat) reader.beat()
     await Promise.all(this.#readers.values().map((reader) => reader.endUnlessAllowed()))

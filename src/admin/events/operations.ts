@@ -71,7 +71,7 @@ export function eventOperations({ findings, isAllowed, noteRead, ...sources }: S
     reads: 'positions',
     handle: follow,
   }
-  return { operations: [operation], close: () => feed.close() }
+  return { operations: [operation], jobs: feed.jobs, close: () => feed.close() }
 }
 
 const EventsQuery = z.object({

@@ -8,8 +8,8 @@ import {
   portAddress,
   type Tokens,
 } from '../../admin/index.ts'
-import { startAlerts } from '../../alerts/index.ts'
-import { inTurns } from '../../async.ts'
+import { Alerts } from '../../alerts/index.ts'
+import { everySecond, inTurns, within } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
 import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
@@ -17,7 +17,7 @@ import { sameId } from '../../domain/ids.ts'
 import { readPayload } from '../../gateway/mappings.ts'
 import { Detector, faultLogger, likely } from '../../gateway/wire/detect.ts'
 import type { Logger } from '../../observe/log.ts'
-import { type Store, signOn } from '../../store/index.ts'
+import { jobFaults, type Store, signOn } from '../../store/index.ts'
 import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
 import { ApiClients } from './api-clients.ts'
@@ -33,7 +33,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
   const clients = new ApiClients({ config, baseUrl, connections: () => CONNECTIONS, logger }, live.companies())
   live.follow({ companies: () => clients.use(live.companies()) })
   const tokens = await followedTokens(live)
-  let alerts: ReturnType<typeof startAlerts> | undefined
+  let alerts: Alerts | undefined
   const admin = await openAdmin({
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
     tokens: () => tokens().tokens,
@@ -69,14 +69,16 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
   const address = portAddress(config.admin, admin.port)
   const nameOf = (company: string) => live.companies().find(({ company_id }) => company_id === company)?.name
   const { findings, sheets } = admin
-  alerts = startAlerts({ config, findings, sheets, nameOf, redis, page: address, logger })
+  const opened = new Alerts({ config, findings, sheets, nameOf, redis, page: address, logger })
+  alerts = opened
+  const jobs = everySecond({ ...admin.jobs, ...opened.jobs }, jobFaults(logger))
   logger.info(`admin port ${address}; its tokens are in ${tokens().place}`)
   return {
     ports: { admin: admin.port },
     readiness,
     async close() {
-      await alerts?.close()
-      await Promise.all([admin.close(), live.close(), sharing.stop()])
+      const ended = within(LAST_JOBS_MS, jobs.stop())
+      await Promise.all([admin.close(), live.close(), sharing.stop(), ended.then(() => opened.close())])
       await clients.close()
       redis.disconnect()
     },
@@ -120,5 +122,6 @@ function spokenTo(config: Config, logger: Logger): FindSpoken {
 }
 
 const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: those of before stay in effect'
-/** The most connections to the tracking API for relayed requests. A worker has its own. */
+const LAST_JOBS_MS = 1000
+/** The most connections to the tracking API for relayed requests. A worker has connections of its own. */
 const CONNECTIONS = 32

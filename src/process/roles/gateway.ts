@@ -28,7 +28,7 @@ import { Replica } from '../../roster/replica.ts'
 import { DuplicateFilter, FrameStore, jobFaults, keys, openAppender, signOn } from '../../store/index.ts'
 import { InheritedSockets } from '../held-sockets.ts'
 import { openStore, type Role, type RoleAddresses } from '../role.ts'
-import { openListeners } from './listeners.ts'
+import { type OpenListeners, openListeners } from './listeners.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
 import { openSenderLimits } from './sender-limits.ts'
@@ -40,18 +40,20 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
   const redis = openStore(at.redisServer, 'gateway', live.logger)
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
-  const path = await openPath(live, replica, at)
+  let listeners: OpenListeners | undefined
+  const path = await openPath(live, replica, { ...at, retryPorts: () => listeners?.retry() })
   const { slot = 0, count = 1 } = at.identity ?? {}
   // A gateway on its own inherits no sockets, and also needs several for each port: gateway/wire/listener.ts explains why.
   const isShared = at.identity ? count > 1 : process.platform === 'linux'
   const inherited = new InheritedSockets(at.sockets)
-  const listeners = await openListeners(live, path, { earlier: at.ports, inherited, isShared, slot })
+  const opened = await openListeners(live, path, { earlier: at.ports, inherited, isShared, slot })
+  listeners = opened
   return {
-    ports: listeners.ports,
+    ports: opened.ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),
     async close() {
       path.stopWaiting()
-      await listeners.close()
+      await opened.close()
       await path.close()
       await live.close()
       redis.disconnect()
@@ -59,8 +61,12 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
   }
 }
 
+interface PathOptions extends Pick<At, 'identity'> {
+  readonly retryPorts: () => Promise<void> | undefined
+}
+
 /** Opens everything between listeners and lanes. */
-async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'identity'>) {
+async function openPath(live: Live, replica: Replica, { identity, retryPorts }: PathOptions) {
   const { config, logger } = live
   const { redis } = replica
   const appending = appenderOptions(replica, config)
@@ -125,6 +131,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       clock: () => clock.look(),
       'enrolment window': () => enrolment.look(),
       'saved mappings': () => mappings.look(),
+      'taken ports': retryPorts,
       ...senders.jobs,
       ...heard.jobs,
     },
@@ -134,6 +141,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
     {
       'held fixes': () => holding.look(),
       'kept frames': () => redecoding.look(),
+      'counts and marks': () => appender.tidy(),
       arrivals: () => arrivals.write(),
       'watched frames': () => watchedFrames.look(),
       days: () => days.writeIfDue(),

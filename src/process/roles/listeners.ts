@@ -25,6 +25,8 @@ interface FramePath extends Pick<MqttShared, 'replica' | 'protocolNamed'> {
 /** Every port for devices, and what subscribes to brokers. */
 export interface OpenListeners {
   readonly ports: Ports
+  /** Tries ports that are taken again, every five seconds; call it once a second. */
+  retry(): Promise<void>
   close(): Promise<void>
 }
 
@@ -64,7 +66,8 @@ class Opener implements OpenListeners {
   readonly #ofStart: PortsOfStart
   readonly #listeners: Pick<Listener | MqttBridge, 'close'>[] = []
   readonly #taken = new Set<Configured>()
-  #retrying: NodeJS.Timeout | undefined
+  /** By `performance.now()`. */
+  #retryAt = 0
 
   constructor(live: Live, path: FramePath, ofStart: PortsOfStart) {
     this.#live = live
@@ -97,7 +100,7 @@ class Opener implements OpenListeners {
         subject: { listener: name },
         evidence: say('{} port {}: {}', transport, port, code),
       })
-      this.#retrying ??= setInterval(() => void this.#retry(), RETRY_MS)
+      this.#retryAt = performance.now() + RETRY_MS
     }
   }
 
@@ -124,8 +127,14 @@ class Opener implements OpenListeners {
     for (const bridge of own) this.#listeners.push(await openBridge(bridge, shared))
   }
 
+  async retry(): Promise<void> {
+    if (performance.now() < this.#retryAt) return
+    for (const listener of this.#taken)
+      await this.unlessTaken(listener).catch((error: unknown) => this.#live.logger.error({ err: error }, 'a port'))
+  }
+
   async close(): Promise<void> {
-    clearInterval(this.#retrying)
+    this.#taken.clear()
     await Promise.all(this.#listeners.map((listener) => listener.close()))
   }
 
@@ -142,10 +151,6 @@ class Opener implements OpenListeners {
     this.ports[name] = listener.port
   }
 
-  async #retry(): Promise<void> {
-    for (const listener of this.#taken)
-      await this.unlessTaken(listener).catch((error: unknown) => this.#live.logger.error({ err: error }, 'a port'))
-  }
 }
 
 /** The second listener for a protocol over the same transport is `tcp/teltonika#2`. */

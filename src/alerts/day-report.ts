@@ -59,11 +59,10 @@ function reportOf(
     return { courier_id, route_id, share: sheet.share, by_reason: sheet.byReason }
   })
   const routes = sheets.filter(({ sheet }) => sheet.planned.length > 0).length
-  const percent = (share: number) => percentText(share, language)
   const more = incomplete.length - worst.length
   const lines: Text[] = [
     ...worst.map(({ courier_id, route_id, share, by_reason }) =>
-      say('Route {} (courier {}): {}; {}', route_id, courier_id, percent(share ?? 0), reasonsText(by_reason)),
+      say('Route {} (courier {}): {}; {}', route_id, courier_id, percentText(share ?? 0), reasonsText(by_reason)),
     ),
     more > 0 ? counted(more, '{} more route has gaps', '{} more routes have gaps') : [],
     redelivered > 0
@@ -80,7 +79,7 @@ function reportOf(
   const title =
     share === null
       ? say('{}: {}, nothing was planned so far', subject, count)
-      : say('{}: {}, {} of the planned time with positions', subject, count, percent(share))
+      : say('{}: {}, {} of the planned time with positions', subject, count, percentText(share))
   return {
     company_id,
     day,
@@ -108,10 +107,9 @@ function durationText(min: number): Text {
   return min < 60 ? say('{} min', min) : say('{} h {} min', Math.floor(min / 60), min % 60)
 }
 
-/** Rounds down, so that 100 % appears only if nothing is missing. */
-function percentText(share: number, language: Language): string {
-  const percent = String(Math.floor(share * 1000) / 10)
-  return `${language === 'de' ? percent.replace('.', ',') : percent} %`
+/** Rounded down: 100 % is said if nothing is missing. */
+function percentText(share: number): Text {
+  return say('{} %', Math.floor(share * 1000) / 10)
 }
 
 function capital(text: string): string {

@@ -82,8 +82,8 @@ function narrowed(finding: Finding | undefined, explained: Looked['explained']):
 function airTexts({ air }: ExplainedDevice['device']): Text[] {
   if (!air) return []
   const { bytes_per_month: bytes, connects_anew } = air
-  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : ['MB', 1e6]
-  const amount = say('about {} a month on the air', `${Number((bytes / size).toPrecision(2))} ${unit}`)
+  const [says, size] = bytes < 1e6 ? (['{} kB', 1e3] as const) : (['{} MB', 1e6] as const)
+  const amount = say('about {} a month on the air', say(says, Number((bytes / size).toPrecision(2))))
   return connects_anew ? [amount, say('it connects anew for each position')] : [amount]
 }
 

@@ -78,7 +78,7 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
   }
   if (state === 'limited') return [{ code: 'upstream_limited', count: waiting, sinceAt: since, evidence }]
   if (answers === undefined || !areMost(answers.slow)) return []
-  const seconds = (Math.max(usualMs, answers.slow.leastMs) / 1000).toFixed(1)
+  const seconds = Math.round(Math.max(usualMs, answers.slow.leastMs) / 100) / 10
   const message = say('the tracking API takes {} s for a request: positions arrive late', seconds)
   return [{ code: 'upstream_slow', count: waiting, message, evidence: [requests] }]
 }

@@ -34,7 +34,7 @@ export function memoryShare(info: string): number {
 export function unlimitedMemory(infos: readonly string[]): Text[] {
   const unlimited = infos.filter((info) => /^maxmemory:0\s*$/m.test(info))
   return unlimited.map((info) => {
-    const gib = (figureOf(info, 'total_system_memory') / 2 ** 30).toFixed(1)
+    const gib = Math.round((figureOf(info, 'total_system_memory') / 2 ** 30) * 10) / 10
     return say('redis.stop_at counts as a share of the {} GiB of its machine', gib)
   })
 }

@@ -24,12 +24,17 @@ export function languageOf(accepted = ''): Language {
 export function inLanguage(text: Text, language: Language): string {
   if (language === 'en') return english(text)
   const catalogue: Readonly<Record<string, string>> = CATALOGUES[language]
-  return worded(text, (sentence, values) => {
+  const fill = (sentence: Sentence, values: readonly string[]) => {
     const template = Object.hasOwn(catalogue, sentence.says) ? catalogue[sentence.says] : undefined
     return (
       template?.replaceAll(/\{(\d)\}/g, (_, n: string) => values[Number(n) - 1]) ?? english({ ...sentence, values })
     )
-  })
+  }
+  return worded(text, fill, withComma)
+}
+
+function withComma(value: number): string {
+  return String(value).replace('.', ',')
 }
 
 /** JSON with each text in it in a language. */

@@ -15,7 +15,7 @@ type TextValue = Text | number
 /** A readable text. A string is the same in every language: a name, an id, an answer of another server. */
 export type Text = string | Sentence
 
-/** A text of ours with its values. */
+/** A text of ours with its values. A decimal number is a number, not a string: German writes it with a comma. */
 export function say<Says extends Template>(says: Says, ...values: ValuesOf<Says>): Sentence {
   return { says, values }
 }
@@ -66,12 +66,16 @@ export function english(text: Text): string {
   })
 }
 
-/** Puts a text into words. `fill`: puts values into a sentence. */
-export function worded(text: Text, fill: (sentence: Sentence, values: readonly string[]) => string): string {
+/** Puts a text into words. `fill`: puts values into a sentence; `figure`: writes a number. */
+export function worded(
+  text: Text,
+  fill: (sentence: Sentence, values: readonly string[]) => string,
+  figure: (value: number) => string = String,
+): string {
   if (typeof text === 'string') return text
   const words = fill(
     text,
-    text.values.map((value) => (typeof value === 'number' ? String(value) : worded(value, fill))),
+    text.values.map((value) => (typeof value === 'number' ? figure(value) : worded(value, fill, figure))),
   )
   return text.isCapital ? words.charAt(0).toUpperCase() + words.slice(1) : words
 }

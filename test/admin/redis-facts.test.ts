@@ -19,7 +19,7 @@ it('a Redis without maxmemory is one whose stop mark is a share of the memory of
   const machine = Number(/^total_system_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
   await redis.config('SET', 'maxmemory', 0)
   expect(inEnglish(await unlimitedNow())).toEqual([
-    `redis.stop_at counts as a share of the ${(machine / 2 ** 30).toFixed(1)} GiB of its machine`,
+    `redis.stop_at counts as a share of the ${Math.round((machine / 2 ** 30) * 10) / 10} GiB of its machine`,
   ])
   await redis.config('SET', 'maxmemory', '64mb')
   expect(await unlimitedNow()).toEqual([])

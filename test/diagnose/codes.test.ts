@@ -201,7 +201,7 @@ describe('by these facts', () => {
       'upstream_slow',
       'the API takes 8 s',
       { upstream: { ...UPSTREAM, usualMs: 8 * S, answers: answered({ slow: { count: 2, leastMs: 6 * S } }) } },
-      { message: 'the tracking API takes 8.0 s for a request: positions arrive late' },
+      { message: 'the tracking API takes 8 s for a request: positions arrive late' },
     ],
     ['upstream_limited', 'the API limits us', { upstream: { ...UPSTREAM, state: 'limited' } }, { severity: 'warning' }],
     [

@@ -30,6 +30,26 @@ it('no German text is left in English', () => {
   )
 })
 
+it('each German text writes decimal numbers with a comma, and leaves the points of other values', () => {
+  const isWrong = (template: string) => {
+    const numbers = template
+      .split('{}')
+      .slice(1)
+      .map((_, index) => 1234.5 + index)
+    const text = say('{}, {}', { says: template, values: numbers }, 'v1.2')
+    const german = inLanguage(text, 'de')
+    return !german.endsWith('v1.2') || numbers.some((number) => !german.includes(`${Math.floor(number)},5`))
+  }
+  expect(templates.map(([text]) => text).filter(isWrong)).toEqual([])
+})
+
+it('no number is said as a string of ours, but coordinates: in German it would have a point', () => {
+  const files = SOURCES.filter((file) => !/^src\/(?:sandbox|cli)\//.test(file))
+  const lines = files.flatMap((file) => readFileSync(file, 'utf8').match(/^.*to(?:Fixed|Precision)\(.*$/gm) ?? [])
+  const others = lines.filter((line) => !/latitude.*longitude|Number\(.*toPrecision/.test(line))
+  expect(others).toEqual([])
+})
+
 /** Texts of which a part is chosen by its value. */
 const CHOSEN = [
   /^held as \w+$/,
@@ -71,7 +91,7 @@ it('each evidence that a process observes is a text of the catalogue', () => {
 })
 
 /** The same in both languages. */
-const UNITS = new Set(['{} km/h', '{} min', '{} h {} min', '{}: {} ms'])
+const UNITS = new Set(['{} km/h', '{} min', '{} h {} min', '{}: {} ms', '{} %', '{} kB', '{} MB'])
 
 /** Also a text of which a part is chosen by its value. */
 function isOfCatalogue(text: string): boolean {

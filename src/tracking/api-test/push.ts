@@ -49,7 +49,7 @@ async function readBack(client: TrackingClient, company: AskedCompany, pushed: C
     const { positions } = answer
     const ms = performance.now() - began
     if (positions.some((other) => isSame(other, pushed)))
-      return ok('read_back', say('it is read back after {} s', (ms / 1000).toFixed(1)))
+      return ok('read_back', say('it is read back after {} s', Math.round(ms / 100) / 10))
     if (ms > client.timeoutMs) {
       const seen = say(
         'it is not among the {} positions of its second after {} s',

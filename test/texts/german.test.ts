@@ -31,17 +31,16 @@ it('no German text is left in English', () => {
 })
 
 it('each German text writes decimal numbers with a comma, and leaves the points of other values', () => {
-  const isWrong = (template: string) => {
-    const numbers = template
-      .split('{}')
-      .slice(1)
-      .map((_, index) => 1234.5 + index)
-    const text = say('{}, {}', { says: template, values: numbers }, 'v1.2')
-    const german = inLanguage(text, 'de')
-    return !german.endsWith('v1.2') || numbers.some((number) => !german.includes(`${Math.floor(number)},5`))
-  }
-  expect(templates.map(([text]) => text).filter(isWrong)).toEqual([])
+  expect(templates.map(([text]) => text).filter(hasPoint)).toEqual([])
 })
+
+/** Whether the German of a template, or what stands beside it, is not as it should be with decimal numbers as its values. */
+function hasPoint(template: string): boolean {
+  const values = template.split('{}').slice(1)
+  const numbers = values.map((_, index) => 1234.5 + index)
+  const german = inLanguage(say('{}, {}', { says: template, values: numbers }, 'v1.2'), 'de')
+  return !german.endsWith('v1.2') || numbers.some((number) => !german.includes(`${Math.floor(number)},5`))
+}
 
 it('no number is said as a string of ours, but coordinates: in German it would have a point', () => {
   const files = SOURCES.filter((file) => !/^src\/(?:sandbox|cli)\//.test(file))

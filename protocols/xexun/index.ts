@@ -8,6 +8,8 @@
  *   Y, O  ddmm.mmmm                     F  F: good reception, L: low     s  satellites
  *   b  own battery, V                   c  1: it is being charged
  *
+ * Without a battery, two numbers behind the IMEI are the length of the line and its CRC.
+ *
  * Events that are read: ACC on and off, help me!, low battery!, move!.
  *
  * Firmware changes sentences after their checksum was made, so that it is not looked at. Nothing is answered.
@@ -16,7 +18,7 @@ import { type Alarm, type Draft, EndSearch, type Stream, textProtocol } from '..
 
 const imeis = new EndSearch('imei:')
 const ends = new EndSearch('\n')
-const TAIL = '[,{satellites},{altitude}[,{battery},[{charging}]]][,{any}]'
+const TAIL = '[,{satellites},{altitude},{battery}[,[{charging}]]][,{any}]'
 
 export default textProtocol({
   name: 'xexun',
@@ -29,7 +31,7 @@ export default textProtocol({
     talker: { like: 'G[A-Z]' },
     imei: { like: '\\d{10,17}' },
     battery: {
-      like: '[FL]:[\\d.]+V[^,]*',
+      like: '[FL]:[\\d.]+V[^,|]*',
       read: (text, draft) => draft.says({ battery_voltage: Number.parseFloat(text.slice(2)) }),
     },
     rest: { read: readEvent },

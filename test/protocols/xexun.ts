@@ -54,7 +54,12 @@ export default {
         {
           frame: `7,201126115348,,GPRMC,${PLACE.replace('N', 'S')},,,A*5D,L,,imei:${ID}12,05,-8.2,F:4.22V\r\n`,
           device: `${ID}12`,
-          fixes: [{ ...FIX, latitude: -52.525, satellites: 5, altitude: -8.2 }],
+          fixes: [{ ...FIX, latitude: -52.525, satellites: 5, altitude: -8.2, said: { battery_voltage: 4.22 } }],
+        },
+        {
+          frame: `201126115348,+4930123,GPRMC,${PLACE},,,A*5D,F,help me!,imei:${ID},129,40512\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
         },
         { frame: `GPGSV,1,imei:${ID},\r\n`, device: ID },
       ],

@@ -2,11 +2,14 @@
  * Gotop TL-201, TL-206, VT108 and clones. "TL201/VT108 GPS Tracker GPRS Protocol" 5.0 (traccar.org/protocol/5050-gotop).
  * TCP, text:
  *
- *   I,E,A,DATE:YYMMDD,TIME:hhmmss,LAT:YN,LOT:OE,Speed:S,[x-x-x-x-]b-r,…#     also LON:; b battery, %; r signal
+ *   I,E,A,DATE:YYMMDD,TIME:hhmmss,LAT:YN,LOT:OE,Speed:S,[x-x-x-x-]b-r[,C[,cell,s,…]]#     also LON:; volts may stand for C
  *
- *   I  IMEI     E  event: CMD-T, ALM-B1 …     A  A: valid, V: not     Y, O  decimal degrees     S  km/h     Nothing is answered.
+ *   I  IMEI                        A  A: valid, V: not        S  km/h        s  satellites     b  battery, %
+ *   E  event: CMD-T, ALM-B1 …      Y, O  decimal degrees      C  degrees     r  signal         Nothing is answered.
  */
-import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
+import { type Draft, endsWith, heading, textProtocol } from '../kit/index.ts'
+
+const PLACE = '{imei},{any},{valid},DATE:{ymd},TIME:{hhmmss},LAT:{lat}{ns},L{letters}:{lon}{ew},Speed:{speedKmh}'
 
 export default textProtocol({
   name: 'gotop',
@@ -17,11 +20,13 @@ export default textProtocol({
   fields: {
     letters: { like: '[A-Z]+' },
     state: { like: '[^,]*', read: readState },
+    direction: { like: '\\d{1,3}', read: (text, draft) => void (draft.heading = heading(+text)) },
+    used: { like: '\\d{2}', read: (text, draft) => void (draft.satellites = +text) },
   },
   lines: [
-    {
-      like: '{imei},{any},{valid},DATE:{ymd},TIME:{hhmmss},LAT:{lat}{ns},L{letters}:{lon}{ew},Speed:{speedKmh}[,{state}[,{any}]]',
-    },
+    { like: `${PLACE},{state},{direction}[,{any},{used},{any}]` },
+    { like: `${PLACE},{state},{direction}[,{any}]` },
+    { like: `${PLACE}[,{state}[,{any}]]` },
     { like: '{imei},{any}', unknown: 'type' },
   ],
 })

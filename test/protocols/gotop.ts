@@ -48,7 +48,23 @@ export default {
               latitude: 52.52,
               longitude: 13.41,
               speed: 0,
+              heading: 0,
               said: { battery_percent: 81 },
+            },
+          ],
+        },
+        {
+          frame: `${ID},CMD-T,A,DATE:261120,TIME:144956,LAT:52.52N,LOT:013.41E,Speed:36.0,1-1-0-0-77-20,271,26201-FFFE-06B72E33,05,1.00,31.0,5,"a net",-71#`,
+          device: ID,
+          fixes: [
+            {
+              time: '2026-11-20T14:49:56Z',
+              latitude: 52.52,
+              longitude: 13.41,
+              speed: kmh(36),
+              heading: 271,
+              satellites: 5,
+              said: { battery_percent: 77 },
             },
           ],
         },

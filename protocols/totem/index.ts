@@ -1,11 +1,13 @@
 /*
- * Totem AT05, AT07, AT09. "AT09 Protocol & Commands" 2.43 (Totem) and "AVL-08 GPRS Data Protocol" 1.0.1 for the older lines; the
- * packed ones are inferred from frames. TCP, text. Newer frames have a decimal length and no end, older ones end with CR LF:
+ * Totem AT05, AT06, AT07, AT09. "AT09 Protocol & Commands" 2.43 (Totem) and, for the older lines, "AVL-08 GPRS Data Protocol" 1.0.1
+ * and "AT06 GPRS Data Protocol"; the packed ones are inferred from frames, and that AT06 has the day first, and knots, as GPRMC has,
+ * is a guess. TCP, text. Newer frames have a decimal length and no end, older ones end with CR LF:
  *
  *   $$LLLLKKI|FFFFFFFFYYMMDDhhmmssbbee…cccccccccsSSggCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnXX        position
  *   $$LLLLE2I|YYMMDDhhmmss,O,Y,…|XX                                                          driver or sensor, with a position
  *   $$LLI|KK$GPRMC,…*hh|p|P|v|i|YYYYMMDDhhmmss|aBBBIIII|…|nnnn[|]ZZZZ                                     position, older
  *   $$LLI|KKDDMMYYhhmmss…ssCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnZZZZ                                 the same, packed
+ *   $$LLI|KKDDMMYYhhmmss|A|Y|N|O|E|S|C|P|x{12}|aBBBIIII|…|nnnn|ZZZZ                                  AT06: S in knots
  *
  *   L  length     F  status, hexadecimal          C  degrees     P  HDOP                X  XOR of all before it
  *   K  kind       s  satellites, g  GSM signal    v  km/h        Y, O  ddmm.mmmm        Z  CRC-16/MODBUS of all before it
@@ -39,6 +41,8 @@ const VOLTS = '{batteryVolts:2/10}{externalVolts:2}'
 /** The battery of older devices: whether it is charged, its voltage, and that which charges it. */
 const CHARGE = '{charging}{batteryVolts:3/100}{externalVolts:4/100}'
 const OLD = '$${size}{imei}|{kind}'
+/** AT06 has a bar between all fields of the position. */
+const SEPARATED = `${OLD}{dmy}{hhmmss}|[{valid}]|{latNmea}|[{ns}]|{lonNmea}|[{ew}]|{speedKnots}|{course}|{hdop}`
 
 const { frame } = dialects([
   { when: isNewer, frame: lengthField({ start: '$$', at: 2, width: 4, digits: 10, add: 0 }) },
@@ -47,7 +51,7 @@ const { frame } = dialects([
 
 export default textProtocol({
   name: 'totem',
-  devices: 'Totem AT05, AT07, AT09',
+  devices: 'Totem AT05, AT06, AT07, AT09',
   acknowledges: 'fixes',
   integrity: {
     checksum: 'XOR, or CRC-16/MODBUS in older lines',
@@ -88,6 +92,8 @@ export default textProtocol({
     { like: `${HEAD}{rest}`, unknown: 'type', answer },
     { like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any:3}|${CHARGE}|{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any}`, answer: 'ACK OK\r\n' },
+    { like: `${SEPARATED}|{any}|${CHARGE}|{any}`, answer: 'ACK OK\r\n' },
+    { like: `${SEPARATED}|{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}{dmy}{hhmmss}{flags}${CHARGE}{spare}{satellites:2}${PLACE}{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}{dmy}{hhmmss}{packed}{satellites:2}${PLACE}{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}00000000000000000000{any}`, none: 'no fix', answer: 'ACK OK\r\n' },

@@ -153,6 +153,38 @@ export default {
           reply: 'ACK OK\r\n',
         },
         { frame: old(`|AA${'0'.repeat(60)}|00.0|00.0|00.0|0042|`), device: ID, none: 'no fix', reply: 'ACK OK\r\n' },
+        {
+          frame: old(
+            '|AA201126150010|A|5231.5000|N|01324.6000|W|1.579|270|0.90|100000001000|13671251|0|19BD508A|0|0.0|0042|',
+          ),
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              speed: knots(1.579),
+              said: { charging: true, battery_voltage: 3.67, external_voltage: 12.51 },
+            },
+          ],
+          reply: 'ACK OK\r\n',
+        },
+        {
+          frame: old(
+            '|01201126150010|V|5231.5000|S|01324.6000|E|0.000||0.90|100000001000|13671|0|19BD508A|0|0.0|0042|',
+          ),
+          device: ID,
+          fixes: [
+            {
+              time: TIME,
+              latitude: -52.525,
+              longitude: 13.41,
+              speed: 0,
+              hdop: 0.9,
+              valid: false,
+              said: { alarms: ['sos'] },
+            },
+          ],
+          reply: 'ACK OK\r\n',
+        },
         { frame: old(`|77|0042|`), device: ID, reply: 'ACK OK\r\n' },
       ],
     },

@@ -9,7 +9,7 @@
  *   BPL       battery V     IDA  …, driver     WIF, RTL, NMR  …, battery %     NMR  id, 1: moves     STT  state
  *
  * The first two digits of a state: 11, 12 ignition off, 21, 22 on, 41, 42 no ignition; 1 rests, 2 moves; 16 towed, 1A perhaps.
- * Models 1F, 2D and 36 (GV500 …) send the VIN in front of the name. That 1 in IGL is "ignition off" follows from frames: it
+ * Models 1F, 2D, 36, 56 and 5E (GV500 …) send the VIN in front of the name. That 1 in IGL is "ignition off" follows from frames: it
  * comes seconds after IGF.
  */
 import { type Alarm, type Said, said } from '../kit/index.ts'
@@ -23,7 +23,7 @@ export function saidBy(type: string, fields: readonly string[]): Said | undefine
 }
 
 /** Models, by the first two digits of the version, that send the VIN between IMEI and name. */
-const WITH_VIN = new Set(['1F', '2D', '36'])
+const WITH_VIN = new Set(['1F', '2D', '36', '56', '5E'])
 
 const ALARMS: Readonly<Record<string, Alarm | undefined>> = {
   SOS: 'sos',

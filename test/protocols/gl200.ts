@@ -181,6 +181,18 @@ export default {
           reply: '+SACK:0C19$',
         },
         {
+          frame: `+RESP:GTFRI,5E0100,${IMEI},,,12940,10,1,${PLACE},6223.7,,,,,110000,,,,20261120063020,0C19$`,
+          device: IMEI,
+          fixes: [{ ...FIX, said: { ignition: false, moving: false, external_voltage: 12.94 } }],
+          reply: '+SACK:0C19$',
+        },
+        {
+          frame: `+BUFF:GTSTT,560200,${IMEI},,,42,${PLACE},20261120063020,0C19$`,
+          device: IMEI,
+          fixes: [{ ...FIX, said: { moving: true } }],
+          reply: '+SACK:0C19$',
+        },
+        {
           frame: `+RESP:GTFRI,423031,${IMEI},,0,1,1,0,1,${PLACE},3,85,20261120063020,0C19$`,
           device: IMEI,
           fixes: [{ ...FIX, said: { moving: true, charging: false, battery_percent: 85 } }],

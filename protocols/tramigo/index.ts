@@ -21,6 +21,7 @@ import {
   kmh,
   lengthField,
   type Message,
+  mph,
   number,
   type Protocol,
   said,
@@ -41,7 +42,9 @@ export default {
   decode: wire.decode,
 } satisfies Protocol
 
-const PLACE = /(-?\d{1,2}\.\d{3,8}), (-?\d{1,3}\.\d{3,8})(?:, ([NESW]{1,3}) \p{L}{1,20} \p{L}{1,20} (\d{1,3}) km\/h)?/u
+const PLACE =
+  /(-?\d{1,2}\.\d{3,8}), (-?\d{1,3}\.\d{3,8})(?:, ([NESWO]{1,3}) \p{L}{1,20} \p{L}{1,20} (\d{1,3}) (km\/h|mph))?/u
+/** O is west in some languages and east in others: no course is read of it. */
 const POINTS = ['N', 'NNE', 'NE', 'ENE', 'E', 'ESE', 'SE', 'SSE', 'S', 'SSW', 'SW', 'WSW', 'W', 'WNW', 'NW', 'NNW']
 const POINT = 22.5
 
@@ -64,14 +67,14 @@ function text(frame: Buffer): Message {
 function placeOf(words: string, time: number): Fix | undefined {
   const match = PLACE.exec(words)
   if (!match) return undefined
-  const [, latitude, longitude, point, speed] = match
+  const [, latitude, longitude, point, speed, unit] = match
   const course = POINTS.indexOf(point ?? '')
   return {
     time,
     latitude: number(latitude),
     longitude: number(longitude),
     valid: true,
-    speed: speed === undefined ? undefined : kmh(number(speed)),
+    speed: speed === undefined ? undefined : (unit === 'mph' ? mph : kmh)(number(speed)),
     heading: course < 0 ? undefined : course * POINT,
   }
 }

@@ -1,4 +1,4 @@
-import { crc16CcittFalse, kmh } from '../../protocols/kit/index.ts'
+import { crc16CcittFalse, kmh, mph } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 
@@ -59,6 +59,18 @@ export default {
           frame: text('Van: gar\xe9, 0.75 km E de Ecole, -4.34106, 100.73078, 01:00 Jan 1   EOF'),
           device: '57999361',
           fixes: [FIX],
+          reply: 'gprs,ack,4660',
+        },
+        {
+          frame: text('Van: roule, -4.34106, 100.73078, NO avec vitesse 36 km/h, 01:21 Aug 9  EOF'),
+          device: '57999361',
+          fixes: [{ ...FIX, speed: kmh(36) }],
+          reply: 'gprs,ack,4660',
+        },
+        {
+          frame: text('Van: Moving, 0.1 mi SE of School, -4.34106, 100.73078, NNE with speed 20 mph, 01:21 Aug 9  EOF'),
+          device: '57999361',
+          fixes: [{ ...FIX, heading: 22.5, speed: mph(20) }],
           reply: 'gprs,ack,4660',
         },
         {

@@ -8,11 +8,12 @@
  *   H  2323, 2525, 2626, 2727: families of devices     L  length of all
  *   T  type                                            S  serial number         I  0 and the IMEI
  *
- *   02, 04 (alarm) of 2323, 2525   x{9} F x{6} B x{4} A x{5} % P [V]
- *   02, 04 (alarm) of 2626         x{9} F x{6} B A x{5} % P V S …
- *   13, 14 (alarm) of 2525         x{9} F x{6} B x{12} A x{5} % P U V
+ *   02, 04 (alarm) of 2323, 2525   x{9} F x{6} B x{4} A x{5} % P [V]            16, 18 (alarm): the same, then axes
+ *   02, 04 (alarm) of 2626         x{9} F x{6} B A x{5} % P V S …              16, 18 (alarm): the same
+ *   13, 14 (alarm) of 2525         x{9} F x{6} B x{12} A x{5} % P U V          33, 34 (alarm): the same, then axes
  *   02, 04 (alarm) of 2727         F A P x{5} % x{2} u x{5} b
- *   05 of 2626, 2727               x P rpm{2} P rpm{2}        driving behaviour: places before and after
+ *   05                             x P rpm{2} P rpm{2}        driving behaviour: places before and after; of 2727 a network
+ *   06, 07, 12, 17, 23             a date and a place apart; 62, 64 of 2626, 2727: typed values; see events.ts
  *   10 with 34 bytes, 0002, 0003   YYMMDDhhmmss 00 000k M{6} x a F p      an emergency button, a driver's tag M; a 1: battery
  *   others                         P is looked for
  *   P  YYMMDDhhmmss, altitude, longitude, latitude (f32), speed (packed decimals, 0.1 km/h), course (u16, degrees)
@@ -22,7 +23,7 @@
  *   b  16 bits; bit 2: ignition, bits 15 and 3: charged by USB, by the sun          decimals, 0.01 V (u: one byte, 0.1 V)
  *   A  alarm; those of 2727 are not known
  *
- * Answer: HHHH TT 000F SSSS I, and for alarms 04 and 14 one byte more, A; S is 1 in answers to 2323. Beacons (10) are answered
+ * Answer: HHHH TT 000F SSSS I, and for alarms one byte more, A; S is 1 in answers to 2323. Beacons (10) are answered
  * a second time, without I. Coordinates FF… are no position.
  */
 import {
@@ -30,12 +31,8 @@ import {
   alarmsOf,
   ByteReader,
   ByteWriter,
-  bcdYmd,
   DecodeError,
   enveloped,
-  type Fix,
-  heading,
-  isBcdYmd,
   kmh,
   lengthField,
   type Message,
@@ -43,6 +40,8 @@ import {
   type Said,
   said,
 } from '../kit/index.ts'
+import { eventOf, isEvent } from './events.ts'
+import { DATE, FIX, placeOf, placesIn, SATELLITES } from './place.ts'
 
 const frame = lengthField({ start: ['##', '%%', '&&', "''"], at: 3, width: 2, add: 0, most: 4096 })
 
@@ -64,10 +63,17 @@ const HEARTBEAT = 0x03
 const ALARM = 0x04
 const BEHAVIOUR = 0x05
 const BEACONS = 0x10
-const ASSET = 0x13
-const ASSET_ALARM = 0x14
 const COMMAND = 0x81
-const ALARMED = new Set([ALARM, ASSET_ALARM])
+/** Positions and alarms with the axes of an accelerometer, which NEWEST does not have; those of assets, without and with them. */
+const [WITH_AXES, ASSETS] = [new Set([0x16, 0x18]), new Set([0x13, 0x14, 0x33, 0x34])]
+const ALARMED = new Set([ALARM, 0x14, 0x18, 0x34])
+/** Types without a position. */
+const NONE = new Map([
+  [0x11, 'status'],
+  [0x15, 'wifi'],
+  [0x21, 'serial data'],
+  [0x22, 'OBD'],
+])
 const HEAD = 15
 
 /** Where fields stand behind the id: flags, code of the alarm, position, and what else it says; left out: it has none of it. */
@@ -104,9 +110,6 @@ const ALARMS: Readonly<Record<number, Alarm | undefined>> = {
   0x26: 'accident',
   0x27: 'accident',
 }
-const FIX = 0x40
-const SATELLITES = 0x1f
-const UNKNOWN = 0xffffffff
 
 function decode(packet: Buffer): Message {
   const r = new ByteReader(packet)
@@ -118,14 +121,19 @@ function decode(packet: Buffer): Message {
   const device = id.startsWith('0') ? id.slice(1) : id
   const answer = new ByteWriter().u16(family).u8(type).u16(HEAD)
   answer.u16(family === OLDEST ? 1 : serial).hex(id)
-  const reply = withAlarm(answer.toBuffer(), packet, layoutOf(family, type))
+  const plain = answer.toBuffer()
+  const isAlarm = ALARMED.has(type) && isPosition(family, type)
+  const reply = isAlarm ? withAlarm(plain, packet, layoutOf(family, type)) : plain
   if (type === COMMAND) return { device, none: 'command answer' }
   return enveloped({ device, reply }, () => contentOf(packet, family, { type, reply }))
 }
 
 function layoutOf(family: number, type: number): Layout {
-  return type === ASSET || type === ASSET_ALARM ? ASSET_TRACKER : (LAYOUTS.get(family) ?? TRACKER)
+  return ASSETS.has(type) ? ASSET_TRACKER : (LAYOUTS.get(family) ?? TRACKER)
 }
+
+const isPosition = (family: number, type: number): boolean =>
+  type === POSITION || type === ALARM || ((ASSETS.has(type) || WITH_AXES.has(type)) && family !== NEWEST)
 
 interface Answered {
   readonly type: number
@@ -135,23 +143,20 @@ interface Answered {
 /** What stands behind the id, and the answer where it is another one. */
 function contentOf(packet: Buffer, family: number, { type, reply }: Answered): Message {
   const rest = packet.subarray(HEAD)
+  if (isPosition(family, type)) return position(packet, layoutOf(family, type), ALARMED.has(type))
+  if (isEvent(type)) return eventOf(rest, family, type)
   switch (type) {
     case LOGIN:
       return { none: 'login' }
     case HEARTBEAT:
       return { none: 'heartbeat' }
-    case POSITION:
-    case ALARM:
-    case ASSET:
-    case ASSET_ALARM:
-      return position(packet, layoutOf(family, type), ALARMED.has(type))
     case BEHAVIOUR:
       return behaviour(rest)
     case BEACONS:
       return { ...beacon(rest), reply: [reply, reply.subarray(0, HEAD - 8)] }
     default: {
       const fixes = placesIn(rest)
-      return fixes.length > 0 ? { fixes } : {}
+      return fixes.length > 0 ? { fixes } : { none: NONE.get(type) }
     }
   }
 }
@@ -161,7 +166,7 @@ function position(packet: Buffer, layout: Layout, isAlarm: boolean): Message {
   const flags = content.at(layout.flags).u8()
   const alarm = content.at(layout.alarm).u8()
   const says = saidIn(packet.subarray(HEAD), layout, isAlarm ? alarm : 0)
-  const place = (flags & FIX) === 0 ? undefined : placeOf(content.at(layout.position))
+  const place = (flags & FIX) === 0 ? undefined : placeAt(content.at(layout.position))
   if (!place) return { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }
   const speed = layout.speed === undefined ? undefined : decimals(packet, HEAD + layout.speed, 2)
   if (speed !== undefined) place.speed = kmh(speed / 10)
@@ -169,6 +174,8 @@ function position(packet: Buffer, layout: Layout, isAlarm: boolean): Message {
   place.said = says
   return { fixes: [place] }
 }
+
+const placeAt = (r: ByteReader) => placeOf(r.part(DATE), r)
 
 function saidIn(content: Buffer, layout: Layout, alarm: number): Said | undefined {
   const { inputs, volts, external } = layout
@@ -204,13 +211,12 @@ function decimals(bytes: Buffer, at: number, width: number): number | undefined 
   return value
 }
 
-const DIGITS = /^\d+$/
 const divided = (value: number | undefined, parts: number) => (value === undefined ? undefined : value / parts)
 
-/** The answer with the code of the alarm, if the packet is an alarm and long enough to have one. */
+/** The answer with the code of the alarm, if the packet is long enough to have one. */
 function withAlarm(reply: Buffer, packet: Buffer, layout: Layout): Buffer {
   const at = HEAD + layout.alarm
-  if (!ALARMED.has(packet[2]) || at >= packet.length) return reply
+  if (at >= packet.length) return reply
   const longer = Buffer.concat([reply, packet.subarray(at, at + 1)])
   longer.writeUInt16BE(longer.length, 3)
   return longer
@@ -230,7 +236,7 @@ function beacon(content: Buffer): Message {
   const says = said(kind === TAG ? { driver: r.at(9).hex(6) } : { alarms: isPressed ? ['sos'] : [] })
   const flags = r.at(17).u8()
   if ((flags & FIX) === 0) return { none: 'beacons', said: says }
-  const place = placeOf(new ByteReader(Buffer.concat([content.subarray(0, 6), content.subarray(18)])))
+  const place = placeOf(r.at(0).part(DATE), r.at(18))
   return place ? { fixes: [{ ...place, satellites: flags & SATELLITES, said: says }] } : { none: 'no fix', said: says }
 }
 
@@ -239,48 +245,3 @@ function behaviour(content: Buffer): Message {
   const fixes = placesIn(content)
   return fixes.length > 0 ? { fixes } : { none: 'no fix' }
 }
-
-/** The places in content whose layout is not known: a date of the calendar, numbers on Earth, a speed and a course. */
-function placesIn(content: Buffer): Fix[] {
-  const fixes: Fix[] = []
-  for (let at = 0; at + PLACE_LENGTH <= content.length; at++) {
-    if (!isPlace(content, at)) continue
-    const fix = placeOf(new ByteReader(content, at))
-    if (fix) fixes.push(fix)
-    at += PLACE_LENGTH - 1
-  }
-  return fixes
-}
-
-const PLACE_LENGTH = 22
-
-function isPlace(bytes: Buffer, at: number): boolean {
-  if (!isBcdYmd(bytes, at) || bytes.readUInt16BE(at + 20) > 360) return false
-  const [altitude, longitude, latitude] = [6, 10, 14].map((offset) => bytes.readFloatLE(at + offset))
-  return Math.abs(altitude) < 20_000 && Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90
-}
-
-/** Undefined without coordinates. */
-function placeOf(r: ByteReader): Fix | undefined {
-  const date = r.part(6)
-  const angles = r.ahead(4)
-  const [altitude, longitude, latitude] = [r.f32le(), r.f32le(), r.f32le()]
-  const speed = r.hex(2)
-  const course = r.u16()
-  if (angles.u32le() === UNKNOWN && angles.u32le() === UNKNOWN) return undefined
-  if (!Number.isFinite(latitude) || !Number.isFinite(longitude))
-    throw new DecodeError('malformed', 'a place that is no number')
-  return {
-    time: bcdYmd(date),
-    latitude,
-    longitude,
-    valid: true,
-    altitude: Number.isFinite(altitude) ? altitude : undefined,
-    speed: speedOf(speed),
-    heading: heading(course),
-    satellites: undefined,
-    said: undefined,
-  }
-}
-
-const speedOf = (digits: string) => (DIGITS.test(digits) ? kmh(Number(digits) / 10) : undefined)

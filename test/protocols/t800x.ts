@@ -34,6 +34,12 @@ const asset = (flags: string) => `${'00'.repeat(9)}${flags}${'00'.repeat(20)}13$
 
 const tag = (flags: string, place: string) => `240501231530 00 0003 ffff9702eff8 2001 ${flags} ${place}`
 
+/** A date, what stands between, and the rest of the place. */
+const entry = (between: string) => `${PLACE.slice(0, 12)} ${between} ${PLACE.slice(13)}`
+
+const STATE = '02 05 0755 600f3c 619000 620024 a10000320a'
+const TYPED = '0001 11 00000842 00005841 00005242 010e ffff 09'
+
 export default {
   costly: {
     'many places': packet('262605', `01${`${PLACE}0360`.repeat(2000)}`),
@@ -100,12 +106,6 @@ export default {
           device: ID,
           none: 'no fix',
           reply: bytes(`262605000f01020${ID}`),
-        },
-        {
-          frame: packet('262606', `03 00ff 10 ${PLACE}`),
-          device: ID,
-          fixes: [BEHAVIOUR],
-          reply: bytes(`262606000f01020${ID}`),
         },
         {
           frame: packet('272705', '240501231530 0753 46 6f'),
@@ -177,6 +177,131 @@ export default {
           error: 'truncated',
           envelope: { device: ID, reply: bytes(`252502000f01020${ID}`) },
         },
+      ],
+    },
+    {
+      title: 'events whose date stands apart from the place',
+      frames: [
+        {
+          frame: packet('262606', `03 ${entry('49 0102030405')} ffff`),
+          device: ID,
+          fixes: [FIX],
+          reply: bytes(`262606000f01020${ID}`),
+        },
+        {
+          frame: packet('252507', `03 ${entry('49 0102030405')} ${entry('09 0102030405')} ${entry('c9 0102030405')}`),
+          device: ID,
+          fixes: [FIX, FIX],
+          reply: bytes(`252507000f01020${ID}`),
+        },
+        {
+          frame: packet('262607', `03 ${entry('49 0102030405')} 0320 ${entry('49 0102030405')} ffff`),
+          device: ID,
+          fixes: [FIX, FIX],
+          reply: bytes(`262607000f01020${ID}`),
+        },
+        {
+          frame: packet('252507', `03 ${entry('49 0102030405').replace('2405', '24ff')} ${entry('49 0102030405')}`),
+          device: ID,
+          fixes: [FIX],
+          unreadable: [0],
+          reply: bytes(`252507000f01020${ID}`),
+        },
+        {
+          frame: packet('252507', `03 ${entry('09 0102030405')}`),
+          device: ID,
+          none: 'no fix',
+          reply: bytes(`252507000f01020${ID}`),
+        },
+        {
+          frame: packet('252512', `${entry('01 49')} 0102`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+          reply: bytes(`252512000f01020${ID}`),
+        },
+        {
+          frame: packet('252523', `${entry('00 00 49')} 0102`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: false } }],
+          reply: bytes(`252523000f01020${ID}`),
+        },
+        {
+          frame: packet('272717', `${entry('49')} 01`),
+          device: ID,
+          fixes: [FIX],
+          reply: bytes(`272717000f01020${ID}`),
+        },
+      ],
+    },
+    {
+      title: 'typed values',
+      frames: [
+        {
+          frame: packet('262662', `5a 80 240501231530 0101 c00000003c ${STATE} 03 0001 ${TYPED}`),
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              said: {
+                ignition: true,
+                charging: true,
+                battery_percent: 85,
+                battery_voltage: 3.9,
+                external_voltage: 12.81,
+              },
+            },
+          ],
+          reply: bytes(`262662000f01020${ID}`),
+        },
+        {
+          frame: packet('272764', `5a 00 240501231530 03 0001 0001 11 ${'ff'.repeat(17)}`),
+          device: ID,
+          none: 'no fix',
+          reply: bytes(`272764000f01020${ID}`),
+        },
+        {
+          frame: packet('272762', '5a 00 240501231530 02 01 07 55'),
+          device: ID,
+          none: 'cells',
+          said: { battery_percent: 85 },
+          reply: bytes(`272762000f01020${ID}`),
+        },
+        {
+          frame: packet('272762', '5a 20 0102030405060708090a0b0c0d0e0f10'),
+          device: ID,
+          fixes: [],
+          reply: bytes(`272762000f01020${ID}`),
+        },
+        {
+          frame: packet('272762', '5a 00 240501231530 04 01 07 55'),
+          error: 'malformed',
+          envelope: { device: ID, reply: bytes(`272762000f01020${ID}`) },
+        },
+      ],
+    },
+    {
+      title: 'positions with the axes of an accelerometer',
+      frames: [
+        {
+          frame: packet('252516', `${tracker('49')} 0102030405060708090a0b0c`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ...IDLE, external_voltage: 0.01 } }],
+          reply: bytes(`252516000f01020${ID}`),
+        },
+        {
+          frame: packet('252518', tracker('49')),
+          device: ID,
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: bytes(`252518001001020${ID}16`),
+        },
+        {
+          frame: packet('252534', asset('49')),
+          device: ID,
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: bytes(`252534001001020${ID}13`),
+        },
+        { frame: packet('272718', '0102'), device: ID, reply: bytes(`272718000f01020${ID}`) },
+        { frame: packet('252515', '0102'), device: ID, none: 'wifi', reply: bytes(`252515000f01020${ID}`) },
       ],
     },
     {

@@ -14,100 +14,66 @@
  * the time of its own measurement. 200 acknowledges all records.
  */
 import {
-  eachReadable,
-  type Fix,
   type HttpRequest,
-  holdsPlace,
   type JsonObject,
   jsonBody,
-  jsonFix,
   jsonProtocol,
-  type Message,
   objectOf,
   optionalNumber,
-  type Protocol,
-  type Said,
-  type Session,
   said,
-  textMember,
 } from '../kit/index.ts'
 
-const single = jsonProtocol({
+export default jsonProtocol({
   name: 'dmthttp',
   devices: 'Digital Matter devices through OEM Server, Yabby, Oyster, Remora with HTTP',
   acknowledges: 'fixes',
   http: { port: 5139 },
-  device: ['device/imei', 'device/sn'],
-  fix: { time: 'date', latitude: 'lat', longitude: 'lng', altitude: 'alt', accuracy: 'posAcc', hdop: 'posInfo/HDOP' },
-  said: ({ inputs, analogues, counters }) =>
-    said({
-      ignition: ignitionOf(inputs),
-      battery_voltage: scaled(valueOf(analogues, 1) ?? valueOf(counters, 0), 1000),
-      external_voltage: scaled(valueOf(analogues, 2), 100),
-    }),
+  content: (body) => reportsOf({ body }),
+  each: '',
+  device: ['device/imei', 'device/sn', 'IMEI', 'SerNo'],
+  fix: {
+    time: ['date', 'GpsUTC', 'DateUTC'],
+    latitude: ['lat', 'Lat'],
+    longitude: ['lng', 'Long'],
+    valid: ({ GpsStat }) => ((optionalNumber(GpsStat) ?? HAS_FIX) & HAS_FIX) !== 0,
+    altitude: ['alt', 'Alt'],
+    speedCms: 'Spd',
+    course: 'Head',
+    accuracy: ['posAcc', 'PosAcc'],
+    hdop: 'posInfo/HDOP',
+  },
+  said({ inputs, DIn = inputs, analogues, counters, AnalogueData }) {
+    const values = (AnalogueData ?? {}) as JsonObject
+    return said({
+      ignition: typeof DIn === 'number' ? (DIn & 1) !== 0 : undefined,
+      battery_voltage: scaled(values[1] ?? valueOf(analogues, 1) ?? valueOf(counters, 0), 1000),
+      external_voltage: scaled(values[2] ?? valueOf(analogues, 2), 100),
+    })
+  },
 })
-
-export default { ...single, request } satisfies Protocol
 
 const [GPS, INPUTS, ANALOGUE] = [0, 2, 6]
 const HAS_FIX = 1
 
-const gpsFix = jsonFix({
-  time: ['GpsUTC', 'reported'],
-  latitude: 'Lat',
-  longitude: 'Long',
-  valid: ({ GpsStat }) => ((optionalNumber(GpsStat) ?? HAS_FIX) & HAS_FIX) !== 0,
-  altitude: 'Alt',
-  speedCms: 'Spd',
-  course: 'Head',
-  accuracy: 'PosAcc',
-})
-
-function request(report: HttpRequest, session: Session): Message {
-  const body = objectOf(jsonBody(report), 'the body')
-  if (!Array.isArray(body.Records)) return single.request(report, session)
-  const device = textMember(body, 'IMEI') ?? textMember(body, 'SerNo')
-  const { good, unreadable } = eachReadable(
-    body.Records,
-    (each) => recordFixes(objectOf(each, 'a record'), session),
-    (found, each) => found.length === 0 && holdsPlace(each),
-  )
-  const fixes = good.flat()
-  if (fixes.length > 0) return { device, fixes, unreadable }
-  const last = body.Records.at(-1)
-  return { device, none: 'no place', said: last && saidIn(fieldsOf(objectOf(last, 'a record'))), unreadable }
-}
-
-function recordFixes(record: JsonObject, session: Session): Fix[] {
-  const fields = fieldsOf(record)
-  const besides = saidIn(fields)
-  return fields.flatMap((field) => {
-    const fix = field.FType === GPS ? gpsFix({ ...field, reported: record.DateUTC }, session) : undefined
-    return fix ? [{ ...fix, said: besides }] : []
+/** The report of a newer device; of an older one each place in its records with what the record says, or a record without a place. */
+function reportsOf(request: Pick<HttpRequest, 'body'>): unknown {
+  const body = objectOf(jsonBody(request), 'the body')
+  const { Records: records, IMEI, SerNo } = body
+  if (!Array.isArray(records)) return body
+  return records.flatMap((record: JsonObject | null) => {
+    const fields: readonly (JsonObject | null)[] = Array.isArray(record?.Fields) ? record.Fields : []
+    const { DIn } = fields.find((field) => field?.FType === INPUTS) ?? {}
+    const { AnalogueData } = fields.find((field) => field?.FType === ANALOGUE) ?? {}
+    const places = fields.filter((field) => field?.FType === GPS)
+    const entry = record && { ...record, IMEI, SerNo, DIn, AnalogueData }
+    return places.length > 0 ? places.map((place) => ({ ...place, ...entry })) : [entry]
   })
 }
 
-function fieldsOf({ Fields: fields }: JsonObject): JsonObject[] {
-  return Array.isArray(fields) ? fields.map((field) => objectOf(field, 'a field')) : []
-}
-
-function saidIn(fields: readonly JsonObject[]): Said | undefined {
-  const inputs = fields.find(({ FType }) => FType === INPUTS)?.DIn
-  const values = fields.find(({ FType }) => FType === ANALOGUE)?.AnalogueData
-  const valued = typeof values === 'object' && values !== null ? (values as JsonObject) : {}
-  return said({
-    ignition: ignitionOf(inputs),
-    battery_voltage: scaled(optionalNumber(valued[1]), 1000),
-    external_voltage: scaled(optionalNumber(valued[2]), 100),
-  })
-}
-
-const ignitionOf = (inputs: unknown) => (typeof inputs === 'number' ? (inputs & 1) !== 0 : undefined)
-const scaled = (value: number | undefined, divisor: number) => (value === undefined ? undefined : value / divisor)
+const scaled = (value: unknown, divisor: number) => optionalNumber(value, (number) => number / divisor)
 
 /** The value of an entry of a list of `{ id, val }`. */
-function valueOf(list: unknown, id: number): number | undefined {
-  const entries: readonly unknown[] = Array.isArray(list) ? list : []
-  const found = entries.find((entry): entry is JsonObject => (entry as JsonObject | null)?.id === id)
-  return optionalNumber(found?.val)
+function valueOf(list: unknown, id: number): unknown {
+  const entries: readonly (JsonObject | null)[] = Array.isArray(list) ? list : []
+  return entries.find((entry) => entry?.id === id)?.val
 }

@@ -13,7 +13,7 @@
  *
  * Over MQTT a stream or a device publishes to devices/<id>/flespi; `ident` in a message names its device, and may be left out.
  */
-import { alarmsOf, type JsonObject, jsonProtocol, optionalNumber, type Said, said } from '../kit/index.ts'
+import { alarmsOf, jsonProtocol } from '../kit/index.ts'
 
 export default jsonProtocol({
   name: 'flespi',
@@ -34,26 +34,14 @@ export default jsonProtocol({
     hdop: 'position.hdop',
     satellites: 'position.satellites',
   },
-  said: saidOf,
+  said: {
+    ignition: 'engine.ignition.status',
+    moving: 'movement.status',
+    external_voltage: 'external.powersource.voltage',
+    battery_voltage: 'battery.voltage',
+    battery_percent: 'battery.level',
+    charging: 'battery.charging.status',
+    driver: ['ibutton.code', 'rfid.code'],
+    alarms: (message) => alarmsOf(message['gnss.antenna.cut.status'] === true && 'gps_antenna_cut'),
+  },
 })
-
-function saidOf(message: JsonObject): Said | undefined {
-  // A message may hold nothing, and 20,000 of these fit in a request.
-  for (const _ in message) return telemetryOf(message)
-  return undefined
-}
-
-function telemetryOf(message: JsonObject): Said | undefined {
-  const flag = (name: string) => (typeof message[name] === 'boolean' ? message[name] : undefined)
-  const driver = message['ibutton.code'] ?? message['rfid.code']
-  return said({
-    ignition: flag('engine.ignition.status'),
-    moving: flag('movement.status'),
-    external_voltage: optionalNumber(message['external.powersource.voltage']),
-    battery_voltage: optionalNumber(message['battery.voltage']),
-    battery_percent: optionalNumber(message['battery.level']),
-    charging: flag('battery.charging.status'),
-    driver: typeof driver === 'string' || typeof driver === 'number' ? String(driver) : undefined,
-    alarms: alarmsOf(message['gnss.antenna.cut.status'] === true && 'gps_antenna_cut'),
-  })
-}

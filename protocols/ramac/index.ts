@@ -10,7 +10,7 @@
  *
  * The units of Speed, COG and EstimatedAccuracy are not known; they are not read. Times are taken for UTC.
  */
-import { type Alarm, alarmsOf, jsonProtocol, optionalNumber, said } from '../kit/index.ts'
+import { type Alarm, alarmsOf, jsonProtocol } from '../kit/index.ts'
 
 /** By AlertMessage. */
 const ALERTS: Readonly<Record<string, Alarm>> = { 'low battery': 'low_battery', 'p1 panic': 'sos' }
@@ -27,12 +27,11 @@ export default jsonProtocol({
     longitude: 'Longitude',
     valid: ({ LocationDateTime: located, LastLocation: old }) => Boolean(located) || Number(old ?? 0) === 0,
   },
-  said: ({ Battery, BatteryPercentage, IsMoving, AlertMessage }) =>
-    said({
-      moving: IsMoving === undefined ? undefined : Number(IsMoving) === 1,
-      battery_voltage: optionalNumber(Battery),
-      battery_percent: optionalNumber(BatteryPercentage),
-      alarms: alarmsOf(ALERTS[String(AlertMessage).toLowerCase()]),
-    }),
+  said: {
+    moving: 'IsMoving',
+    battery_voltage: 'Battery',
+    battery_percent: 'BatteryPercentage',
+    alarms: ({ AlertMessage: alert }) => alarmsOf(ALERTS[String(alert).toLowerCase()]),
+  },
   answer: '{"CaseID":1,"EventID":1}',
 })

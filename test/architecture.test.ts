@@ -77,7 +77,7 @@ const MAY_IMPORT_DECODERS = ['src/process/start.ts', 'src/process/roles', 'src/s
 const files = ['src', 'protocols'].flatMap((folder) => filesBelow(folder))
 const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })))
 
-describe('who may import whom', () => {
+describe('the rule for imports', () => {
   it('is checked on every source file', () => {
     expect(files.length).toBeGreaterThan(80)
     expect(imports.length).toBeGreaterThan(200)

@@ -12,7 +12,7 @@ function held() {
   return { runs, task }
 }
 
-it('runs a shared task once for all who ask while it runs, and while its result is new enough', async () => {
+it('shared runs a task once for all callers while it runs, and while its result is new enough', async () => {
   const { runs, task } = held()
   const ask = shared(60_000, task)
   const asked = [ask(), ask()]
@@ -21,7 +21,7 @@ it('runs a shared task once for all who ask while it runs, and while its result 
   expect(runs).toHaveLength(1)
 })
 
-it('runs a shared task again once its result is too old, and at once after a failure', async () => {
+it('shared runs a task again once its result is too old, and at once after a failure', async () => {
   const { runs, task } = held()
   const ask = shared(0, task)
   const first = ask()
@@ -37,7 +37,7 @@ function fail(): never {
   throw new Error('no')
 }
 
-it('runs jobs at once and then each second, but none that still runs; its end is awaited by stop', async () => {
+it('everySecond runs jobs at once and then each second, but none that still runs; stop waits for its end', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const { runs, task } = held()
@@ -56,7 +56,7 @@ it('runs jobs at once and then each second, but none that still runs; its end is
   await stopped
 })
 
-it('runs a job again that has thrown or rejected, beside the others, and tells its name', async () => {
+it('everySecond runs a job again that has thrown or rejected, beside the others, and reports its name', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const faults: string[] = []

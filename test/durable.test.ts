@@ -35,7 +35,7 @@ describe('a file that whoever needs it first makes', () => {
   it.each([
     ['empty', ''],
     ['full of zeros', '\0\0\0'],
-  ])('is replaced where it is %s', async (_, text) => {
+  ])('is replaced if it is %s', async (_, text) => {
     const file = join(await temporaryDir(), 'file')
     await writeFile(file, text)
     const { text: written, is } = await keptText(file, number)

@@ -26,7 +26,7 @@ describe('a release', () => {
     expect(raised('version: 0.2.0-dev\nappVersion: 0.2.0-dev\n', '0.2.0')).toBe('version: 0.2.0\nappVersion: 0.2.0\n')
   })
 
-  it('is refused with a tag, without an open section, without what to do before an upgrade, and where files disagree', () => {
+  it('is refused with a tag, without an open section, without what to do before an upgrade, and if files disagree', () => {
     expect(problemsOf(read(FILES), false)).toEqual([])
     expect(problemsOf(read(FILES), true)).toEqual(['there is a tag v0.2.0'])
     const shut = read({ ...FILES, 'CHANGELOG.md': closed(CHANGELOG, '0.2.0', '2026-12-01') })
@@ -39,7 +39,7 @@ describe('a release', () => {
 
   // The commit of a release has no open section.
   it.runIf(product.version.endsWith('-dev') && existsSync(join(ROOT, '.git')))(
-    'commits and tags in the clone where it is run, unless something is not committed',
+    'commits and tags in the clone if it is run, unless something is not committed',
     async () => {
       const dir = join(await temporaryDir(), 'clone')
       const git = (...args: string[]) => execFileSync('git', args, { cwd: dir, encoding: 'utf8' }).trim()

@@ -157,7 +157,7 @@ describe('the token that waybridge makes', () => {
     expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my-own-token' }])
   })
 
-  it.each(['my own token', 'one\ntwo', 'größer'])('is refused where no header can carry it: %j', async (token) => {
+  it.each(['my own token', 'one\ntwo', 'größer'])('is refused if no header can carry it: %j', async (token) => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), token)
     const place = `the file ${join(dir, 'admin-token')}`
@@ -192,7 +192,7 @@ describe('the admin port', () => {
     expect([status, json]).toEqual([422, { message: 'the path cannot be decoded' }])
   })
 
-  it('ignores a body where it needs none, of any size', async () => {
+  it('ignores a body if it needs none, of any size', async () => {
     const { status, json } = await admin.ask('/admin/parked/retry?all=true', {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}` },

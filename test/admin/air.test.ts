@@ -23,7 +23,7 @@ const anew = (connections: number, fixes: number) =>
 const note = (day: number) =>
   addAir(admin.redis, day, [[VAN, { bytes: 137_000, connections: 8640, fixes: 8640, since: day }]])
 
-describe('what a device carries on the air', () => {
+describe('the data volume of a device', () => {
   it('is that of its last full day', () => {
     const last = { ...DAY, bytes: 137_000, since: 6 }
     const found = {

@@ -65,7 +65,7 @@ describe('POST /admin/apis/test', () => {
     expect(entry).toMatchObject({ operation: '/admin/apis/test', status: 200, summary: { tested: 2, failed: 0 } })
   })
 
-  it('says what to change where the API refuses a company, and quotes no secret', async () => {
+  it('says what to change if the API refuses a company, and quotes no secret', async () => {
     respond = ({ url = '' }, response) => {
       const isRefused = url.includes('zebra-apikey')
       if (isRefused) response.writeHead(403).end(`{"message":"no ${url}"}`)

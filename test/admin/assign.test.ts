@@ -62,7 +62,7 @@ describe('POST /admin/devices/{id}/assign', () => {
     expect(await routesAt('2099-11-21 00:00')).toEqual([BEFORE])
   })
 
-  it('begins now where it names no time, for a courier of its own', async () => {
+  it('begins now if it names no time, for a courier of its own', async () => {
     const before = Math.floor(Date.now() / 1000)
     await assign(VAN_14, { route_id: '3002', courier_id: '99', until_at: '2099-01-01' })
     const [line] = (await listed()).filter(({ route_id }) => route_id === '3002')
@@ -228,7 +228,7 @@ describe('POST /admin/roster/undo', () => {
     expect((await undo('x')).status).toBe(404)
   })
 
-  it('answers 409 where most devices would lose their route, unless it is forced; a dry run changes nothing', async () => {
+  it('answers 409 if most devices would lose their route, unless it is forced; a dry run changes nothing', async () => {
     for (const id of [VAN_12, 'van/15'])
       expect((await send('DELETE', `/admin/devices/${encodeURIComponent(id)}`)).status).toBe(200)
     await send('PUT', '/admin/devices/900', { company_id: 7, courier_id: 5 })

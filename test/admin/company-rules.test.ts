@@ -217,7 +217,7 @@ describe('a token for company 7', () => {
     expect(await undo(puts.put7)).toMatchObject({ status: 409 })
   })
 
-  it('retries, deletes and forgets what is of its company, also where a device has changed hands', async () => {
+  it('retries, deletes and forgets what is of its company, also if a device has changed hands', async () => {
     const { redis } = admin
     const zebras = () => Promise.all(['8/808081/808082', '8/808081/808084'].map((lane) => redis.llen(keys.lane(lane))))
     expect((await seven('/admin/parked/retry?all=true', { method: 'POST' })).json).toEqual({ retried: 4 })

@@ -48,7 +48,7 @@ it('the metrics show of each copy what waits, is parked, was delivered and disca
     ])
 })
 
-it('lists what is parked of a copy by device and answer, page by page', async () => {
+it('GET /admin/parked lists the parked positions of a copy by device and answer, page by page', async () => {
   await moveCopies()
   const more = [1, 2].map((second) => ({
     at: Date.UTC(2026, 10, 20, 0, 0, second),

@@ -58,7 +58,7 @@ it('the custody collector counts what is lost, and what is there too often, unti
   expect(difference()).toBe(0)
 })
 
-it('what was held waits from its release on, what came live since it was received', async () => {
+it('a released fix counts as waiting since its release, a live fix since it was received', async () => {
   const hourAgo = Date.now() - 3_600_000
   const before = Date.now()
   const { moreLooks, oldestAt } = collect()
@@ -79,7 +79,7 @@ it('what was held waits from its release on, what came live since it was receive
   expect(oldestAt()).toBe(receivedAt)
 })
 
-it('what was held does not make what a lane had before look older', async () => {
+it('a released fix does not make the earlier fixes of its lane look older', async () => {
   const { moreLooks, oldestAt } = collect()
   await moreLooks(2)
   await store(redis, '7/42/1', { receivedAt: Date.now() + 1000 })

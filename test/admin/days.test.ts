@@ -217,7 +217,7 @@ describe('GET /admin/days', () => {
     expect(await companies('&company_id=8')).toEqual(new Set(['8']))
   })
 
-  it('is CSV if asked for it, whole, and German where a client reads German', async () => {
+  it('is CSV if asked for it, whole, and German if a client reads German', async () => {
     await note('', ['connected', 0, 1440])
     await note(VAN, ['fix', 480, 600])
     await assign([VAN, 1003, 8, 11])

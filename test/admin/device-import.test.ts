@@ -142,7 +142,7 @@ describe('PUT /admin/devices', () => {
     expect(await entry(imeiOf(2))).toBeUndefined()
   })
 
-  it('asks which column has the ids where none is recognised: a dry run shows the columns, a put is refused', async () => {
+  it('asks which column has the ids if none is recognised: a dry run shows the columns, a put is refused', async () => {
     const list = 'Wer;Was\nB-WB 1;tracker-1\n'
     const { status, json } = await put(list, { dry: true })
     expect([status, json]).toMatchObject([
@@ -252,7 +252,7 @@ describe('PUT /admin/devices', () => {
     })
   })
 
-  it('writes nothing where nothing changes', async () => {
+  it('writes nothing if nothing changes', async () => {
     const { json } = await put(`IMEI;Name\n${VAN_14};Van 14\n`)
     expect(json).toMatchObject({ added: 0, changed: 0, unchanged: 1 })
     expect(json.put).toBeUndefined()
@@ -316,7 +316,7 @@ describe('an id in doubt', () => {
     ])
   })
 
-  it('is asked about where 14 digits are those of an arrival with another digit missing', async () => {
+  it('is asked about if 14 digits are those of an arrival with another digit missing', async () => {
     const [typed, arrived] = [imeiOf(5).slice(0, 8) + imeiOf(5).slice(9), imeiOf(5)]
     expect((await put(`IMEI\n${typed}\n`, { dry: true })).json).toMatchObject({ added: 1, warnings: [{ line: 2 }] })
     await arrive(arrived)

@@ -172,7 +172,7 @@ describe('the index of devices', () => {
     expect(facts(index, '1').heardAt).toBeUndefined()
   })
 
-  it('reads everything where news are not kept any more', async () => {
+  it('reads everything if news are not kept any more', async () => {
     const index = openIndex()
     await hear('2', { at: NOW })
     await index.catchUp()
@@ -221,7 +221,7 @@ describe('the usual interval of a device', () => {
     expect(await usual(drives)).toBe(10 * S)
   })
 
-  it('is known after a restart where it is long', async () => {
+  it('is known after a restart if it is long', async () => {
     await usual(every(3600 * S, 5))
     const index = openIndex()
     await index.catchUp()
@@ -349,7 +349,7 @@ describe('a device whose times are behind', () => {
     expect(await behind([right, ...kept, inTime, ...behindThen])).toMatchObject({ ms: 7_200_000 })
   })
 
-  it('is noticed where its clock was right before', async () => {
+  it('is noticed if its clock was right before', async () => {
     const right = { at: NOW - 10 * S, fix: { time: NOW - 10 * S } }
     expect(await behind([right, ...late(7_200_000)])).toMatchObject({ ms: 7_200_000 })
   })

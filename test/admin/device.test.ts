@@ -261,7 +261,7 @@ describe('a line that a put replaced', () => {
   const AT_ITS_BEGINNING = 'from=2020-01-01&until=2020-01-02'
   const REPLACED = { source: 'routes.csv:2' }
 
-  it('is named where the device has no route without it, now and for held fixes', async () => {
+  it('is named if the device has no route without it, now and for held fixes', async () => {
     await hold(admin.redis, 'no_route', '356307042441014')
     await hold(admin.redis, 'clock', '356307042441014')
     expect((await put(AT_ITS_BEGINNING)).status).toBe(200)
@@ -281,14 +281,14 @@ describe('a line that a put replaced', () => {
     expect((await deviceNow('356307042441014')).held).toMatchObject([{ fixes: 2, replaced_line: REPLACED }])
   })
 
-  it('is not named where another line assigns a route', async () => {
+  it('is not named if another line assigns a route', async () => {
     await put(AT_ITS_BEGINNING, 'Van 14,2002,2020-01-01 06:00,2120-01-01 00:00\n')
     const device = await deviceNow('356307042441014')
     expect(device.lane).toMatchObject({ route_id: '2002' })
     expect(device).not.toHaveProperty('replaced_line')
   })
 
-  it('is not named where the put was for other days', async () => {
+  it('is not named if the put was for other days', async () => {
     await put('from=2020-01-02&until=2020-01-03')
     expect(await deviceNow('356307042441014')).toMatchObject({ lane: VAN_14_LANE })
   })
@@ -318,7 +318,7 @@ describe('the held fixes of a device', () => {
     [undefined, 0],
     ['+14:00', 14 * 60],
     [undefined, 14 * 60 + 15],
-  ])('show the offset %s where the newest fix is %i min ahead', async (offset, minutes) => {
+  ])('show the offset %s if the newest fix is %i min ahead', async (offset, minutes) => {
     await hold(admin.redis, 'clock', '356307042441014', { receivedAt: ARRIVED, time: ARRIVED + 36_000_000 })
     await hold(admin.redis, 'clock', '356307042441014', { receivedAt: ARRIVED, time: ARRIVED + minutes * 60_000 })
     expect((await deviceNow('356307042441014')).held).toEqual([

@@ -21,7 +21,7 @@ const bare = async (more: Partial<Parameters<typeof openBare>[0]> = {}) => {
   return { opened, at }
 }
 
-it('a stream ends at once when the admin port closes, also where the reader does not read', async () => {
+it('a stream ends at once when the admin port closes, also if the reader does not read', async () => {
   const { opened, at } = await bare()
   const streams = await Promise.all(Array.from({ length: 20 }, () => at()))
   const [sleeping] = streams

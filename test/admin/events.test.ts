@@ -145,7 +145,7 @@ describe('the events of devices and of the roster', () => {
   })
 })
 
-describe('a reader who comes again', () => {
+describe('a reader of events that comes again', () => {
   it('is told what happened meanwhile, once, whether by the header or by the query', async () => {
     const first = await follow('?topics=audit')
     await change()
@@ -185,7 +185,7 @@ describe('a reader who comes again', () => {
   })
 })
 
-describe('many readers', () => {
+describe('many readers of events', () => {
   it('of 201 streams the last is refused until another one is closed; all are told the same', async () => {
     const streams = await Promise.all(Array.from({ length: 200 }, () => follow('?topics=status')))
     expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))

@@ -68,7 +68,7 @@ it('the status, the metrics and the log show a finding while a process observes 
   expect(logged().map(({ msg }) => msg.split(':')[0])).toEqual(['begins', 'has ended'])
 })
 
-it('answers and events are in the language that the request asks for, and English in any other', async () => {
+it('answers and events are in the language that the request asks for, else in English', async () => {
   const evidence = say('about {} min ahead: {}', 120, say('time_zone "{}" would fit', '+02:00'))
   observations.note('clock_ahead', { subject: { device: '2' }, evidence })
   const found = async (language?: string) => {
@@ -203,7 +203,7 @@ function raised(sinceAt: number, at = sinceAt): DeviceGroup[] {
   return survey.groups()
 }
 
-it('what has waited for the tracking API is no backlog while it goes out, and one if it still waits ten seconds later', async () => {
+it('fixes that waited for the tracking API are a backlog only if they still wait ten seconds after its return', async () => {
   let facts: Facts = { now: NOW, observations: [] }
   const findings = new Findings({ redis: admin.redis, gather: async () => facts, logger: pino({ level: 'silent' }) })
   const codesAfter = async (seconds: number, state: 'up' | 'down') => {

@@ -56,7 +56,7 @@ async function flood(bytes: string): Promise<number> {
 }
 
 describe('the token of /metrics', () => {
-  it('is wanted where it is set', async () => {
+  it('is wanted if it is set', async () => {
     const answers = await Promise.all([ask(), ask('Bearer wrong'), ask('Bearer canary-metrics')])
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 200])
     expect((await answers[0].json()) as object).toEqual({

@@ -159,7 +159,7 @@ describe('the rewrite of the file of Redis', () => {
     expect(await rewrites()).toBe('2')
   })
 
-  it('comes again where one was under way', async () => {
+  it('comes again if one was under way', async () => {
     const { redis } = admin
     await redis.mset('one', '1', 'two', '2', 'three', '3')
     await vi.waitFor(isRewritten, { timeout: 30_000 })
@@ -186,7 +186,7 @@ describe('waybridge forget', () => {
     })
   })
 
-  it('deletes nothing where it cannot ask, and is not told to', async () => {
+  it('deletes nothing if it cannot ask, and is not told to', async () => {
     await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
     expect(await waybridge(['forget', 'Van 14'], { env: env() })).toEqual({
       code: 1,

@@ -67,7 +67,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf()).watched_until_at).toBe(new Date(until).toISOString())
   })
 
-  it('do not end the process where one cannot be kept', async () => {
+  it('do not end the process if one cannot be kept', async () => {
     await watch()
     const { ingest, say, session } = await watchingGateway()
     const faulty = {
@@ -101,7 +101,7 @@ describe('the frames of a device that somebody watches', () => {
     expect(JSON.stringify(results)).not.toContain(Buffer.from('canary').toString('hex'))
   })
 
-  it('have no secret of the device, also where it was not presented as one', async () => {
+  it('have no secret of the device, also if it was not presented as one', async () => {
     await watch()
     const { say } = await watchingGateway({ devices: [{ ...van, secret: 'moss-owl-7' }] })
     await say({ device: ID, fixes: [at(TIME)], word: 'moss-owl-7' })
@@ -182,7 +182,7 @@ describe('the frames of a device that nobody watches', () => {
     expect((await admin.ask(`/admin/devices/${'x'.repeat(65)}/frames`)).status).toBe(404)
   })
 
-  it('give way where more than 100 are watched: those that end first', async () => {
+  it('give way if more than 100 are watched: those that end first', async () => {
     for (let n = 0; n < 101; n++) await watch(`device-${n}`)
     expect((await framesOf('device-0')).watched_until_at).toBeUndefined()
     expect((await framesOf('device-1')).watched_until_at).toBeDefined()

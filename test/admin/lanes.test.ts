@@ -37,7 +37,7 @@ async function pages(query: string, between: (page: Listed) => Promise<void> = a
 const tokenOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 describe('the list of lanes', () => {
-  it('is empty where nothing waits', async () => {
+  it('is empty if nothing waits', async () => {
     expect(await list()).toEqual({ results: [] })
   })
 

@@ -18,7 +18,7 @@ async function chainOf(device: string): Promise<Chain> {
   return (await admin.ask(`/admin/devices/${device}/chain`)).json as Chain
 }
 
-it('of a device on a port that does not understand it says what it speaks, and a finding does, until it is heard', async () => {
+it('the chain and a finding name the protocol of a device on the wrong port, until the device is heard', async () => {
   const bytes = Buffer.from(
     `*HQ,${VAN_14},V1,101530,A,5441.2328,N,02516.7808,E,20.00,045.00,201126,FFFFFBFF#`,
   ).toString('hex')
@@ -55,7 +55,7 @@ it('of a device on a port that does not understand it says what it speaks, and a
   expect((await chainOf(VAN_14)).links[1]).toMatchObject({ link: 'understood', state: 'ok' })
 })
 
-it('of a device whose id is nearly that of one that was never heard names the entry to correct, as its finding does', async () => {
+it('the chain and a finding of a sender with nearly the id of an unheard device name the entry to correct', async () => {
   const near = '356307041441014'
   await hold(admin.redis, 'unknown', near, { count: 2 })
   const action =

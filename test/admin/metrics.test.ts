@@ -89,7 +89,7 @@ describe('the metrics', () => {
     expect(text).toMatch(/^waybridge_fixes_discarded_total\{reason="deleted"\} 5$/m)
   })
 
-  it('have no oldest fix where none waits', async () => {
+  it('have no oldest fix if none waits', async () => {
     await expect
       .poll(() => samples(['fixes_waiting', 'oldest_waiting_timestamp_seconds']))
       .toEqual({ fixes_waiting: 0 })
@@ -246,7 +246,7 @@ describe('the metrics', () => {
     expect(await samples(['build_info'])).toEqual({ [`build_info{version="${VERSION}"}`]: 1 })
   })
 
-  it("include Node's own, added up over processes where a sum is right", async () => {
+  it("include Node's own, added up over processes if a sum is right", async () => {
     collectNodeMetrics()
     await registry.getMetricsAsJSON()
     const json = await registry.getMetricsAsJSON()
@@ -302,7 +302,7 @@ describe('while Redis is away', () => {
     }
   })
 
-  it('the gauges keep their last values where Redis takes longer than two seconds', async () => {
+  it('the gauges keep their last values if Redis takes longer than two seconds', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     await expect.poll(waiting).toBe(3)
     // Scripts wait; pings are answered: without an answer Redis would be away after two seconds.

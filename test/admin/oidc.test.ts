@@ -186,7 +186,7 @@ describe('the cookie of a sign-in', () => {
   })
 })
 
-describe('what begins at another place', () => {
+describe('a sign-in that another site begins', () => {
   it('is refused: a callback that no login of this browser began', async () => {
     const { status, url } = await new PlainBrowser().visit(`${admin.url}/admin/oidc/callback?code=x&state=y`)
     expect([status, url]).toEqual([303, `${admin.url}/#sign-in=expired`])
@@ -210,7 +210,7 @@ describe('what begins at another place', () => {
   })
 })
 
-describe('what may pile up', () => {
+describe('data that may pile up', () => {
   it('is bounded: what a browser keeps of sign-ins that it began', async () => {
     const browser = new PlainBrowser()
     for (let count = 0; count < 20; count++) {
@@ -390,7 +390,7 @@ describe('a sign-in whose token has ended', () => {
     await expect.poll(() => anna.statusOf('/admin/status'), soon).toBe(200)
   })
 
-  it('ends where the provider gives nothing to renew it with', async () => {
+  it('ends if the provider gives nothing to renew it with', async () => {
     provider.open(admin.url, { tokenS: 1, renews: false })
     const anna = await signIn('anna')
     expect(anna.to).toBe('/')
@@ -399,7 +399,7 @@ describe('a sign-in whose token has ended', () => {
   })
 })
 
-describe('what may be done by somebody in groups', () => {
+describe('the permissions of a person in groups', () => {
   const roles = {
     all: { role: 'read', companies: null },
     seven: { role: 'operate', companies: ['7'] },

@@ -59,7 +59,7 @@ describe('GET /openapi.json of the admin port', () => {
     }
   })
 
-  it('describes every path that the port names where a path is unknown', async () => {
+  it('describes every path that the port names if a path is unknown', async () => {
     const { message } = (await admin.ask('/admin/nothing')).json as { message: string }
     const known = (await readOperations()).map(([name]) => name)
     const named = message

@@ -24,7 +24,7 @@ function planOf(vans: readonly DeviceRowJson[], lines: readonly RouteJson[]): st
   )
 }
 
-it('the usual route of a van holds where no line says anything', () => {
+it('the usual route of a van holds if no line says anything', () => {
   expect(planOf([van('Van 1', '1001')], [])).toEqual([['1001 0–24']])
   const lines = [line('Van 1', '3', 14, 20), line('Van 1', '2', 6, 10), line('Van 1', '4', 8, 12)]
   expect(planOf([van('Van 1', '1001')], lines)).toEqual([
@@ -34,7 +34,7 @@ it('the usual route of a van holds where no line says anything', () => {
   expect(planOf([van('Van 1', '1001')], [line('Van 1', '2', -5, 30)])).toEqual([['2 0–24']])
 })
 
-it('two vans are on one route only where both have it at the same time', () => {
+it('two vans are on one route only if both have it at the same time', () => {
   const vans = [van('Van 1', '1001'), van('Van 2')]
   const away = line('Van 1', '2', 6, 12)
   expect(planOf(vans, [away, line('Van 2', '1001', 6, 12)])).toEqual([

@@ -29,7 +29,7 @@ it.each([
   expect(shown(all.map((each, n) => placed(String(n), n, each)))).toEqual([[all.map((_, n) => n).join(), condition]])
 })
 
-it('leaves the chosen van alone, and joins none at the nearest zooms', () => {
+it('markersOf puts the chosen van in no cluster, and no van at the nearest zooms', () => {
   const vans = ['a', 'b', 'c', 'd'].map((id) => placed(id, 0))
   expect(shown(vans, 'b')).toEqual([
     ['a,c,d', 'moving'],

@@ -56,7 +56,7 @@ describe('the check of the durability of Redis', () => {
     expect(inEnglish(await durabilityProblems(redis.shards))).toHaveLength(2)
   })
 
-  it('says that it cannot check where CONFIG is forbidden', async () => {
+  it('says that it cannot check if CONFIG is forbidden', async () => {
     await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
     const managed = await connected(`${server.url}?username=managed&password=pw`)
     expect(inEnglish(await durabilityProblems(managed.shards))).toEqual([UNVERIFIED])
@@ -65,11 +65,11 @@ describe('the check of the durability of Redis', () => {
 })
 
 describe('the readiness of a role', () => {
-  it('is given where Redis is durable', async () => {
+  it('is given if Redis is durable', async () => {
     expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: true, problems: [] })
   })
 
-  it('is missing where Redis is not durable', async () => {
+  it('is missing if Redis is not durable', async () => {
     await redis.config('SET', 'appendfsync', 'everysec')
     const problem = `Redis has appendfsync everysec, needed is appendfsync always: ${LOST}`
     expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: false, problems: [problem] })

@@ -34,7 +34,7 @@ async function reads(token = TOKEN): Promise<object[]> {
   return results.map(({ id: _id, at: _at, ...entry }) => entry).toReversed()
 }
 
-it('has one entry for each caller, operation and van, however often somebody asks', async () => {
+it('the log of reads has one entry for each caller, operation and van, however often somebody asks', async () => {
   for (let count = 0; count < 3; count++) await as(TOKEN, `/admin/devices/${VAN}`)
   await as('canary-of-seven', `/admin/devices/${VAN}`)
   await as(TOKEN, `/admin/devices/${VAN}/history`)
@@ -64,7 +64,7 @@ it('remembers no more reads than it keeps, whatever somebody asks for', async ()
   expect(await admin.redis.pttl(keys.readsNoted)).toBeGreaterThan(0)
 })
 
-it('says of a list which companies, or which route, it was about', async () => {
+it('the log of reads names the companies, or the route, of a list', async () => {
   await as('canary-read', '/admin/devices')
   await as('canary-of-seven', '/admin/devices?q=Van')
   await as(TOKEN, '/admin/days?company_id=8&route_id=9')
@@ -80,14 +80,14 @@ it('says of a list which companies, or which route, it was about', async () => {
   ])
 })
 
-it('has the id of a van as it is configured, whatever zeros somebody asks with', async () => {
+it('the log of reads has the configured id of a van, whatever zeros somebody asks with', async () => {
   for (const zeros of [0, 2, 49]) await as(TOKEN, `/admin/devices/${'0'.repeat(zeros)}${VAN}`)
   await as(TOKEN, '/admin/devices/356307042441013')
   expect(await reads()).toMatchObject([{ device: VAN }, { device: '0356307042441013' }])
   expect(await reads()).toHaveLength(2)
 })
 
-it('is not misled by parameters that an operation does not have', async () => {
+it('the log of reads ignores parameters that an operation does not have', async () => {
   await as(TOKEN, `/admin/devices?device=${VAN}&id=${VAN}&route_id=9&company_id=7`)
   await as(TOKEN, `/admin/devices/other-1?device=${VAN}&route_id=9&company_id=7`)
   expect(await reads()).toEqual([
@@ -96,7 +96,7 @@ it('is not misled by parameters that an operation does not have', async () => {
   ])
 })
 
-it('has an entry for a stream with positions, and none for one without', async () => {
+it('the log of reads has an entry for a stream with positions, and none for one without', async () => {
   const headers = { authorization: 'Bearer canary-read' }
   for (const topics of ['status,audit', 'status,device', 'arrival']) {
     const stream = await followEvents(`${admin.url}/admin/events?topics=${topics}&device=${VAN}`, headers)
@@ -106,7 +106,7 @@ it('has an entry for a stream with positions, and none for one without', async (
   expect(await reads()).toEqual([entry])
 })
 
-it('has no entry for what shows no positions: a refusal, a head, or an answer about something else', async () => {
+it('the log of reads has no entry for a refusal, a HEAD, or an answer without positions', async () => {
   expect((await as(TOKEN, '/admin/devices/unknown')).status).toBe(404)
   expect((await as('canary-of-seven', '/admin/devices/other-1')).status).toBe(404)
   expect((await as('wrong', '/admin/devices')).status).toBe(401)
@@ -116,7 +116,7 @@ it('has no entry for what shows no positions: a refusal, a head, or an answer ab
   expect(await reads()).toEqual([])
 })
 
-it('shows a token for some companies what was read of these alone, and leaves the audit log as it is', async () => {
+it('the log of reads shows a token for some companies the reads of these alone, and leaves the audit log as it is', async () => {
   await as(TOKEN, `/admin/devices/${VAN}`)
   await as(TOKEN, '/admin/devices/other-1')
   await as(TOKEN, '/admin/devices')
@@ -125,7 +125,7 @@ it('shows a token for some companies what was read of these alone, and leaves th
   expect((await as(TOKEN, '/admin/audit')).json).toEqual({ results: [] })
 })
 
-it('is read page by page', async () => {
+it('the log of reads is read page by page', async () => {
   for (const device of [VAN, 'other-1', 'van%2F15']) await as(TOKEN, `/admin/devices/${device}`)
   const found: unknown[] = []
   for (let token = ''; ; ) {
@@ -139,7 +139,7 @@ it('is read page by page', async () => {
   expect((await as(TOKEN, '/admin/reads?page_token=x')).status).toBe(400)
 })
 
-it('ends and begins with admin.log_reads, without a restart', async () => {
+it('the log of reads ends and begins with admin.log_reads, without a restart', async () => {
   const file = join(admin.dir, 'gateway.yaml')
   const yaml = await readFile(file, 'utf8')
   onTestFinished(() => writeFile(file, yaml))

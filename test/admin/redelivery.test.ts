@@ -107,7 +107,7 @@ describe('a change of the roster that covers the past', () => {
     expect(await corrections()).toMatchObject([{ until: soon * 1000 }])
   })
 
-  it('says nothing of it where only the future changes', async () => {
+  it('says nothing of it if only the future changes', async () => {
     await deliver('7/42/1001', T)
     const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')
     expect(answer.status).toBe(200)
@@ -133,7 +133,7 @@ describe('a change of the roster that covers the past', () => {
     expect((await send('POST', `${undo}&redeliver=true`)).status).toBe(200)
   })
 
-  it('says nothing where nothing is kept', async () => {
+  it('says nothing if nothing is kept', async () => {
     await deliver('7/42/1001', T)
     await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
     expect(redeliverIn(await assign(FROM, 'dry_run=true'))).toBeUndefined()
@@ -232,7 +232,7 @@ describe('POST /admin/devices/{id}/redeliver', () => {
     expect(redeliverIn(await redeliver('dry_run=true', { ...times, until_at: 'now' }))).toMatchObject({ fixes: 2 })
   })
 
-  it('refuses what is no time, an unknown device, a token that may only read, and where nothing is kept', async () => {
+  it('refuses what is no time, an unknown device, a token that may only read, and if nothing is kept', async () => {
     expect((await redeliver('', { ...times, until_at: times.from_at })).status).toBe(422)
     expect((await redeliver('', { from_at: 'soon', until_at: times.until_at })).status).toBe(422)
     expect((await send('POST', '/admin/devices/Van%2099/redeliver', times)).status).toBe(404)

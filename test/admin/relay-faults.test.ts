@@ -332,7 +332,7 @@ describe('a caller who goes away', () => {
   })
 })
 
-it('answers 502 when an answer is larger than 64 MiB', async () => {
+it('the relay answers 502 if an answer is larger than 64 MiB', async () => {
   const body = Buffer.alloc(64 * 1024 * 1024 + 1)
   const { url } = await recordingServer((response) => response.end(body))
   relay.relayTo(url)
@@ -368,7 +368,7 @@ describe('the relay, of an error of the service,', () => {
   })
 })
 
-it('answers and logs no secret', async () => {
+it('the relay answers and logs no secret', async () => {
   expect(relay.log.length).toBeGreaterThan(60)
   expect(relay.log.join('')).not.toContain('canary')
 })

@@ -40,7 +40,7 @@ async function slowReader(): Promise<Socket> {
   return socket
 }
 
-describe('a reader who takes nothing', () => {
+describe('the relay with a reader that takes nothing', () => {
   it('has memory for small answers, but not for another large one, while a reader takes nothing', async () => {
     const { url, seen } = await largeAnswers()
     await slowReader()
@@ -100,7 +100,7 @@ it('the relay sends a whole answer to a slow reader', async () => {
   expect(performance.now() - began).toBeGreaterThan(READER_MS)
 })
 
-describe('where requests under way take all the room', () => {
+describe('the relay without memory', () => {
   it('answers 503 without a call while requests in flight take all the memory', async () => {
     const waiting: ServerResponse[] = []
     const { url, seen } = await recordingServer((response) => {

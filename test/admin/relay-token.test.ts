@@ -95,7 +95,7 @@ describe('a token that the service refuses', () => {
   })
 })
 
-it('does not take the refusal of an earlier token for one of the present token', () => {
+it('the relay does not take the refusal of an earlier token for one of the present token', () => {
   const now = { ...COMPANIES[0], oauth_token: 'canary-new' }
   const refusals = tokenRefusals(() => [now])
   refusals.answered(now, 401)
@@ -103,7 +103,7 @@ it('does not take the refusal of an earlier token for one of the present token',
   expect(refusals.refused()).toEqual(['7'])
 })
 
-it('shows the API that a company moves to while the body of a request comes its new token alone', async () => {
+it("the relay shows a company's new API only its new token, if the API changes while a request's body arrives", async () => {
   const before = await recordingServer((response) => response.end('{}'))
   const next = await recordingServer((response) => response.end('{}'))
   relay.relayTo(before.url)

@@ -131,7 +131,7 @@ describe('positions of more than two hours', () => {
   })
 })
 
-describe('where a window is not answered', () => {
+describe('a window without an answer', () => {
   it.each([400, 401, 403, 404, 422, 429, 500, 304])('answers with the %d of a window', async (status) => {
     const seen = await serving((response, [from]) => {
       if (from === 7_201) response.writeHead(status, { 'content-type': 'text/x', 'retry-after': '9' }).end()

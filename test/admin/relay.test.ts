@@ -162,7 +162,7 @@ describe('before anything else', () => {
   })
 })
 
-describe('what the interface refuses', () => {
+describe('a relayed request that the interface refuses', () => {
   it.each(
     RELAYED.flatMap((name) => parametersOf(OPERATIONS[name].path).map((parameter) => [name, parameter] as const)),
   )('is refused without a call: %s with a wrong %s', async (name, parameter) => {

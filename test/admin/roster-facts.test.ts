@@ -30,7 +30,7 @@ it.each([
   expect(await companiesMissing(roster, (TODAY + hour * 3600) * 1000, 'UTC')).toEqual(companies)
 })
 
-it('of a file that is refused whole no line is called left out: the file itself is the finding', async () => {
+it('a file that is refused whole is one finding, and none of its lines is called left out', async () => {
   const file = join(admin.dir, 'routes.csv')
   const text = await readFile(file, 'utf8')
   const write = async (lines: string) => {
@@ -55,7 +55,7 @@ it('of a file that is refused whole no line is called left out: the file itself 
   await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 30_000 })
 })
 
-it('what became of a file is in the roster results, and a line that is left out is a finding until it is corrected', async () => {
+it('the result of a file is in the roster results, and a line that is left out is a finding until it is corrected', async () => {
   const file = join(admin.dir, 'routes.csv')
   const text = await readFile(file, 'utf8')
   // Nobody may read half of it: what is added then would be another number.

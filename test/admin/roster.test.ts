@@ -92,8 +92,8 @@ async function writing() {
 const WRITE: RosterWrite = { devices: [['901', undefined]], assignments: [] }
 const device = (id: string) => ({ id, company_id: '7', source: '' })
 
-describe('a change whose write is of what was in effect', () => {
-  it('is planned again where another process has written meanwhile', async () => {
+describe('a change that is planned by the roster in effect', () => {
+  it('is planned again if another process has written meanwhile', async () => {
     const { change, live } = await writing()
     const seen: boolean[] = []
     await change(async (roster) => {
@@ -104,7 +104,7 @@ describe('a change whose write is of what was in effect', () => {
     expect([seen, live.directory().find('901')]).toEqual([[false, true], undefined])
   })
 
-  it('is refused where others write all the time', async () => {
+  it('is refused if others write all the time', async () => {
     const [{ change }, other] = [await writing(), await elsewhere()]
     const changed = change(async () => {
       await putDevice(admin.redis, '901', device('901'))

@@ -17,7 +17,7 @@ async function statusNow(): Promise<Status> {
 }
 
 describe('GET /admin/status', () => {
-  it('shows zeros where nothing was received', async () => {
+  it('shows zeros if nothing was received', async () => {
     // Neither a gateway nor a worker runs here.
     const { rates, upstream, links, processes, verdict, plain_verdict, vans, findings: _, ...rest } = await statusNow()
     expect(Object.keys(vans)).toEqual([

@@ -121,7 +121,7 @@ describe('POST /admin/devices/{id}/swap', () => {
   it.each([
     ['the first', 'Van 4', 'Van 1'],
     ['the second', 'Van 1', 'Van 4'],
-  ])('is 409 where %s gets nothing in return, and one van would have no route, unless it is forced', async (...how) => {
+  ])('is 409 if %s gets nothing in return, and one van would have no route, unless it is forced', async (...how) => {
     const [, device, other] = how
     await put(ONE)
     const refused = await swap(device, { with: other, from_at: NOON })

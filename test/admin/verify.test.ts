@@ -188,13 +188,13 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
   ])('refuses %s', async (query, status) => expect(await admin.ask(query)).toMatchObject({ status }))
 })
 
-it('is refused where nothing is kept', async () => {
+it('POST /admin/verify is refused if no delivered fixes are kept', async () => {
   const admin = await openOn('http://127.0.0.1:1', 0)
   expect(await admin.ask()).toMatchObject({ status: 422, message: expect.stringContaining('keep.delivered') })
   await admin.close()
 })
 
-it('finds all in the embedded tracking service', async () => {
+it('POST /admin/verify finds all positions in the embedded tracking service', async () => {
   const service = await startService()
   const admin = await openOn(service.url)
   await deliverAll(redis, BOTH)

@@ -91,7 +91,7 @@ it('a restart repeats nothing, and tells what ended meanwhile', async () => {
   await expect.poll(() => told('upstream_down', own), soon).toEqual(['begins', 'ends'])
 })
 
-it('while Redis is away its own finding is told, and none of the others ends', async () => {
+it('while Redis is away, receivers hear of that finding, and of the end of no other one', async () => {
   const { own, findings, start, pass } = await alertsOf([finding()])
   const alerts = start()
   onTestFinished(() => alerts.close())

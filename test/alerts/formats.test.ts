@@ -113,7 +113,7 @@ it.each(['waybridge', 'slack', 'teams', 'pagerduty', 'alertmanager'] as const)(
   },
 )
 
-it('what a receiver answers is in the reason, without the secrets of its URL', async () => {
+it('the reason of a failed alert has the answer of the receiver, without the secrets of its URL', async () => {
   const { url, close } = await webhookReceiver((response) =>
     response.writeHead(404).end('no_service for /hook/canary-path with canary-query and canary-secret'),
   )

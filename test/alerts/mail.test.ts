@@ -25,7 +25,7 @@ function outboxTo(smtp: string) {
   return { log, clock, send: (message: AlertMessage) => new Promise<boolean>((done) => void outbox.add(message, done)) }
 }
 
-it('what begins and ends within a minute is one mail of plain text, what begins first', async () => {
+it('incidents that begin and end within a minute are one mail of plain text, begins first', async () => {
   const { url, mails } = await mailReceiver('canary-password')
   const { clock, log, send } = outboxTo(url('canary-password'))
   await Promise.all([send(ENDS), send(BEGINS)])

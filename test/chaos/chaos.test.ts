@@ -50,7 +50,7 @@ describe('a season', () => {
     expect(new Date(nextChange('dst-ends', now)).toISOString()).toBe('2027-10-31T01:00:00.000Z')
   })
 
-  it('has local times, with an offset where a clock shows them again', () => {
+  it('has local times, with an offset if a clock shows them again', () => {
     const end = nextChange('dst-ends', now) / 1000
     expect([end - 1, end, end + 3599, end + 3600].map(localTime)).toEqual([
       '2027-10-31 02:59:59',
@@ -126,12 +126,12 @@ describe('the verdict', () => {
     expect(verdictOn([pushed(1, [3], { at: 62_000 }), pushed(2, [1, 2])]).problems).toEqual([])
   })
 
-  it('lets it do so where the API has taken the oldest before, and told nobody', () => {
+  it('lets it do so if the API has taken the oldest before, and told nobody', () => {
     const requests = [pushed(1, [1]), pushed(2, [3], { at: 62_000 }), pushed(3, [1, 2])]
     expect(verdictOn(requests, { told: [2, 3] }).problems).toEqual([])
   })
 
-  it('lets it do so where the clock jumped ahead while it waited, and at no other time', () => {
+  it('lets it do so if the clock jumped ahead while it waited, and at no other time', () => {
     const requests = [pushed(1, [3], { at: 6000 }), pushed(2, [1, 2])]
     const jump = { fromMs: 0, toMs: 3_600_000 }
     expect(verdictOn(requests, { clocks: { steps: [{ ...jump, at: 5500 }] } }).problems).toEqual([])
@@ -140,7 +140,7 @@ describe('the verdict', () => {
     expect(verdictOn(requests, { clocks: { steps: [{ at: 5500, fromMs: 0, toMs: 10 }] } }).problems).toHaveLength(2)
   })
 
-  it('lets it do so where the gateway was behind, or Redis ahead, while it waited, and nobody else', () => {
+  it('lets it do so if the gateway was behind, or Redis ahead, while it waited, and nobody else', () => {
     const requests = [pushed(1, [3], { at: 6000 }), pushed(2, [1, 2])]
     const ahead = [{ at: 5500, fromMs: 0, toMs: 3_600_000 }]
     const problems = (clocks: ClockSteps) => verdictOn(requests, { clocks }).problems

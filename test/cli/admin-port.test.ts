@@ -44,7 +44,7 @@ describe('a command finds the admin port', () => {
     expect((await waybridge(status('--config', 'vans'), { cwd })).code).toBe(0)
   })
 
-  it('by gateway.yaml where a loss of power emptied ports.json', async () => {
+  it('by gateway.yaml if a loss of power emptied ports.json', async () => {
     const server = await answering(() => WELL)
     const yaml = `admin: { port: ${server.port}, tokens: [${TOKEN}] }\n`
     const cwd = await folder({ 'config/gateway.yaml': yaml, '.data/ports.json': '' })

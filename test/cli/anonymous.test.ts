@@ -42,7 +42,7 @@ describe('a place', () => {
     expect(shown('A,52520000,-1341000,120')).toBe('A,12345123,-1234512,120')
   })
 
-  it('is replaced in bytes where latitude and longitude stand together, and nothing else is', () => {
+  it('is replaced in bytes if latitude and longitude stand together, and nothing else is', () => {
     const frame = Buffer.alloc(14, 0x11)
     frame.writeInt32LE(52_530_100, 2)
     frame.writeInt32LE(-13_410_200, 6)
@@ -90,7 +90,7 @@ describe('a case is not called replaced', () => {
   })
 })
 
-it('a checksum is written anew where the frame had a right one', () => {
+it('a checksum is written anew if the frame had a right one', () => {
   const frame = Buffer.from('78780501000700000d0a', 'hex')
   frame.writeUInt16BE(crc16X25(frame.subarray(2, 6)), 6)
   const changed = Buffer.from(frame)

@@ -31,7 +31,7 @@ describe('assign', () => {
     expect(JSON.parse(done()[0].body)).toEqual({ route_id: '1002', courier_id: '42', from_at: 'now' })
   })
 
-  it('changes nothing without a terminal where another van loses its route, unless --yes is given', async () => {
+  it('changes nothing without a terminal if another van loses its route, unless --yes is given', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, takes: TAKES } }))
     const { code, errors } = await run('assign', 'Van 20', '--like', 'Van 12')
     expect([code, errors]).toEqual([1, 'Nothing is changed: this takes the route from Van 12; add --yes.\n'])
@@ -79,7 +79,7 @@ const MOVED =
   'Van 12: 412 positions, 2026-11-22 10:00 to 13:59 UTC: delivered to route 1001 (courier 42), now of route 1003 (courier 42)\n' +
   'the API has no deletion: these positions stay with the route that has them as well\n'
 
-describe('what was delivered by the roster that is replaced', () => {
+describe('a fix that was delivered by a replaced roster', () => {
   it('is said before the change, and not delivered once more without being asked for', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
     const { code, out, errors } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
@@ -95,7 +95,7 @@ describe('what was delivered by the roster that is replaced', () => {
     expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
   })
 
-  it('is not mentioned where nothing was, and --redeliver is for what still waits', async () => {
+  it('is not mentioned if nothing was, and --redeliver is for what still waits', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
     const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
     expect(out + errors).not.toMatch(/position|deletion/)
@@ -116,7 +116,7 @@ describe('redeliver', () => {
     ])
   })
 
-  it('only says so with --dry-run, and where there is nothing to deliver', async () => {
+  it('only says so with --dry-run, and if there is nothing to deliver', async () => {
     const { run, done } = await port(() => ({ json: { redeliver: REDELIVER } }))
     expect((await run('redeliver', 'Van 12', ...times, '--dry-run')).out).toMatch(/would be delivered once more\.\n$/)
     expect(done()).toEqual([])
@@ -161,7 +161,7 @@ describe('routes undo', () => {
     expect(done().map(({ query }) => query)).toEqual([{ put: '2' }])
   })
 
-  it('changes nothing without a terminal where a van loses its route', async () => {
+  it('changes nothing without a terminal if a van loses its route', async () => {
     const { run, done } = await port(({ path }) =>
       path === '/admin/roster' ? { json: { results } } : { json: { ...COUNTS, takes: TAKES } },
     )
@@ -171,7 +171,7 @@ describe('routes undo', () => {
     expect(done()).toHaveLength(1)
   })
 
-  it('says so where nothing can be taken back, and asks for the company where there are several', async () => {
+  it('says so if nothing can be taken back, and asks for the company if there are several', async () => {
     const none = await port(() => ({ json: { results: [results[0]] } }))
     expect((await none.run('routes', 'undo')).errors).toMatch(/^There is no change that can be taken back/)
     const two = await port(() => ({ json: { results: [results[1], { ...results[1], company_id: '8' }] } }))

@@ -100,7 +100,7 @@ describe('check --live: each step of an API that is well', () => {
     expect(code).toBe(0)
   })
 
-  it('names each host where push_url is another one', async () => {
+  it('names each host if push_url is another one', async () => {
     const [base, push] = [await startApi(), await startApi()]
     const { lines, code } = await checkLive(base.url, { push_url: push.url })
     expect(lines.filter((line) => line.includes(' connection '))).toEqual([
@@ -186,7 +186,7 @@ describe('check --live: exit 1 and a sentence on what to change', () => {
     expect(code).toBe(1)
   })
 
-  it('for a port where nothing listens', async () => {
+  it('for a port if nothing listens', async () => {
     const [port] = await freePorts(1)
     const { code, lines } = await checkLive(`http://127.0.0.1:${port}`)
     expect(lines[2]).toBe(
@@ -321,7 +321,7 @@ describe('check --live', () => {
     ])
   })
 
-  it('says where there are no companies', async () => {
+  it('says if there are no companies', async () => {
     const dir = await folder({ 'gateway.yaml': 'tracking: { base_url: "http://127.0.0.1:1" }\n' })
     expect(await waybridge(['check', '--live', '--config', dir])).toMatchObject({
       code: 1,
@@ -329,7 +329,7 @@ describe('check --live', () => {
     })
   })
 
-  it('tests nothing where the configuration has mistakes', async () => {
+  it('tests nothing if the configuration has mistakes', async () => {
     const dir = await folder({ 'gateway.yaml': 'workers: none\n' })
     const { code, out } = await waybridge(['check', '--live', '--config', dir])
     expect([code, out]).toEqual([1, expect.stringMatching(/gateway\.yaml:1:10 workers: [^\n]*\n$/)])

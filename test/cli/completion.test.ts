@@ -32,7 +32,7 @@ it('another shell is a mistake', async () => {
   })
 })
 
-it('without a command, the commands are listed by purpose', async () => {
+it('waybridge without a command lists the commands by purpose', async () => {
   const { code, out } = await waybridge([])
   expect([code, out]).toEqual([0, expect.stringMatching(/Run it:[^]*See what is wrong:[^]*Say who drives what:/)])
   expect((await waybridge(['--version'])).out).toBe(`${VERSION}\n`)

@@ -63,7 +63,7 @@ describe('decodeInput', () => {
     }
   })
 
-  it('uses the given device id where the frame has none', () => {
+  it('uses the given device id if the frame has none', () => {
     expect(decodeInput({ ...teltonika(PACKET), deviceId: '42' }).device).toBe('42')
     expect(decodeInput({ ...teltonika(avlLogin('7')), deviceId: '42' }).device).toBe('7')
   })
@@ -234,7 +234,7 @@ describe('decode without a protocol', () => {
     expect([code, first]).toMatchObject([0, { protocol: 'teltonika', fixes: [FIX] }])
   })
 
-  it('says so where none fits', async () => {
+  it('says so if none fits', async () => {
     const { errors, code } = await waybridge(['decode', '--text', '?'])
     expect(code).not.toBe(0)
     expect(errors).toMatch(/none of \d+ protocols understands these bytes/)

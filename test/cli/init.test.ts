@@ -31,7 +31,7 @@ it('init of the configuration of the machine names a data folder that does not d
   expect(config).toEqual({ ...unwritten.config, data_dir: '/var/lib/waybridge/.data' })
 })
 
-it('init overwrites nothing, and leaves nothing behind where it refuses', async () => {
+it('init overwrites nothing, and leaves nothing behind if it refuses', async () => {
   const dir = join(await temporaryDir(), 'config')
   await mkdir(dir)
   await writeFile(join(dir, 'routes.csv'), 'mine')

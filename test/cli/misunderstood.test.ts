@@ -47,7 +47,7 @@ it('misunderstood list counts the frames by protocol and reason', async () => {
   ])
 })
 
-it('misunderstood list says so where none is kept', async () => {
+it('misunderstood list says so if none is kept', async () => {
   const server = await admin([])
   const { out } = await waybridge(['misunderstood', 'list', '--device', IMEI, ...server.options])
   expect(out).toBe('No frame is kept: all that came was understood.\n')

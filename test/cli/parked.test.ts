@@ -47,7 +47,7 @@ it('parked list shows what is parked by lane and answer, page by page', async ()
   ])
 })
 
-it('parked list says so where nothing is', async () => {
+it('parked list says so if nothing is', async () => {
   const server = await answering(() => ({ json: { results: [] } }))
   const { out } = await waybridge(['parked', 'list', '--courier', '42', ...server.options])
   expect(out).toBe('Nothing is parked: the tracking API refuses nothing.\n')

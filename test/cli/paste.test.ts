@@ -11,7 +11,7 @@ const pairs = HEX.match(/../g) ?? []
 const TEXT = '*HQ,356307042441013,V1,063015,A,5430.0000,N,02515.0000,E,019.4,090,201126,FFFFFFFF#'
 const escaped = pairs.map((pair) => `\\x${pair}`).join('')
 
-describe('what somebody pastes', () => {
+describe('a paste', () => {
   it.each([
     ['hex', HEX],
     ['hex in capitals with blanks', pairs.join(' ').toUpperCase()],

@@ -61,7 +61,7 @@ describe('the positions of a route', () => {
     })
   })
 
-  it('are printed as GeoJSON without a track where there is only one', async () => {
+  it('are printed as GeoJSON without a track if there is only one', async () => {
     const { out } = await (await served(JSON.stringify(POSITIONS.slice(0, 1)))).positions('--from', '0', '--geojson')
     expect((JSON.parse(out) as { features: { geometry: { type: string } }[] }).features).toMatchObject([
       { geometry: { type: 'Point' } },
@@ -166,7 +166,7 @@ describe('positions reports a mistake with exit code 1', () => {
       { message: 'no such token' },
       'The admin port answers 401: no such token (check the oauth_token of company 7: it may have expired)',
     ],
-  ])('also where the tracking interface answers %i', async (status, json, sentence) => {
+  ])('also if the tracking interface answers %i', async (status, json, sentence) => {
     const server = await gatewayIn('UTC', () => ({ status, json }))
     const ended = await waybridge([...WHICH, ...server.options, '--from', '0'])
     expect(ended).toEqual({ code: 1, out: '', errors: `${sentence}\n` })

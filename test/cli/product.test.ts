@@ -104,7 +104,7 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
   expect([code, errors]).toEqual([1, 'No device has the id or name "Van 30": did you mean Van 31?\n'])
 })
 
-it('routes put is refused where most devices lose their route, and done with --force', async () => {
+it('routes put is refused if most devices lose their route, and done with --force', async () => {
   const file = join(product.dir, 'today.csv')
   await writeFile(file, `device,courier_id,route_id,from,until\nVan 12,42,1004,${HOUR}\nVan 99,1,1,${HOUR}\n`)
   const rejected = `${file}:3: device: no device has the id or the name "Van 99"`

@@ -95,7 +95,7 @@ it.each([
   ],
 ])('%s', (_, sentence, expected) => expect(sentence).toBe(expected))
 
-it('names ten silent devices, and counts the others', () => {
+it('waybridge roster names ten silent devices, and counts the others', () => {
   const silent = Object.fromEntries(ids(13).map((id) => [id, '2026-11-20T18:42:07.000Z']))
   const sentence = says([], vans(silent))
   expect(sentence.split('; ').slice(-2)).toEqual(['Van 9 is silent since 18:42', 'and 3 more are silent'])

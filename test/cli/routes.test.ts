@@ -124,7 +124,7 @@ describe('routes put', () => {
     ])
   })
 
-  it('needs no --company where all devices of the file belong to one', async () => {
+  it('needs no --company if all devices of the file belong to one', async () => {
     const { asked, routes } = await site({ listed: [...LISTED, { id: '9', configured: true, company_id: '8' }] })
     expect((await routes('put', 'routes.csv')).code).toBe(0)
     expect(asked()[0].query.company_id).toBe('7')
@@ -153,7 +153,7 @@ describe('routes put', () => {
       `this takes the route from most vans that have one: Van 12: ${NARROWER} --force if it is meant`,
     ],
   ])(
-    'puts nothing where %svans would lose their route, and says how to narrow it, unless %3$s is given',
+    'puts nothing if %svans would lose their route, and says how to narrow it, unless %3$s is given',
     async (_, status, option, sentence) => {
       const put = ({ query }: Asked) => ({ status: query.force ? 200 : status, json: { ...ANSWER, takes: TAKES } })
       const { done, routes } = await site({ put })
@@ -193,7 +193,7 @@ describe('routes put', () => {
       '--company: expected an id\n',
     ],
     [{ message: 'the body is not UTF-8' }, 'The admin port answers 422: the body is not UTF-8\n'],
-  ])('ends with exit code 1 where the file is refused: %j', async (json, out) => {
+  ])('ends with exit code 1 if the file is refused: %j', async (json, out) => {
     const { routes } = await site({ put: { status: 422, json } })
     expect(await routes('put', 'routes.csv')).toEqual({ code: 1, out, errors: '' })
   })
@@ -263,7 +263,7 @@ describe('a file whose days are not adjacent', () => {
     ])
   })
 
-  it('is put as one interval where options give it', async () => {
+  it('is put as one interval if options give it', async () => {
     const { done, routes } = await site({ text: DAYS })
     expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)
     expect(done().map(({ query, body }) => ({ query, body }))).toEqual([
@@ -286,7 +286,7 @@ describe('a file whose days are not adjacent', () => {
   it.each([
     [{ status: 404, json: { message: 'no' } }, `company 7, ${MONDAY} (UTC): The admin port answers 404: no`],
     [{ status: 422, json: { errors: [{ path: 'line 3', message: 'device: no' }] } }, 'routes.csv:3: device: no'],
-  ])('is not put at all where one run would be refused: %j', async (refusal, sentence) => {
+  ])('is not put at all if one run would be refused: %j', async (refusal, sentence) => {
     const { asked, routes } = await site({
       text: DAYS,
       put: ({ query }) => (query.from === SECOND.from ? refusal : { json: ANSWER }),
@@ -336,13 +336,13 @@ describe('check', () => {
     expect(await readFile(join(cwd, 'routes.csv'), 'utf8')).toBe(ROUTES)
   })
 
-  it('ends with exit code 1 where a line is rejected', async () => {
+  it('ends with exit code 1 if a line is rejected', async () => {
     const { routes } = await site({ put: { json: { ...ANSWER, rejected: [{ line: 2, message: 'no' }] } } })
     const { code, out } = await routes('check', 'routes.csv')
     expect([code, out.split('\n')[0]]).toEqual([1, 'routes.csv:2: no'])
   })
 
-  it('ends with exit code 1 where the file would be refused', async () => {
+  it('ends with exit code 1 if the file would be refused', async () => {
     const { routes } = await site({ put: { status: 409, json: { message: 'no', ...ANSWER } } })
     expect((await routes('check', 'routes.csv')).code).toBe(1)
   })

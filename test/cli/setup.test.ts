@@ -31,7 +31,7 @@ describe('setup', () => {
     expect(listed.trimEnd().split('\n').slice(1)).toEqual([expect.stringMatching(/^ruptela +tcp 34827 /)])
   })
 
-  it('says what to set where no manual is known, and names the nearest protocol', async () => {
+  it('says what to set if no manual is known, and names the nearest protocol', async () => {
     const { code, errors } = await waybridge(['setup', 'fix', '--host', 'a'])
     expect([code, errors]).toEqual([1, expect.stringContaining('the manual of fix is not known here')])
     const { errors: unknown } = await waybridge(['setup', 'teltonica', '--host', 'a'])

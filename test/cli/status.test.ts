@@ -62,7 +62,7 @@ const TROUBLED: StatusAnswer = {
 const plain: Painter = (_style, text) => text
 const page = (status: StatusAnswer, paint = plain) => statusPage(status, clockIn('UTC', NOW), paint)
 
-it('status shows no notes where there is no trouble', () =>
+it('status shows no notes if there is no trouble', () =>
   expect(page(WELL)).toEqual([
     'All well: 3 devices connected, 12 positions/s delivered.',
     '',
@@ -229,7 +229,7 @@ it('status prints local times of the gateway, and no colours into a pipe', async
   expect(out).toBe(`${page(WELL).join('\n').replace('06:00:12Z', '11:45:12+05:45')}\n`)
 })
 
-it('status ends with 1 where something serious is wrong', async () => {
+it('status ends with 1 if something serious is wrong', async () => {
   const server = await answering(() => ({ json: TROUBLED }))
   const { code, out } = await waybridge(['status', ...server.options])
   expect([code, out.split('\n')[0]]).toEqual([1, TROUBLED.verdict])

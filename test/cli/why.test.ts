@@ -28,7 +28,7 @@ async function send(device: string, { speed = 10, at = Date.now() } = {}): Promi
   await heard.close()
 }
 
-it('where says that a van is parked and since when its ignition is off; why says what alarm its tracker raised', async () => {
+it('waybridge where shows a parked van and since when its ignition is off; waybridge why shows its alarm', async () => {
   const heard = new HeardBook(admin.redis)
   const [device, at] = ['356307042441014', Date.now() - 1_200_000]
   heard.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
@@ -121,7 +121,7 @@ it('why says that a device was deleted while a file still has it', async () => {
   )
 })
 
-it('where says what the device does, its position with its age, and its route', async () => {
+it('waybridge where shows the condition of a device, its position with the age, and its route', async () => {
   await send('356307042441014', { speed: 0 })
   expect(await printed('where', 'Van', '14')).toMatch(
     /^Van 14 is standing in Vilnius \(54\.68720, 25\.27970\), \d+ s ago, on route 2001 \(courier 43\)\n$/,

@@ -18,7 +18,7 @@ function apiOf(tracking: string) {
 }
 
 describe('the API of a company', () => {
-  it('is the usual one where it has none', () => {
+  it('is the usual one if it has none', () => {
     expect(apiOf('null')).toBeUndefined()
   })
 

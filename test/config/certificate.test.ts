@@ -57,7 +57,7 @@ admin: { host: 0.0.0.0, ${tls} }
       'client_ca: KEY is no certificate in PEM',
       'client_ca: ',
     ],
-  ])('names file and key where a file %s', async (_, tls, mistake, key) => {
+  ])('names file and key if a file %s', async (_, tls, mistake, key) => {
     const files = { KEY: server.files.key, CERT: server.files.cert, OTHER: other.files.key }
     const named = (line: string) =>
       Object.entries(files).reduce((filled, [name, file]) => filled.replaceAll(name, file), line)

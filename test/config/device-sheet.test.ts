@@ -46,7 +46,7 @@ describe('the header of a list of vans', () => {
     expect(inEnglish(columns[1])).toMatchObject({ read_as: null, note: 'it has names, and no ids: left aside' })
   })
 
-  it('takes the plate for the name where the vehicles have one name', async () => {
+  it('takes the plate for the name if the vehicles have one name', async () => {
     const text = `Fahrzeug;Kennzeichen;IMEI\nSprinter;B-WB 1;${ONE}\nSprinter;B-WB 2;${TWO}\n`
     expect(await columnsOf(text)).toEqual({ fahrzeug: null, kennzeichen: 'name', imei: 'device' })
   })
@@ -84,7 +84,7 @@ describe('the lines of a list of vans', () => {
     ])
   })
 
-  it('are in doubt where most others have IMEIs', async () => {
+  it('are in doubt if most others have IMEIs', async () => {
     const good = ['356307042441013', '356307042441021', '356307042441039', '356307042441047']
     const text = `IMEI;Plate\n${[...good, '8672320', 'offen'].map((id, at) => `${id};Van ${at}\n`).join('')}`
     const doubts = (await readDeviceSheet(text)).rows.map(({ id }) => inEnglish(id).doubt)

@@ -566,7 +566,7 @@ describe('ports', () => {
   ])('reports a port conflict %s', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
 })
 
-describe('references', () => {
+describe('the text of a setting', () => {
   it('replaces a reference with a variable, a default or the text of a file', async () => {
     const dir = await folder({ secret: 'from file\n' })
     vi.stubEnv('WB_TEST_PORT', '9000')

@@ -12,7 +12,7 @@ describe('the limit of open files', () => {
     ])
   })
 
-  it('does not count where the system does not say it', () => {
+  it('does not count if the system does not say it', () => {
     expect([
       connectionsThatFit(Number.POSITIVE_INFINITY),
       openFilesMistake(10_000_000, 1, Number.POSITIVE_INFINITY),

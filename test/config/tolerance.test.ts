@@ -38,7 +38,7 @@ describe('the header of a roster', () => {
     expect(text.slice(rows[0].at)).toMatch(/^Van 12/)
   })
 
-  it('reports a column twice where two names mean one', async () => {
+  it('reports a column twice if two names mean one', async () => {
     const { mistakes } = await read('Fahrzeug;device;route_id;von\n')
     expect(inEnglish(mistakes)).toMatchObject([{ key: 'device', message: 'this column occurs twice' }])
   })
@@ -68,7 +68,7 @@ describe('a date with numbers alone', () => {
       ['2026-05-11T06:00', '2026-11-22T06:00'],
     ],
     [['11/11/2026 06:00'], ['2026-11-11T06:00']],
-  ])('%j is read where a day above 12 tells which number is the day', async (dates, instants) => {
+  ])('%j is read if a day above 12 tells which number is the day', async (dates, instants) => {
     const found = await dated(...dates.map((date) => (date.includes(':') ? date : `${date} 00:00`)))
     expect(found).toEqual(instants)
   })
@@ -82,7 +82,7 @@ describe('a date with numbers alone', () => {
       ['22/11/2026 06:00', '11/22/2026 06:00'],
       '"22/11/2026 06:00": some dates have the day first, some the month: write 2026-11-22',
     ],
-  ])('%j is asked about where none does', async (dates, message) => {
+  ])('%j is asked about if none does', async (dates, message) => {
     expect((await dated(...dates))[0]).toBe(message)
   })
 

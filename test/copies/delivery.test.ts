@@ -272,7 +272,7 @@ describe('a copy as json', () => {
     expect(await account()).toMatchObject({ delivered: 2, discarded: 0 })
   })
 
-  it('goes on where a primary that took over has the cursor, though it was further', async () => {
+  it('goes on if a primary that took over has the cursor, though it was further', async () => {
     const held = Promise.withResolvers<number>()
     const receiver = await startCopyReceiver(({ fixes }) =>
       fixes.some(({ time }) => Date.parse(time) === 2000) ? held.promise : 200,
@@ -343,7 +343,7 @@ describe('other receivers', () => {
     await api.close()
   })
 
-  it('tries the next apikey of the company where the second tracking API refuses one', async () => {
+  it('tries the next apikey of the company if the second tracking API refuses one', async () => {
     const api = await startApi((seen, response) => (seen.apikey === 'key-7' ? status(403) : ok)(seen, response))
     await enter('crm')
     await storeCopied(redis, [1, 2])

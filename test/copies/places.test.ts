@@ -116,7 +116,7 @@ async function logOf(name: string): Promise<Partial<CopiedFix>[]> {
   })
 }
 
-describe('what copies get', () => {
+describe('a copy', () => {
   it('gets the fixes of an assignment with what was said, once though they come twice', async () => {
     const { send, close } = await gateway([copyOf({})], [VAN], [LINE])
     const said = { ignition: true, external_voltage: 12.4 }

@@ -28,7 +28,7 @@ const devicesIn = (requests: readonly Received[]) => [
   ...new Set(requests.flatMap(({ fixes }) => fixes.map(({ device }) => device))),
 ]
 
-describe('what waits for a copy while its settings change', () => {
+describe('a fix that waits for a copy while its settings change', () => {
   it('goes to it no more if its company is taken out, and is discarded', async () => {
     const receiver = await startCopyReceiver(() => 503)
     const copy = copyOf({ to: receiver.url, companies: ['7', '8'] })
@@ -115,7 +115,7 @@ describe('what waits for a copy while its settings change', () => {
   })
 })
 
-it('of what is parked, a retry sends what the copy still gets, and discards the rest', async () => {
+it('a retry sends the parked positions that a copy still gets, and discards the others', async () => {
   const receiver = await startCopyReceiver(() => 422)
   const copy = copyOf({ to: receiver.url, without_route: true })
   const { configure } = copying(server, [copy], { companies: ['7', '8'] })

@@ -86,7 +86,7 @@ describe('findings about one of several APIs', () => {
     expect(all[0].message).toMatch(/^eu\.example\/v2: /)
   })
 
-  it('are two where two are down', () => {
+  it('are two if two are down', () => {
     const names = found({ ...DOWN, name: 'us.example' }, DOWN).map(({ subject }) => subject.api)
     expect(new Set(names)).toEqual(new Set(['eu.example/v2', 'us.example']))
   })

@@ -92,7 +92,7 @@ const refusedAs = (reason: string) => [{ at: at(NOW - 3 * S), event: 'refused', 
 const waiting = { ...LANE, waiting: 5, oldest_at: at(NOW - 10 * S) }
 
 describe('the chain of a device', () => {
-  it('is whole where its positions are accepted', () => {
+  it('is whole if its positions are accepted', () => {
     const { broken, links, sentence } = chain()
     expect([broken, links.map(({ link }) => link), links.map(({ state }) => state)]).toEqual([
       null,
@@ -469,7 +469,7 @@ describe('the chain of a device', () => {
     expect(chain({ found }).findings).toEqual([])
   })
 
-  it('names the backlog where its positions are late', () => {
+  it('names the backlog if its positions are late', () => {
     const late = { ...LANE, waiting: 900, oldest_at: at(NOW - 2 * MIN) }
     const { findings } = chain({ detail: { lane: late }, found: [{ code: 'backlog' }] })
     expect(findings.map(({ code }) => code)).toEqual(['backlog'])

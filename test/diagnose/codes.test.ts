@@ -91,7 +91,7 @@ function found(facts: Partial<Facts>) {
   return inEnglish(diagnose({ ...WELL, ...facts }))
 }
 
-describe('by these facts', () => {
+describe('findings by the facts of a system', () => {
   it('nothing is wrong with a system that is well', () => expect(found({})).toEqual([]))
 
   it('an API that is down is a finding once the reason is known, or after two seconds', () => {
@@ -519,7 +519,7 @@ describe('by these facts', () => {
     expect(`${other.message} ${other.action}`).not.toMatch(/^Redis cannot write|disk is full or nearly/)
   })
 
-  it('a backlog needs no finding where no worker gives a sign of life, or one is stuck', () => {
+  it('a backlog needs no finding if no worker gives a sign of life, or one is stuck', () => {
     const processes = [GATEWAY, WORKER]
     expect(found({ processes, backlog: BACKLOG })).toMatchObject([{ code: 'backlog' }])
     expect(found({ processes: [GATEWAY], backlog: BACKLOG })).toMatchObject([{ code: 'no_worker' }])

@@ -46,7 +46,7 @@ const shown = ({ gaps }: DaySheet) =>
 const clock = (ms: number) => new Date(ms).toISOString().slice(11, 16).replace(/^0/, '')
 
 describe('the sheet of a day', () => {
-  it('is whole where a position came in each planned minute, whatever was before and after', () => {
+  it('is whole if a position came in each planned minute, whatever was before and after', () => {
     const sheet = daySheet(OVER, [van({ planned: [[6, 14]], fix: [[6, 14]], connected: [[5, 14]] })])
     expect(sheet).toEqual({
       devices: ['one'],
@@ -144,7 +144,7 @@ const DAYS = ['2026-06-10', '2026-03-29', '2026-10-25'].map((day) =>
   localDay(Date.parse(`${day}T12:00:00Z`), 'Europe/Berlin'),
 )
 
-describe('any day', () => {
+describe('a random day', () => {
   it.each(Array.from({ length: 60 }, (_, seed) => seed))(
     'adds up, with one reason for each minute (seed %i)',
     (seed) => {

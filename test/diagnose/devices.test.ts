@@ -145,7 +145,7 @@ describe('the condition of a device', () => {
     ['silent', 'is behind, and said long before its last fix that it is off', saidBehind(11 * MIN)],
     ['parked', 'is behind, and said in its heartbeats that it is off', saidBehind(9 * MIN)],
     ['no_route', 'is parked, is heard, and has no route', { ...ignition(false, 5 * S), route: undefined }],
-  ])('is %s where it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
+  ])('is %s if it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
 })
 
 /** The findings on some devices. */

@@ -24,7 +24,7 @@ function diagnose(facts: Partial<Facts>) {
 }
 
 describe('the diagnosis', () => {
-  it('finds nothing where nothing is observed', () => {
+  it('finds nothing if nothing is observed', () => {
     expect(diagnose({ observations: [] })).toEqual([])
   })
 

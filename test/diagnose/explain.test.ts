@@ -70,7 +70,7 @@ describe('a device that is not configured', () => {
       'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: add it to devices.yaml',
     ],
     [
-      'also where its clock is ahead',
+      'also if its clock is ahead',
       held('clock', '+01:00'),
       'not configured, last fix 08:14:02, 12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+01:00" in devices.yaml',
     ],
@@ -207,7 +207,7 @@ describe('a filtered fix', () => {
     expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
-  it('is shown where there was no good fix', () =>
+  it('is shown if there was no good fix', () =>
     expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
       'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix',
     ))
@@ -229,7 +229,7 @@ describe('parked positions', () => {
   it('with 404 advise to correct the line', () =>
     expect(parked(NOT_FOUND)).toBe(`${HEAD} refused 404 by the service (no such route), 214 parked: correct the line`))
 
-  it('with 404 advise to correct the entry where it assigns the route', () =>
+  it('with 404 advise to correct the entry if it assigns the route', () =>
     expect(says({ lane: { ...LANE, source: 'devices.yaml:3', from_at: undefined } }, { parked: [NOT_FOUND] })).toBe(
       'last fix 08:14:02, route 1007 by devices.yaml:3, refused 404 by the service (no such route), 214 parked: correct the entry',
     ))
@@ -347,11 +347,11 @@ const wasRefused = (why: string, ...before: object[]) => ({
   events: [...before, { at: at('08:15:00'), event: 'refused', reason: why }, { at: at('08:14:00'), event: 'routed' }],
 })
 
-describe('what became of the last message of a device', () => {
+describe("the outcome of a device's last message", () => {
   it.each([
     ['wrong_secret', /refused since 08:15:00: it presents a wrong secret, or none: set the same secret/],
     ['not_permitted', /refused since 08:15:00: it came in a way that its entry does not allow/],
-  ])('is explained where it was refused as %s, and not by power and SIM', (why, text) => {
+  ])('is explained if it was refused as %s, and not by power and SIM', (why, text) => {
     const sentence = says({ ...wasRefused(why), state: 'never', last_heard: undefined, last_fix: undefined })
     expect(sentence).toMatch(text)
     expect(sentence).not.toMatch(/SIM|power|point it/)
@@ -375,7 +375,7 @@ describe('positions that were refused earlier', () => {
   const facts = { parked: [{ ...IDS, fixes: 8, refused }] }
   const taken = { ...LANE, last_push: { at: at('08:14:04'), status: 200 } }
 
-  it('are named last where others are taken since', () =>
+  it('are named last if others are taken since', () =>
     expect(says({ lane: taken }, facts)).toBe(
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04; earlier ones were refused 422 by the service (accuracy), 8 parked: correct the cause and retry them, or delete them',
     ))
@@ -392,7 +392,7 @@ describe('positions that were refused earlier', () => {
 })
 
 it.each([...SAID_BY_FINDING])(
-  'a device with the finding %s is told what to do, also where its evidence is not shown',
+  'a device with the finding %s is told what to do, also if its evidence is not shown',
   (code) => {
     const action = say(CODES[code].action)
     const saysOf = (evidence: readonly string[]) => says({}, { findings: [{ code, evidence, action }] })

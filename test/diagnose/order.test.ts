@@ -55,7 +55,7 @@ it('an error of one van comes before a warning of many', () =>
     ),
   ).toEqual(['lane_hanging', 'silent']))
 
-it('of findings that concern as many vans, the one that has lasted longer comes first', () => {
+it('of two findings about equally many vans, the one that has lasted longer comes first', () => {
   expect(
     ordered(trafficStopped('7', NOW), trafficStopped('8', NOW - 1)).map(({ subject }) => subject.company_id),
   ).toEqual(['8', '7'])

@@ -67,7 +67,7 @@ describe.each(['en', 'de'] as const)('the words of a dispatcher in the language 
   })
 })
 
-it('says whose password the tracking service refuses, and not which lanes are parked', () => {
+it('a plain text says whose password the tracking service refuses, and not which lanes are parked', () => {
   const lanes = [{ company: '8', status: 403, message: 'forbidden', since: NOW, lanes: ['8/1/2', '8/3/4'] }]
   expect(findingsOf({ lanes })).toEqual([
     'the tracking service refuses the password of company 8',
@@ -78,7 +78,7 @@ it('says whose password the tracking service refuses, and not which lanes are pa
   )
 })
 
-it('keeps how the tracking service fails, and how many positions wait', () => {
+it('a plain text keeps how the tracking service fails, and how many positions wait', () => {
   const lastError = { at: NOW - 1000, code: 'http', status: 503, message: 'busy', operation: 'push' }
   expect(findingsOf({ upstream: { ...DOWN, lastError }, backlog: { fixes: 5, lanes: 1 } })[0]).toBe(
     'the tracking service answers with the error 503: 5 positions wait',
@@ -87,7 +87,7 @@ it('keeps how the tracking service fails, and how many positions wait', () => {
   expect(findingsOf({ upstream: { ...DOWN, lastError: refused } })[0]).toBe('the tracking service refuses connections')
 })
 
-it('names a van before what is wrong with it, and counts several', () => {
+it('a plain text names a van before its trouble, and counts several vans', () => {
   const named = { id: '1', name: 'Van 41', sinceAt: NOW - 600_000, evidence: 'x' }
   const group = { code: 'silent', subject: { company_id: '8' }, sinceAt: NOW } as const
   expect(findingsOf({ devices: [{ ...group, count: 1, named: [named] }] })[0]).toBe(
@@ -98,7 +98,7 @@ it('names a van before what is wrong with it, and counts several', () => {
   )
 })
 
-it('names the time zone to set and the van, and no file', () => {
+it('a plain text names the time zone to set and the van, and no file', () => {
   const action = say(
     'set time_zone: "{}" for {}, or have the device report UTC',
     '+02:00',
@@ -108,7 +108,7 @@ it('names the time zone to set and the van, and no file', () => {
   expect(wordsOf(action, 'de')).toBe('für Van 4 unter Bearbeiten die Zeitzone +02:00 setzen')
 })
 
-it('leaves alone what others said, and what has no other words', () => {
+it('a plain text keeps foreign texts, and texts without other words', () => {
   expect(plainly('lane {} of an API')).toBe('lane {} of an API')
   expect(wordsOf(say(CODES.port_taken.message, 'teltonika'))).toBe(
     'the default port of teltonika is taken: no tracker can connect to it',

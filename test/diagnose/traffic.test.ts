@@ -288,7 +288,7 @@ it('a silence that lasts is said once what explained it is over for a while', ()
   expect(saidAfter(said)).toBeLessThanOrEqual(300)
 })
 
-it('a watch goes on where the one before has stopped: what was said is still said, and ends as it would have', () => {
+it('a watch goes on if the one before has stopped: what was said is still said, and ends as it would have', () => {
   const senders = fleet(50, (index) => ({ untilS: 100, fromS: index < 40 ? 300 : 400 }))
   const before = new TrafficWatch(START - 3600 * S)
   const look = (traffic: TrafficWatch, nowS: number) => {

@@ -31,7 +31,7 @@ function codeBesideRefusal(code: 'sos' | 'battery_low') {
   return problemOf({ noted, refusal: REFUSED.get('8/42/1001') })!.code
 }
 
-describe('what is wrong with a van', () => {
+describe('the problem of a van', () => {
   it('is nothing while it sends and is taken', () => {
     expect(problemOf()).toBeUndefined()
   })

@@ -21,11 +21,11 @@ describe('the id of a device in a cell', () => {
     expect(read(cell)).toEqual({ id: IMEI })
   })
 
-  it('gets its check digit where it has 14 digits', () => {
+  it('gets its check digit if it has 14 digits', () => {
     expect(read(IMEI.slice(0, -1))).toEqual({ id: IMEI, repaired: '14 digits: the check digit 3 is added' })
   })
 
-  it('stays as it is where only a leading zero is missing', () => {
+  it('stays as it is if only a leading zero is missing', () => {
     expect(isImei('012345678901237')).toBe(true)
     expect(read('12345678901237')).toEqual({ id: '12345678901237' })
   })
@@ -34,15 +34,15 @@ describe('the id of a device in a cell', () => {
     ['3.56307E+14', '356307'],
     ['3,56307E+14', '356307'],
     ['3.54E+14', '354'],
-  ])('is in doubt where a spreadsheet shows %s', (cell, prefix) => {
+  ])('is in doubt if a spreadsheet shows %s', (cell, prefix) => {
     expect(read(cell)).toEqual({ doubt: ROUNDED, prefix })
   })
 
-  it('is in doubt where its last digits were rounded away', () => {
+  it('is in doubt if its last digits were rounded away', () => {
     expect(read('354194000000000')).toEqual({ id: '354194000000000', doubt: ROUNDED, prefix: '354194' })
   })
 
-  it('is in doubt where its check digit is wrong', () => {
+  it('is in doubt if its check digit is wrong', () => {
     expect(read('356307042441014').doubt).toBe('its last digit does not fit: a digit of this IMEI is wrong')
   })
 

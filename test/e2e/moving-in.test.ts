@@ -55,7 +55,7 @@ const post = async (protocol: string, body: unknown) =>
     })
   ).status
 
-it('what a Traccar server forwards is delivered', async () => {
+it('positions that a Traccar server forwards are delivered', async () => {
   const position = {
     fixTime: new Date(NOW * 1000).toISOString(),
     valid: true,
@@ -67,7 +67,7 @@ it('what a Traccar server forwards is delivered', async () => {
   await expect.poll(() => delivered(TRACCAR), soon).toEqual([[54.1, 25.1]])
 })
 
-it('what the channels of flespi publish is delivered by a bridge', async () => {
+it('positions that channels of flespi publish are delivered through a bridge', async () => {
   await startMosquitto(program as Program, brokerPort)
   const publisher = await client(brokerPort, {})
   const message = {
@@ -86,7 +86,7 @@ it('what the channels of flespi publish is delivered by a bridge', async () => {
   await expect.poll(published, soon).toEqual([[54.2, 25.2]])
 })
 
-it('what the retranslators of Wialon send is delivered, by three protocols', async () => {
+it('positions that retranslators of Wialon send are delivered, by three protocols', async () => {
   const at = new Date(NOW * 1000).toISOString()
   const dmy = at.slice(8, 10) + at.slice(5, 7) + at.slice(2, 4)
   const ips = await dial(product.ports['tcp/wialon'])
@@ -116,7 +116,7 @@ const body = (later: number) => ({
   events: [{ when: (NOW + later) * 1000, gps: { latitude: 54.5, longitude: 25.5 + later / 100 } }],
 })
 
-it('what a provider posts that nobody knows is mapped, and then delivered, also what is sent again', async () => {
+it('JSON of an unknown provider is mapped, and then delivered, also if it is sent again', async () => {
   expect(await post('osmand', body(0))).toBe(400)
   const unread = async () =>
     (await product.admin<{ results: { kind: string; proposal?: { mapping: object } }[] }>('/admin/mappings/unread'))

@@ -43,7 +43,7 @@ it.each<[string, Partial<Protocol>, RegExp, number]>([
   expect(faults[0].protocol).toBe('gt06')
 })
 
-it('the fuzzer goes on with the other protocols where one has many faults', async () => {
+it('the fuzzer goes on with the other protocols if one has many faults', async () => {
   const broken: Protocol = { ...gt06, decode: () => withHeading(400) }
   const { frames } = await fuzz({ seed: 1, frames: 2000, protocols: [broken, h02] }, [broken, h02])
   expect(frames).toBeGreaterThan(1000)

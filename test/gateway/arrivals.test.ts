@@ -71,7 +71,7 @@ it('a wrong secret that was presented is not shown', async () => {
   expect((await arrived('1;nobodys;2\n', { wrong: 'nobodys' })).shown).toBe('1;*******;2\n')
 })
 
-it('what a guessed protocol takes for a secret is not shown', async () => {
+it('arrivals do not show what a guessed protocol takes for a secret', async () => {
   expect((await arrived('1;nobodys;2\n', { presented: 'nobodys' })).shown).toBe('1;*******;2\n')
 })
 
@@ -111,7 +111,7 @@ it('a network that sends much keeps no other one from being seen', async () => {
   expect(order.findIndex((address) => address.startsWith('198'))).toBeLessThan(3)
 })
 
-it('what is dropped is the newest of the network of which most waits', () => {
+it('too many waiting arrivals drop the newest of the network with the most', () => {
   const waiting = new RoundRobin<string>()
   for (const item of ['junk 1', 'junk 2', 'junk 3']) waiting.add('much', item)
   waiting.add('little', 'van')

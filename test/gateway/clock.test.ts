@@ -37,7 +37,7 @@ describe('our own clock', () => {
     ['only the API differs, and the kernel calls it synchronised', { aheadOfApiMs: 3_600_000, isSynchronised: true }],
     ['it jumped to the time of the API', { jumpMs: 3_600_000, aheadOfApiMs: 400 }],
     ['the kernel alone calls it unsynchronised', { isSynchronised: false }],
-  ])('is not in doubt where %s', (_, evidence) => {
+  ])('is not in doubt if %s', (_, evidence) => {
     expect(judgeClock(evidence)).toBeUndefined()
   })
 
@@ -49,7 +49,7 @@ describe('our own clock', () => {
       { aheadOfApiMs: -40_000, isSynchronised: false },
       'the clock differs from that of the tracking API by -40 s, and is not synchronised',
     ],
-  ])('is in doubt where %s', (_, evidence, sentence) => {
+  ])('is in doubt if %s', (_, evidence, sentence) => {
     expect(inEnglish(judgeClock(evidence))).toBe(sentence)
   })
 

@@ -32,7 +32,7 @@ async function minutesOf(kind: (typeof NOTED)[number], now: number, device = van
     .map((minute) => Math.floor(now / MIN) - DAY / MIN - minute)
 }
 
-it('notes fixes by their own time, and counts those that came late', async () => {
+it('the day book notes fixes by their own time, and counts those that came late', async () => {
   const { say, book } = await noting()
   const now = Date.now()
   await say({ device: van.id, fixes: [at(now - 20 * MIN), at(now - 10 * MIN), at(now - 10 * MIN), at(now)] })
@@ -42,7 +42,7 @@ it('notes fixes by their own time, and counts those that came late', async () =>
   expect((await readDays(redis, van.id, [DAY]))[0]).toMatchObject({ fixes: 5, late: 3 })
 })
 
-it('notes what is held, filtered, or cannot be stored', async () => {
+it('the day book notes fixes that are held, filtered, or cannot be stored', async () => {
   const held = await noting({ devices: [{ ...van, route_id: undefined }], hold: { no_route: true } })
   const now = Date.now()
   await held.say({ device: van.id, fixes: [at(now - 7 * MIN)] })
@@ -57,7 +57,7 @@ it('notes what is held, filtered, or cannot be stored', async () => {
   expect(await minutesOf('not_stored', held.session.now)).toEqual([0])
 })
 
-it('notes when a device was connected, and when the gateway ran', async () => {
+it('the day book notes when a device was connected, and when the gateway ran', async () => {
   const now = Date.now()
   const { book } = await noting({}, now - 3 * MIN)
   await book.close()
@@ -65,7 +65,7 @@ it('notes when a device was connected, and when the gateway ran', async () => {
   expect((await minutesOf('connected', now, '')).length).toBeGreaterThan(0)
 })
 
-it('takes half a kilobyte a device and day, and expires', async () => {
+it('the day book takes half a kilobyte a device and day, and expires', async () => {
   const { say, book } = await noting({}, Date.now() - MIN)
   await say({ device: van.id, fixes: [at(Date.now())] })
   await book.close()
@@ -75,7 +75,7 @@ it('takes half a kilobyte a device and day, and expires', async () => {
   expect(await redis.ttl(key)).toBeGreaterThan(31 * 86_400)
 })
 
-it('notes what comes on the same connection after a write with the next one', async () => {
+it('the day book notes fixes of a connection after a write with the next write', async () => {
   const { say, book } = await noting()
   await say({ device: van.id, fixes: [at(Date.now())] })
   await book.close()
@@ -84,7 +84,7 @@ it('notes what comes on the same connection after a write with the next one', as
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(2)
 })
 
-it('writes what Redis did not take when it takes it again', async () => {
+it('the day book writes notes that Redis refused once Redis accepts them', async () => {
   const { say, book } = await noting()
   const key = keys.day(DAY, van.id)
   await say({ device: van.id, fixes: [at(Date.now())] })
@@ -109,7 +109,7 @@ it('fails once it is due if a script cannot write, and writes it later', async (
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)
 })
 
-it('notes what a device carries on the air, of all gateways together, for three days', async () => {
+it('the day book notes the data volume of a device, over all gateways, for three days', async () => {
   const one = await noting()
   const other = new DayBook(redis, { zone: ZONE, capacity: one.capacity, heard: { presentSince: () => [].values() } })
   const since = Date.now()
@@ -128,7 +128,7 @@ it('notes what a device carries on the air, of all gateways together, for three 
   expect(await redis.ttl(keys.air(DAY))).toBeGreaterThan(3 * 86_400 - 60)
 })
 
-it('writes what a device carried when Redis takes it again', async () => {
+it('the day book writes the data volume of a device once Redis accepts it', async () => {
   const { book } = await noting()
   book.of(van.id).carried({ bytes: 1000, connections: 2, fixes: 3 })
   await redis.lpush(keys.air(DAY), 'no hash')
@@ -138,7 +138,7 @@ it('writes what a device carried when Redis takes it again', async () => {
   expect(await readAir(redis, van.id, [DAY])).toMatchObject([{ bytes: 1000, connections: 2, fixes: 3 }])
 })
 
-it('writes nothing while the memory of Redis is scarce', async () => {
+it('the day book writes nothing while the memory of Redis is scarce', async () => {
   const { say, book, capacity } = await noting()
   await say({ device: van.id, fixes: [at(Date.now())] })
   capacity.isScarce = true

@@ -37,7 +37,7 @@ describe('a frame that is not understood', () => {
     ['of a position type', NOT_READ],
     ['of an unknown type that has an answer', UNKNOWN_TYPE],
     ['of which an entry cannot be read', SOME_READ],
-  ])('%s, is not answered where it cannot be stored', async (_, message) => {
+  ])('%s, is not answered if it cannot be stored', async (_, message) => {
     const notStored = { status: 'not_stored', reason: 'redis' }
     expect(await (await gateway({ fails: true })).say(message)).toEqual(notStored)
     const full = await gateway({ shortage: 'memory' })
@@ -45,7 +45,7 @@ describe('a frame that is not understood', () => {
     expect(full.frames).toEqual([])
   })
 
-  it('is not answered where there are too many, which is a finding', async () => {
+  it('is not answered if there are too many, which is a finding', async () => {
     const before = await count('not_stored_total', { reason: 'misunderstood' })
     const { say } = await gateway({ hasRoom: false, waitMs: 20_000 })
     expect(await say(NOT_READ)).toEqual({ status: 'not_stored', reason: 'misunderstood' })
@@ -63,7 +63,7 @@ describe('a frame that is not understood', () => {
     expect(all.frames).toHaveLength(1)
   })
 
-  it('of an unknown type without an answer is kept where that is possible, and ends no connection', async () => {
+  it('of an unknown type without an answer is kept if that is possible, and ends no connection', async () => {
     const all = await gateway({ waitMs: 20_000 })
     expect(await all.say(SILENT)).toEqual({ status: 'stored' })
     expect(all.kept()).toMatchObject([{ reason: 'unknown_type' }])
@@ -87,7 +87,7 @@ describe('a frame that is not understood', () => {
     expect(frames).toEqual([])
   })
 
-  it('of a device that is not configured is kept where such devices are admitted', async () => {
+  it('of a device that is not configured is kept if such devices are admitted', async () => {
     const admitted = await gateway({ hold: { unknown: true } })
     expect(await admitted.say({ ...NOT_READ, device: '0099' })).toEqual(ANSWERED)
     expect(admitted.frames[0].isConfigured).toBe(false)
@@ -155,7 +155,7 @@ describe('a damaged frame', () => {
     expect(kept()).toMatchObject([{ reason: 'checksum', error: 'the checksum does not match', transport: 'mqtt' }])
   })
 
-  it('over MQTT is not acknowledged where it cannot be kept', async () => {
+  it('over MQTT is not acknowledged if it cannot be kept', async () => {
     const { say } = await gateway({ fails: true })
     const session = new Conversation('mqtt', '127.0.0.1:1', { device: van.id })
     expect(await say({ fault: 'decode' }, session)).toMatchObject({ status: 'not_stored' })
@@ -169,7 +169,7 @@ describe('a damaged frame', () => {
   })
 })
 
-it('what is understood needs no place: neither fixes nor a frame that says why it has none', async () => {
+it('frames that are understood need no room: neither fixes nor frames that say why they have none', async () => {
   const { say, frames } = await gateway({ hasRoom: false })
   expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toEqual(ANSWERED)
   expect(await say({ device: van.id, none: 'heartbeat', reply: 'ok' })).toEqual({ ...ANSWERED, isAtOnce: true })

@@ -36,7 +36,7 @@ describe('a frame that is kept', () => {
     expect(kept.masked).toBe(secret.length < 4 ? 'short' : 'secret')
   })
 
-  it('says where a secret is so short that something else may be hidden', () => {
+  it('says if a secret is so short that something else may be hidden', () => {
     expect(described(Buffer.from('*HQ,12,V1,121212#'), '12').masked).toBe('short')
     const both = { secrets: ['12', 'canary'] }
     expect(described(Buffer.from('canary 12 canary'), undefined, both).masked).toBe('short')

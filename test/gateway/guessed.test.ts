@@ -192,7 +192,7 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
   it.each([
     ['no protocol', undefined],
     ['the guessed protocol', 'first'],
-  ])('are released, and their frames dropped, where its entry names %s', async (_, protocol) => {
+  ])('are released, and their frames dropped, if its entry names %s', async (_, protocol) => {
     const { configure } = await heardOverTcp()
     await configure({ ...VAN, protocol })
     await until(async () => expect(await delivered()).toEqual([[10, 20]]))
@@ -201,14 +201,14 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
     await until(async () => expect(await surveyArrivals(redis, (id) => id === VAN.id)).toEqual([]))
   })
 
-  it('are discarded where its entry names another protocol, as which their frames are decoded', async () => {
+  it('are discarded if its entry names another protocol, as which their frames are decoded', async () => {
     const { configure } = await heardOverTcp()
     await configure({ ...VAN, protocol: 'second' })
     await until(async () => expect(await delivered()).toEqual([[20, 10]]))
     await until(async () => expect([await frames(), await account()]).toEqual([[], GUESS_DISCARDED]))
   })
 
-  it('are read as the other protocol also where they came in a datagram', async () => {
+  it('are read as the other protocol also if they came in a datagram', async () => {
     const all = await gateway()
     const { port } = await open(listenUdp({ ...AT, protocol: undefined }, all.shared))
     const socket = createSocket('udp4')
@@ -220,7 +220,7 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
     await until(async () => expect([await frames(), await account()]).toEqual([[], GUESS_DISCARDED]))
   })
 
-  it('are cut anew where the other protocol ends its frames elsewhere', async () => {
+  it('are cut anew if the other protocol ends its frames elsewhere', async () => {
     const { configure, peer } = await heardOverTcp()
     peer.say(`at ${VAN.id} 30 40;at ${VAN.id} 50 60\n`)
     await until(() => expect(peer.heard).toBe('ok\nok\n'))
@@ -251,14 +251,14 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
     expect((await account()).difference).toBe(0)
   })
 
-  it('stay, with their frames, where its entry asks for a secret', async () => {
+  it('stay, with their frames, if its entry asks for a secret', async () => {
     const { configure } = await heardOverTcp()
     await configure({ ...VAN, protocol: 'second', secret: 'canary' })
     await until(async () => expect(Number(await redis.zscore(keys.misunderstood('due'), VAN.id))).toBeGreaterThan(0))
     expect([(await frames()).length, await account()]).toEqual([1, { held: 1, difference: 0, discarded: {} }])
   })
 
-  it('are not lost where the first choice does not understand them', async () => {
+  it('are not lost if the first choice does not understand them', async () => {
     const { configure } = await heardOverTcp()
     await configure({ ...VAN, protocol: 'third' })
     await until(async () => expect(await frames()).toMatchObject([{ reason: 'malformed', fixes: [] }]))
@@ -285,7 +285,7 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
 })
 
 describe('fixes of an unknown device whose checksum fits', () => {
-  it('are held without their frames, and released where its entry names their protocol', async () => {
+  it('are held without their frames, and released if its entry names their protocol', async () => {
     const { configure } = await heardOverTcp(`sure ${VAN.id} 10 20\n`)
     expect(await frames()).toEqual([])
     await configure({ ...VAN, protocol: 'first' })
@@ -293,7 +293,7 @@ describe('fixes of an unknown device whose checksum fits', () => {
     expect(await account()).toEqual(NOTHING_LOST)
   })
 
-  it('stay held where its entry names another protocol', async () => {
+  it('stay held if its entry names another protocol', async () => {
     const { configure } = await heardOverTcp(`sure ${VAN.id} 10 20\n`)
     const before = await reads()
     await configure({ ...VAN, protocol: 'second' })

@@ -241,7 +241,7 @@ describe('held fixes of an unknown device', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
   })
 
-  it('stay held where no more of them are admitted', async () => {
+  it('stay held if no more of them are admitted', async () => {
     const { send } = await gateway()
     await send('123', NOW - 30)
     const { holding } = await gateway([], [], { ...HOLD, unknown: false })
@@ -280,7 +280,7 @@ describe('held fixes of an unknown device', () => {
     expect(connections.map(({ refused }) => refused)).toEqual([false, false, true])
   })
 
-  it('are refused where held fixes have used half of their memory; at the end of it a configured device makes room itself', async () => {
+  it('are refused if held fixes have used half of their memory; at the end of it a configured device makes room itself', async () => {
     const { send, shares } = await gateway([VAN])
     shares.heldFixes = 8
     expect(await send('9', ...times(NOW, 4))).toMatchObject({ refused: false })
@@ -348,7 +348,7 @@ describe('held fixes without a route', () => {
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW - 2, NOW - 1])
   })
 
-  it('go before fixes that come after them, also where they were held by a gateway that lagged behind', async () => {
+  it('go before fixes that come after them, also if they were held by a gateway that lagged behind', async () => {
     const ahead = await gateway([VAN], [line('1', NOW - 100, NOW + 100)])
     const behind = await gateway([VAN])
     ahead.replica.version = 2
@@ -702,7 +702,7 @@ describe('fixes that are off the track of their device', () => {
     ]).toEqual([[], []])
   })
 
-  it('are in one place or the other where they arrive while others are released', async () => {
+  it('are in one place or the other if they arrive while others are released', async () => {
     const one = await gateway([USUAL], [], HOLD, {}, hold)
     await one.store(part(0))
     await Promise.all([releaseSuspicious(redis, new Set([USUAL.id])), one.store(part(1)), one.store(part(2))])
@@ -712,7 +712,7 @@ describe('fixes that are off the track of their device', () => {
     expect((await waitingIn('7/42/1')).length + stayed.reduce((sum, fixes) => sum + fixes, 0)).toBe(3)
   })
 
-  it('are released once where two do it at the same time', async () => {
+  it('are released once if two do it at the same time', async () => {
     const [one] = [await gateway([USUAL], [], HOLD, {}, hold), await gateway([USUAL], [], HOLD, {}, hold)]
     for (let n = 0; n < 4; n++) await one.store(part(n))
     const counts = await Promise.all([1, 2].map(() => releaseSuspicious(redis, new Set([USUAL.id]))))

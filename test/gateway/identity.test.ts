@@ -90,7 +90,7 @@ describe('a device may come', () => {
     expect(evidenceFor('not_permitted', id)).toEqual([`${hindrance}, from ${not.from ?? '192.0.2.7'}`])
   })
 
-  it('otherwise like a device that is not configured: where these are admitted, its fixes are held', async () => {
+  it('otherwise like a device that is not configured: if these are admitted, its fixes are held', async () => {
     const { comes } = await gate([{ ...VAN, networks: ['10.0.0.0/8'] }], { admitsUnknown: true })
     expect(comes({})).toBe('unknown 356307042441013')
     expect(comes({ device: '9' })).toBe('unknown 9')

@@ -56,7 +56,7 @@ function observedSenders() {
 
 const timesOf = (events: readonly { readonly event: string }[]) => events.map(({ event }) => event)
 
-it('answers frames while Redis refuses its writes, and writes what they said later, within its bounds', async () => {
+it('the journal lets frames be answered while Redis refuses its writes, and writes them later, within its bounds', async () => {
   const { journal } = await written()
   const { say } = await gateway({ journal, hold: { unknown: true, no_route: true }, maxUnknownDevices: 1000 })
   await redis.config('SET', 'min-replicas-to-write', '1')
@@ -291,7 +291,7 @@ it('a datagram that names no device is noted as that, and not as one device too 
   expect(observedSenders()).toEqual([['no_id', { listener: 'spoken' }, 'spoken over udp from 10.0.0.9']])
 })
 
-it('answers a frame although noting it meets a fault', async () => {
+it('the gateway answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })
   expect(await say({ device: van.id, fixes: [at(1000 * NOW_S)] })).toMatchObject({ status: 'stored' })

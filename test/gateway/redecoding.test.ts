@@ -177,7 +177,7 @@ describe('after an upgrade, a frame that was not understood', () => {
     await until(async () => expect(await timesIn()).toEqual([-40]))
   })
 
-  it('has the time of its arrival where it has none, and counts as received now', async () => {
+  it('has the time of its arrival if it has none, and counts as received now', async () => {
     const began = Date.now()
     const zoned = { ...VAN, time_zone: '+03:00' }
     await (await gateway(1, [zoned])).say([login, 'new now'])
@@ -205,7 +205,7 @@ describe('after an upgrade, a frame that was not understood', () => {
     expect(await left('max_age')).toBe(before + 1)
   })
 
-  it('leaves where it turns out to hold no position, counted', async () => {
+  it('leaves if it turns out to hold no position, counted', async () => {
     const before = await left('no_position')
     await (await gateway(1)).say([login, 'new none'])
     ;(await gateway(2)).decodeAgain()
@@ -244,7 +244,7 @@ describe('after an upgrade, a frame that was not understood', () => {
     await until(async () => expect(await frames()).toEqual([]))
   })
 
-  it('is held like any other where its device has no route', async () => {
+  it('is held like any other if its device has no route', async () => {
     const { route_id: _, ...unrouted } = VAN
     await (await gateway(1)).say([login, entry(30)])
     ;(await gateway(2, [unrouted])).decodeAgain()
@@ -414,7 +414,7 @@ describe('a frame in which a secret is masked', () => {
     await until(async () => expect(await timesIn()).toContain(-30))
   })
 
-  it('stays for a look where the secret is so short that it may have been something else', async () => {
+  it('stays for a look if the secret is so short that it may have been something else', async () => {
     await (await gateway(1, withSecret('30'))).say([`${login} 30`, `new ${NOW_S} 30`])
     ;(await gateway(2, withSecret('30'))).decodeAgain()
     await settled()

@@ -92,7 +92,7 @@ describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be r
       expect([await inLane(VAN), await inLane(OWN)]).toEqual([0, 1])
     })
 
-    it('is kept without a company where unknown devices are admitted, and the van’s fixes stay held', async () => {
+    it('is kept without a company if unknown devices are admitted, and the van’s fixes stay held', async () => {
       const all = await attacked(relay, guard, true)
       expect(await all.take([FORGED, OF_NOBODY, DAMAGED])).toMatchObject({ status: 'stored' })
       expect((await kept()).filter(({ company }) => company !== undefined)).toEqual([])

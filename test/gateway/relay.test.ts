@@ -39,7 +39,7 @@ describe('the frame of a relay with ten devices', () => {
     expect([await unknown(), await wrong()]).toEqual([1, 1])
   })
 
-  it('holds the fixes of those two where unknown devices are admitted', async () => {
+  it('holds the fixes of those two if unknown devices are admitted', async () => {
     const devices = FLEET.filter(({ id }) => id !== UNKNOWN).map((device) =>
       device.id === SECRET ? { ...device, secret: 'canary' } : device,
     )
@@ -79,7 +79,7 @@ describe('the frame of a relay with ten devices', () => {
     expect(devicesIn(stored)).toEqual([...IDS, '1', ...IDS])
   })
 
-  it('is kept where an entry cannot be read', async () => {
+  it('is kept if an entry cannot be read', async () => {
     const { say, kept } = await gateway({ devices: FLEET })
     expect(await say({ ...ten, unreadable: [10] })).toEqual(ANSWERED)
     const others = IDS.slice(1).map((id) => [id, '7'])

@@ -24,7 +24,7 @@ withRedis((_, connection) => (redis = connection))
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }))
 afterEach(() => void vi.useRealTimers())
 
-it('notes what each fix says at the time of the fix, the earliest first, and when it came', async () => {
+it('the record has the values of each fix with the time of the fix, earliest first, and of the arrival', async () => {
   const { said, say } = await gateway()
   await say({ device: van.id, fixes: [at(NOW, { said: OFF }), at(NOW - MIN), at(NOW - 2 * MIN, { said: ON })] })
   expect(said).toEqual([
@@ -33,7 +33,7 @@ it('notes what each fix says at the time of the fix, the earliest first, and whe
   ])
 })
 
-it('notes what a message without a fix says at its arrival', async () => {
+it('the record has the values of a message without a fix with the time of its arrival', async () => {
   const { said, say } = await gateway()
   await say({ device: van.id, none: 'heartbeat', said: OFF })
   expect(said).toEqual([[van.id, OFF, { at: NOW, cameAt: NOW }]])
@@ -50,13 +50,13 @@ it.each([
   expect(said).toEqual([[van.id, OFF, { at: expected, cameAt: NOW }]])
 })
 
-it('notes also what is said at fixes that are filtered or held', async () => {
+it('the record has the values of filtered and held fixes, too', async () => {
   const { said, say } = await gateway({ devices: [{ ...van, route_id: undefined }], hold: { no_route: true } })
   await say({ device: van.id, fixes: [at(NOW - MIN, { said: OFF }), at(NOW, { valid: false, said: ON })] })
   expect(said.map(([, words]) => words)).toEqual([OFF, ON])
 })
 
-it('notes nothing of devices that are not configured or refused, nor of fixes that are not stored', async () => {
+it('the record has no values of unconfigured or refused devices, nor of fixes that are not stored', async () => {
   const spoken = { fixes: [at(NOW, { said: OFF })], said: OFF }
   const { said, say, state } = await gateway({
     devices: [van, { ...van, id: '9', secret: 'canary' }],
@@ -69,7 +69,7 @@ it('notes nothing of devices that are not configured or refused, nor of fixes th
   expect(said).toEqual([])
 })
 
-it('notes of the frame of a relay what each of its devices says', async () => {
+it("the records of a relay's devices have the values of each device", async () => {
   const { said, say } = await gateway({ devices: [van, { ...van, id: '9' }] })
   await say({ fixes: [at(NOW, { device: van.id, said: OFF }), at(NOW, { device: '9', said: ON })] })
   expect(said.map(([device, words]) => [device, words])).toEqual([
@@ -114,7 +114,7 @@ async function late(lateMs: number, fixes: number) {
 it.each([
   ['of a device that is two hours behind', 120, 4],
   ['of a device that is a quarter of an hour behind', 15, 5],
-])('what a fix %s says is as new as it came', async (_, min, fixes) => {
+])('the values of a fix %s have the time of its arrival', async (_, min, fixes) => {
   const saidNow = await late(min * MIN, fixes)
   expect(await saidNow()).toEqual({
     ignition: { at: NOW + 2 * MIN, since_at: NOW + 2 * MIN, other_at: NOW + MIN, value: true },
@@ -127,7 +127,7 @@ it.each([
   ['of a device that is not behind by whole quarters of an hour', 127, 4, 127],
   ['that was kept by a device whose clock is right', 0, 4, 120],
   ['that was kept by a device that is behind', 120, 4, 160],
-])('what a fix %s says is as old as the fix', async (_, min, fixes, thenMin) => {
+])('the values of a fix %s have the time of the fix', async (_, min, fixes, thenMin) => {
   const saidNow = await late(min * MIN, fixes)
   expect(await saidNow(thenMin * MIN)).toMatchObject({
     ignition: { at: NOW + MIN, value: false },
@@ -142,13 +142,13 @@ it('the same frame of a device that is behind is no news when it comes again', a
   expect((await saidNow(122 * MIN))?.ignition).toEqual(said?.ignition)
 })
 
-it('what a fix says after the clock is set right has the time of the fix', async () => {
+it('the values of a fix after the clock was set right have the time of the fix', async () => {
   const saidNow = await late(120 * MIN, 4)
   await saidNow(0)
   expect((await saidNow(20_000))?.ignition).toMatchObject({ at: NOW + 2 * MIN, value: true })
 })
 
-it('goes to the record of the device alone, once', async () => {
+it('values beside a position are only in the record of the device, once', async () => {
   const heard = new HeardBook(redis)
   const days = new DayBook(redis, { zone: 'UTC', capacity: { isScarce: false }, heard })
   const logger = createLogger('test', { level: 'fatal', format: 'json' })

@@ -51,7 +51,7 @@ describe('a message that is encrypted with the secret of its device', () => {
     expect(places().at(-1)).toBe('held: unknown')
   })
 
-  it('is read by the password that comes with it where no file has the secret', async () => {
+  it('is read by the password that comes with it if no file has the secret', async () => {
     const { post, places } = await knowing([JANE], { secrets: undefined })
     expect(await post(encrypted(LOCATION, SECRET), { headers: basic(SECRET) })).toBe('stored')
     expect(places()).toEqual(['7/42/1001'])
@@ -85,7 +85,7 @@ describe('a message that is encrypted with the secret of its device', () => {
     expect([places(), frames]).toEqual([[], []])
   })
 
-  it('is damaged where it holds no JSON, and one within another is not read', async () => {
+  it('is damaged if it holds no JSON, and one within another is not read', async () => {
     const { post } = await knowing([JANE])
     expect(await post(encrypted('x', SECRET))).toBe('malformed')
     expect(await post(encrypted(encrypted(LOCATION, SECRET), SECRET))).toBe('unsupported')
@@ -102,7 +102,7 @@ describe('a message that is encrypted with the secret of its device', () => {
 })
 
 describe('a message that the secret of its device does not open', () => {
-  it('is refused like one of a device that is not configured, also where unknown devices are held', async () => {
+  it('is refused like one of a device that is not configured, also if unknown devices are held', async () => {
     const { post, places, frames } = await knowing([JANE])
     expect(await post(encrypted(LOCATION, 'a guess'))).toBe('wrong_secret')
     expect(await post(encrypted(LOCATION, 'a guess'), { uri: '/pub?u=nobody' })).toBe('unknown_device')
@@ -185,7 +185,7 @@ describe('the secrets of the files', () => {
     ])
   })
 
-  it('are none where there is no file', async () => {
+  it('are none if there is no file', async () => {
     expect(await new DeviceSecrets('/nonexistent').of('jane')).toEqual([])
   })
 })

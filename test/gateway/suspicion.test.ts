@@ -58,7 +58,7 @@ describe('the theft of an id', () => {
     expect(codesOf(drive(START + 750, 2, { at: PARIS }), trail)).toEqual(['impossible_move'])
   })
 
-  it('is seen where only the longitude differs, and not where a van crosses that of 180 degrees', () => {
+  it('is seen if only the longitude differs, and not if a van crosses that of 180 degrees', () => {
     const trail = new DeviceTrail()
     const [west, east] = [179.99, -179.99].map((longitude) => ({ latitude: -17, longitude }))
     expect(codesOf(drive(START, 20, { at: west }), trail)).toEqual([])

@@ -121,7 +121,7 @@ describe('a message', () => {
 
 const ofVan = () => inEnglish(observations.current()).filter(({ subject }) => subject.device === van.id)
 
-describe('what is observed of a device', () => {
+describe('the observation of a device', () => {
   it('has its damaged frames, and ends with a good one', async () => {
     const { say } = await gateway()
     await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
@@ -180,7 +180,7 @@ describe('the settings of a device that has to prove itself', () => {
     ['network', { networks: ['10.0.0.0/8'] }, from('tcp', '10.1.2.3:4')],
     ['certificate', { client_certificate: ['van-1'] }, from('tcp', '127.0.0.1:1', 'van-1')],
     ['protocol', { protocol: 'spoken' }, undefined],
-  ])('count for its first frame where it has the right %s', async (_, proof, session) => {
+  ])('count for its first frame if it has the right %s', async (_, proof, session) => {
     const { say } = await guarded(proof)
     expect(await say(asked, session)).toMatchObject({ reply: settings })
   })
@@ -270,7 +270,7 @@ describe('a held fix', () => {
     expect([session.device, heard.size]).toEqual(['123', 0])
   })
 
-  it('is refused for the third unknown device of an address where twenty are held in all', async () => {
+  it('is refused for the third unknown device of an address if twenty are held in all', async () => {
     const { say } = await gateway({ hold: all })
     const outcomes = await Promise.all(['1', '2', '3', '1'].map((device) => say({ device, fixes: [at(NOW_S * 1000)] })))
     expect(outcomes.map(({ status }) => status)).toEqual(['stored', 'stored', 'refused', 'stored'])
@@ -339,7 +339,7 @@ describe('a held fix', () => {
     expect(stored[0].parts.map(placeOf)).toEqual(['held: unknown'])
   })
 
-  it('is held as clock where it is too old by a clock that is in doubt', async () => {
+  it('is held as clock if it is too old by a clock that is in doubt', async () => {
     const filter = { maxAgeMs: 86_400_000 }
     const old = { device: van.id, fixes: [at((NOW_S - 90_000) * 1000)] }
     const trusted = await gateway({ hold: all, filter })
@@ -406,7 +406,7 @@ describe('while Redis does not answer or the roster is not current', () => {
     expect(await outcome).toMatchObject({ status: 'not_stored' })
   })
 
-  it('answers a frame without fixes where the roster is current', async () => {
+  it('answers a frame without fixes if the roster is current', async () => {
     const all = await gateway({ fails: true, waitMs: 20_000 })
     const outcome = await all.say({ device: van.id, none: 'login', reply: 'hi' })
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hi'), isAtOnce: true })
@@ -521,7 +521,7 @@ describe('a duplicate', () => {
   })
 })
 
-describe('what becomes of what a configured device sends', () => {
+describe('the treatment of a message of a configured device', () => {
   const hold = { unknown: true, no_route: true, clock: true }
   const now = at(NOW_S * 1000)
   const invalid = at(NOW_S * 1000, { valid: false })

@@ -66,7 +66,7 @@ const CASES: readonly (readonly [what: string, status: number, message: string, 
   ],
 ]
 
-describe('what is refused before any operation', () => {
+describe('a request that is refused before any operation', () => {
   it.each(CASES)('answers %s with %i and a sentence', async (_, status, message, bytes) => {
     expect(await raw(service.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
   })
@@ -80,7 +80,7 @@ describe('what is refused before any operation', () => {
 it.each([
   ['no Host', 400, 'GET /healthz HTTP/1.1\r\n\r\n'],
   ['another expectation', 417, put('expect: tea\r\ncontent-length: 14\r\nconnection: close\r\n')],
-])('answers %s with %i', async (_, status, bytes) => {
+])('the HTTP server answers %s with %i', async (_, status, bytes) => {
   const socket = connect(service.port, '127.0.0.1')
   socket.write(bytes)
   const [answer] = (await once(socket, 'data')) as [Buffer]
@@ -120,7 +120,7 @@ describe('a body that is refused before it is read, on a connection that ends', 
   })
 })
 
-describe('a server of its own', () => {
+describe('an HTTP server', () => {
   const { app, listen, close } = createHttpServer({
     closeMs: 1_000,
     readerMs: 200,

@@ -35,7 +35,7 @@ it.each([
       throw fault('at once')
     },
   ],
-])('what work that nobody waits for %s is handed to its guard', async (_, work) => {
+])('an error that unawaited work %s is handed to its guard', async (_, work) => {
   const onFault = vi.fn<(error: unknown) => void>()
   guarded(work, onFault)
   await expect.poll(() => onFault.mock.calls).toEqual([[expect.any(TypeError)]])

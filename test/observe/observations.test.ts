@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Observations } from '../../src/observe/observations.ts'
 
-describe('what a process observes', () => {
+describe('the observation of a process', () => {
   it('is one observation for each subject, with how often, since when and the latest different evidence', () => {
     const seen = new Observations()
     for (const [index, evidence] of ['a', 'b', 'a', 'c', 'd', 'e', 'f'].entries())

@@ -65,7 +65,7 @@ describe('the file that npm pack makes', () => {
   it('says which Node it needs', () => expect(product.engines.node).toBe('>=24'))
 })
 
-describe('what is installed with it', () => {
+describe('the installed package tree', () => {
   it('has no tool that builds or tests', () => {
     const names = new Set(packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name))
     expect(names).toContain('bullmq')
@@ -82,7 +82,7 @@ describe('what is installed with it', () => {
     expect([...listed]).not.toContain('typescript')
   })
 
-  it('has a licence that is known, and its text where the package has one', () => {
+  it('has a licence that is known, and its text if the package has one', () => {
     const texts = readFileSync(join(installed.folder, 'dist/LICENCES.txt'), 'utf8')
     const { components } = materials()
     expect(components.filter(({ licenses }) => !licenses?.length)).toEqual([])

@@ -127,7 +127,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 
-  it('is offered where two vans swap from a time that is over, each with its route', async () => {
+  it('is offered if two vans swap from a time that is over, each with its route', async () => {
     await drive(4, 3)
     await drive(5, 2)
     const { page, faults, close } = await open('/roster')
@@ -154,7 +154,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 
-  it('is offered where a van takes over from a time that is over: it is then done with a second click', async () => {
+  it('is offered if a van takes over from a time that is over: it is then done with a second click', async () => {
     await drive(6, 2)
     const { page, faults, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 7: 1007/ }).click()

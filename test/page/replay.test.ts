@@ -18,7 +18,7 @@ const dayOf = (days: number) => new Date(Date.now() + days * 86_400_000).toISOSt
 describe('the place of a van at an instant', () => {
   const track = [at(0, 52), at(2, 52.2), at(30, 53)]
 
-  it('is not known before the first point, and between two of its way where these are close', () => {
+  it('is not known before the first point, and between two of its way if these are close', () => {
     expect(placeAt(track, -1)).toBeUndefined()
     expect(placeAt([], 0)).toBeUndefined()
     expect(placeAt(track, 60_000)).toMatchObject({ lat: expect.closeTo(52.1, 6), lon: 13, heading: 0, isKnown: true })

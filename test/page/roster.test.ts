@@ -89,7 +89,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('takes a route from nobody where only the vans that it names are to change; that is taken back with undo', async () => {
+    it('takes a route from nobody if only the vans that it names are to change; that is taken back with undo', async () => {
       const { page, faults, close } = await open('/roster')
       await page.locator('.timeline').waitFor()
       await choose(page, FILE)

@@ -35,7 +35,7 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     await heard.close()
   }
 
-  it('are in the view of a van, and it is parked in the list and on the map, but not where its ignition is on', async () => {
+  it('are in the view of a van, and it is parked in the list and on the map, but not if its ignition is on', async () => {
     await hear(PARKED, 40 * MIN, { ignition: false, external_voltage: 12.41, driver: '0001A2' }, { ignition: true })
     await hear(SILENT, 40 * MIN, { ignition: true })
     await hear(ALARM, MIN, {

@@ -16,7 +16,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
-  it('asks for another token where it is wrong, and opens with the right one', async () => {
+  it('asks for another token if it is wrong, and opens with the right one', async () => {
     const { page, faults, close } = await fixture.open('/', { token: 'wrong' })
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('the token is unknown')
     await page.getByLabel('Token').fill(fixture.token)
@@ -26,7 +26,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
-  it('asks for a token where it has none', async () => {
+  it('asks for a token if it has none', async () => {
     const { page, close } = await fixture.open('/', { token: null })
     await page.getByText('This page needs a token.').waitFor()
     await expectAccessible(page)
@@ -66,7 +66,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
-  it('is kept by browsers only where its address says which version it is', async () => {
+  it('is kept by browsers only if its address says which version it is', async () => {
     const headers = { 'accept-encoding': 'br' }
     const ask = (path: string) => fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, { headers })
     const index = await ask('/')

@@ -87,7 +87,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('shows a van that sends all the time, also where each answer takes longer than a second', async () => {
+  it('shows a van that sends all the time, also if each answer takes longer than a second', async () => {
     const line = await drive(VAN)
     const { page, faults, close } = await fixture.open('/')
     await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
@@ -185,7 +185,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('says of a van that Redis does not answer, also where it is opened only then', async () => {
+  it('says of a van that Redis does not answer, also if it is opened only then', async () => {
     const { page, faults, close } = await fixture.open('/vans')
     await page.getByRole('link', { name: 'Van 12' }).waitFor()
     const redis = fixture.product.redisPid()!

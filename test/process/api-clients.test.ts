@@ -19,7 +19,7 @@ const read = (tracking: object | null) =>
   configSchema(null).parse({ companies: [{ company_id: '7', apikey: 'k', tracking }] })
 const keysAt = (api: TestApi) => api.seen.map(({ apikey }) => apikey)
 
-it('shows the key of a company to no earlier API while the TLS files of its new one cannot be used', async () => {
+it("a company's key is shown to no earlier API while the TLS files of its new one cannot be used", async () => {
   const dir = await folder({ 'ca.pem': 'no certificate' })
   const [usual, before, next] = [await open(), await open(), await open()]
   const config = read({ base_url: before.url })

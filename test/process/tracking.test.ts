@@ -255,7 +255,7 @@ describe('a change of tracking.yaml', () => {
     await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('reports which settings wait for the next start, and changes nothing where it removes the file', async () => {
+  it('reports which settings wait for the next start, and changes nothing if it removes the file', async () => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     const other = ONE_ROUTE.replace('${env:DATA_DIR}', '/elsewhere').replace('{ port: 0 }', '{ port: 8090 }')
     await write(dir, `${other}time_limit: 5s\n`)

@@ -159,7 +159,7 @@ it('a new apikey of a company tries the parked lanes of that company and no othe
   expect([of7().length, of8()]).toEqual([20, []])
 })
 
-it('changes of settings alone try no parked lane', async () => {
+it('a change of other settings tries no parked lane', async () => {
   await parkLanes(20)
   await putDevice(redis, VAN_8.id, { ...VAN_8, name: 'Van 8', time_zone: '+03:00' })
   await putDevice(redis, '71', { ...van('71', '7', '1'), secret: 'canary-secret-of-van-71' })

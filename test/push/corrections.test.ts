@@ -146,7 +146,7 @@ describe('kept fixes', () => {
     expect(await readKept(redis, ID, ALL)).toMatchObject([{ accuracy: 16_383, speed: undefined }])
   })
 
-  it('names the lane of each delivery where a device changes its lane and comes back', async () => {
+  it('names the lane of each delivery if a device changes its lane and comes back', async () => {
     startWorker()
     await deliver([T, T + 1])
     await deliver([T + 2], NEW)
@@ -169,7 +169,7 @@ describe('kept fixes', () => {
     for (const id of [...ids, '7']) expect(await readKept(redis, id, ALL)).toHaveLength(2)
   })
 
-  it('keeps nothing that is older, and nothing at all where it is switched off', async () => {
+  it('keeps nothing that is older, and nothing at all if it is switched off', async () => {
     const end = startWorker()
     await deliver([T - 50 * 3600, T])
     expect(await keptFigures(redis)).toMatchObject({ fixes: 1, trimmed: 0 })
@@ -181,7 +181,7 @@ describe('kept fixes', () => {
     expect(await redis.keys('*kept*')).toEqual([])
   })
 
-  it('deletes the oldest hours where they take too much memory, and says how far back it reaches', async () => {
+  it('deletes the oldest hours if they take too much memory, and says how far back it reaches', async () => {
     startWorker()
     await deliver([T, T + 3600])
     await redis.config('SET', 'maxmemory', '100mb')

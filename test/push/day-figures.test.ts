@@ -27,7 +27,7 @@ async function figuresOf(lane = LANE, day = DAY): Promise<LaneDay | undefined> {
   return (await readLaneDays(redis, day)).get(lane)
 }
 
-it('counts what is delivered by lane and local day of the fix, with the late ones and the delays', async () => {
+it('a worker counts deliveries by lane and local day of the fix, with late ones and delays', async () => {
   const days = new DayFigures(redis, ZONE)
   days.delivered(LANE, records([DAY - 1000]), DAY)
   days.delivered(LANE, records([DAY, DAY + MIN], { afterMs: 1000 }), DAY + MIN + 3000)
@@ -42,7 +42,7 @@ it('counts what is delivered by lane and local day of the fix, with the late one
   expect(Math.abs(p50 / 2000 - 1)).toBeLessThan(0.1)
 })
 
-it('adds to what other workers and earlier writes have counted', async () => {
+it('a worker adds to the counts of other workers and of earlier writes', async () => {
   const [one, other] = [new DayFigures(redis, ZONE), new DayFigures(redis, ZONE)]
   one.delivered(LANE, records([DAY + MIN]), DAY + 2 * MIN)
   other.delivered(LANE, records([DAY, DAY + 3 * MIN]), DAY + 3 * MIN)
@@ -55,7 +55,7 @@ it('adds to what other workers and earlier writes have counted', async () => {
   expect(figures?.delays.values().reduce((sum, count) => sum + count, 0)).toBe(3)
 })
 
-it('keeps what Redis does not take, and the days for 33 days', async () => {
+it('a worker keeps counts that Redis does not accept, and the days for 33 days', async () => {
   const days = new DayFigures(redis, ZONE)
   days.delivered(LANE, records([DAY]), DAY)
   await redis.config('SET', 'maxmemory', '1')
@@ -69,7 +69,7 @@ it('keeps what Redis does not take, and the days for 33 days', async () => {
   expect(await shard.ttl(shard.keyNames.laneDays(DAY))).toBeGreaterThan(32 * 86_400)
 })
 
-it('counts nothing for days that are not shown any more', async () => {
+it('a worker counts nothing for days that are no longer shown', async () => {
   const days = new DayFigures(redis, ZONE)
   days.delivered(LANE, records([DAY - 40 * 86_400_000]), DAY)
   await days.close()

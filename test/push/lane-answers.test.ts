@@ -29,7 +29,7 @@ it('a request of one lane that gets no answer leaves the others answered', () =>
   })
 })
 
-it('counts from the first of several requests in a row that run into the time limit, until an answer comes', () => {
+it('a lane waits since the first of consecutive requests that reach the time limit, until an answer comes', () => {
   const ended: Ended[] = [
     ['7/5/1', 0, 10, 'timeout'],
     ['7/5/1', 12, 22, 'timeout'],
@@ -57,7 +57,7 @@ it('a lane that has two parts under way is answered once both are', () => {
   expect(lanes.figures(16 * S).unanswered.count).toBe(0)
 })
 
-it('counts a lane once that two workers have pushed, if there are few', () => {
+it('a lane that two workers have pushed counts once, if there are few lanes', () => {
   const [one, other] = [answers([['7/5/1', 0, 1]]), answers([], [['7/5/1', 4]])]
   const figures = [one, other].map((lanes) => lanes.figures(20 * S))
   expect(combinedAnswers(figures)?.unanswered).toMatchObject({ count: 1, others: 0, known: 1 })

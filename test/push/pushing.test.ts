@@ -418,7 +418,7 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(1)
   })
 
-  it('a retry that is asked for while a parked lane is tried follows at once where the lane is refused again', async () => {
+  it('a retry that is asked for while a parked lane is tried follows at once if the lane is refused again', async () => {
     const { promise: released, resolve: answer } = Promise.withResolvers<void>()
     api.respond(status(404))
     await store('7/42/1', 1)
@@ -566,7 +566,7 @@ describe('Redis', () => {
   })
 })
 
-describe('stopping', () => {
+describe('the stop of a worker', () => {
   it('a worker stops within four seconds while Redis does not answer', async () => {
     const { end } = pushing()
     await store('7/42/1', 1)

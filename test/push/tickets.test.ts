@@ -51,7 +51,7 @@ it('a close during a restart closes both queues', async () => {
   await expect.poll(connections, soon).toBe(0)
 })
 
-it('restarts while Redis hangs leave one queue once Redis answers', async () => {
+it('restarts of the hand-out while Redis hangs leave one queue once Redis answers', async () => {
   const connections = await open()
   await server.kill('SIGSTOP')
   const restarts = [tickets.restart(), tickets.restart(), tickets.restart()]

@@ -48,7 +48,7 @@ it('items that come fast leave with a part of the weight: a quarter within a mil
   expect(groups).toEqual([[1], [2], [3, 4]])
 })
 
-it('a group ends where its weight would be too much, and the rest leaves in the next call', async () => {
+it('a group ends if its weight would be too much, and the rest leaves in the next call', async () => {
   const { groups, send } = recorded({ maxWeight: 2 })
   await Promise.all([send(1), send(2), send(3), send(4, 5), send(5)])
   expect(groups).toEqual([[1, 2], [3], [4], [5]])

@@ -22,7 +22,7 @@ function deciding(all: readonly Ranked[], time: number): Ranked | undefined {
   return there.toSorted((a, b) => b.rank - a.rank || b.from - a.from || b.id - a.id)[0]
 }
 
-describe('what is topmost', () => {
+describe('the list of topmost lines', () => {
   it('is the same as by looking at every span, in order and without overlaps', () =>
     fc.assert(
       fc.property(spans, (all) => {
@@ -36,7 +36,7 @@ describe('what is topmost', () => {
       { numRuns: 2000 },
     ))
 
-  it('is whole where something begins below it, and in pieces where something interrupts it', () => {
+  it('is whole if something begins below it, and in pieces if something interrupts it', () => {
     const whole = { id: 0, from: 0, until: 10, rank: 1 }
     expect(topmost([whole, { id: 1, from: 5, until: 9, rank: 0 }], rankOf)).toEqual([whole])
     const over = { id: 1, from: 5, until: 9, rank: 2 }

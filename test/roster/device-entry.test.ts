@@ -22,7 +22,7 @@ async function routesAt(lines: Assignment[], times: number[], device: Device = V
   return times.map((time) => directory.stayAt(directory.find(device.id)!, time)?.lane.route)
 }
 
-describe('find', async () => {
+describe('the search for a device by id or name', async () => {
   const directory = await createDirectory([VAN, { id: 'van-12', company_id: '7', source: 'devices.yaml:2' }], [])
 
   it.each(['0356307042441013', '356307042441013', '000356307042441013'])('compares digits without zeros: %s', (id) =>

@@ -254,7 +254,7 @@ describe('devices.csv', () => {
   )
 })
 
-describe('what a device may do', () => {
+describe('the guard of a device', () => {
   const READ = {
     protocol: 'teltonika',
     transports: ['tcp', 'udp'],

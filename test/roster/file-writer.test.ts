@@ -77,7 +77,7 @@ describe('a file that would take the route from most devices is refused', () => 
     expect([live.version() > version, live.directory().find('4')]).toEqual([true, undefined])
   })
 
-  it('and takes effect where the devices have lost their routes by a put', async () => {
+  it('and takes effect if the devices have lost their routes by a put', async () => {
     const one = await machine({ 'devices.yaml': routed(1, 2) })
     const live = await one.start()
     for (const id of ['1', '2']) await putDevice(redis, id, { id, company_id: '7', source: '' })

@@ -69,7 +69,7 @@ it.each([
   ['Van 99', ''],
   ['35630704244101', ': did you mean 356307042441013?'],
   ['nothing', ''],
-])('of %s is said that no device has it%s', async (text, hint) => {
+])('a line with the id %s is reported as one that no device has%s', async (text, hint) => {
   const roster = await createDirectory(
     [device('1', 'Van 12'), device('2', 'Van 14'), device('3', 'Truck 3'), device('356307042441013')],
     [],

@@ -83,7 +83,7 @@ describe('an assignment', () => {
     expect(routeOf(roster, '1')).toBe('10')
   })
 
-  it('without a courier takes that of its device, and is not in effect where there is none', () => {
+  it('without a courier takes that of its device, and is not in effect if there is none', () => {
     const roster = new Roster()
     roster.apply(change([{ ...van('1'), courier_id: undefined }], [line('1', '10')]))
     expect(routeOf(roster, '1')).toBeUndefined()
@@ -91,7 +91,7 @@ describe('an assignment', () => {
     expect(roster.stayAt(roster.find('1')!, 50)?.lane.key).toBe('7/4/10')
   })
 
-  it('with the same from as another decides where it is the later line', () => {
+  it('with the same from as another decides if it is the later line', () => {
     const roster = new Roster()
     roster.apply(
       change([van('1')], [line('1', '10', { source: 'routes.csv:10' }), line('1', '9', { source: 'routes.csv:9' })]),

@@ -120,7 +120,7 @@ describe('routes.csv', () => {
     ])
   })
 
-  it('is left out where it is empty', async () => expect(await lines({ 'routes.csv': '' })).toEqual([]))
+  it('is left out if it is empty', async () => expect(await lines({ 'routes.csv': '' })).toEqual([]))
 })
 
 describe('a bad line', () => {

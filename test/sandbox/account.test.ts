@@ -24,7 +24,7 @@ await push(
   FIXES.map((fix, index) => ({ ...fix, latitude: fix.latitude + (index === 7 ? 2e-6 : 0.8e-6) })),
 )
 
-describe('what became of the fixes', () => {
+describe('the account of sent fixes', () => {
   it('finds all that are there, over several windows', async () => {
     expect(await accountOf('1001', { sent: FIXES.slice(0, 90), acked: 90 })).toEqual({
       sent: 90,
@@ -74,14 +74,14 @@ describe('what became of the fixes', () => {
   })
 })
 
-describe('the end', () => {
+describe('the end of a demo', () => {
   const account = { sent: 10, acked: 10, delivered: 10, lost: 0 }
 
   it('has a line for programs', () => {
     expect(lastLine({ account, duplicates: 2 })).toBe('sent=10 acked=10 delivered=10 lost=0 duplicates=2')
   })
 
-  it('is whole where all was acknowledged and is there', () => {
+  it('is whole if all was acknowledged and is there', () => {
     expect(isWhole({ account, duplicates: 0 })).toBe(true)
     expect(isWhole({ account: { ...account, acked: 9 }, duplicates: 0 })).toBe(false)
     expect(isWhole({ account: { ...account, lost: 1 }, duplicates: 0 })).toBe(false)

@@ -13,7 +13,7 @@ describe('a fleet', () => {
     expect(ids[0]).toBe('359999000000018')
   })
 
-  it('has the last digits of these where a protocol has shorter numbers', () => {
+  it('has the last digits of these if a protocol has shorter numbers', () => {
     const fleet = createFleet(2000, speeches)
     expect(new Set(fleet.map(({ id }) => id)).size).toBe(2000)
     expect(fleet.find(({ speech }) => speech.name === 'tk103')?.id).toBe('999000000125')

@@ -50,7 +50,7 @@ describe('a simulation', () => {
   })
   afterEach(() => receiver.close())
 
-  it('says why nothing is acknowledged where nothing listens, and gives up after its patience', async () => {
+  it('says why nothing is acknowledged if nothing listens, and gives up after its patience', async () => {
     const [van] = VANS
     const closed = await startReceiver()
     await closed.close()

@@ -38,7 +38,7 @@ describe('the demo’s configuration', () => {
     ])
   })
 
-  it('listens nowhere but on this machine, and on a free port where the usual one is taken', async () => {
+  it('listens nowhere but on this machine, and on a free port if the usual one is taken', async () => {
     const { config } = await loadConfig(site.configDir, protocolPorts)
     expect(config.listeners).toMatchObject([
       { transport: 'udp', protocol: 'h02', host: '127.0.0.1', port: FREE['udp/h02'] },

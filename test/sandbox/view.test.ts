@@ -56,7 +56,7 @@ describe('the block on a terminal', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBe(width)
   })
 
-  it('has dashes where the admin port has not answered yet', () => {
+  it('has dashes if the admin port has not answered yet', () => {
     const lines = blockOf({ ...VIEW, status: undefined, history: [] }, 79, plain)
     expect(lines[6]).toBe(`  delivered           –   ${'─'.repeat(53)}`)
     expect(lines.at(-1)).toBe('  rate            0.0/s   ')

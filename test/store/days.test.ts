@@ -34,7 +34,7 @@ function note(days: DayBook): void {
   }
 }
 
-it('are in the shard of their device, those of the gateways in the home shard', async () => {
+it('days are in the shard of their device, those of the gateways in the home shard', async () => {
   expect(VANS.map((van) => redis.shards.indexOf(redis.shardOf(van)))).toEqual([0, 1, 2])
   const days = book()
   note(days)
@@ -45,7 +45,7 @@ it('are in the shard of their device, those of the gateways in the home shard', 
   expect(await redis.exists(redis.keyNames.day(DAY, ''))).toBe(1)
 })
 
-it('are written once, though one of the shards takes nothing meanwhile', async () => {
+it('days are written once, although one of the shards accepts nothing for a while', async () => {
   const days = book()
   const { keyNames } = redis.shards[1]
   await redis.lpush(keyNames.day(DAY, '3'), 'no string')
@@ -58,7 +58,7 @@ it('are written once, though one of the shards takes nothing meanwhile', async (
   expect(await Promise.all(VANS.map(fixesOf))).toEqual([2, 2, 2])
 })
 
-it('stay in sight where they were noted while the data had one shard, and are added up', async () => {
+it('days noted while the data had one shard stay in sight, and are added up', async () => {
   await addDayNotes(redis, [noted('3', 5)])
   await addDayNotes(redis.shardOf('3'), [{ ...noted('3', 2), notes: [['connected', DAY + 60_000]] }])
   const [day] = await readDays(redis, '3', [DAY])

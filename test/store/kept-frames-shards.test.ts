@@ -103,7 +103,7 @@ it('frames that were kept while the data had one shard are read, decoded again a
   expect(await redis.keys('*misunderstood*')).toEqual([])
 })
 
-it('a device is due at once where its frame was decoded by an earlier roster than its shard was told', async () => {
+it('a device is due at once if its frame was decoded by an earlier roster than its shard was told', async () => {
   await redis.set(redis.keyNames.rosterVersion, 8)
   await markReleasing(redis, 8, [])
   for (const van of VANS) await keep(van, { rosterVersion: 8 })

@@ -69,7 +69,7 @@ describe('frames that were not understood', () => {
     expect((await readFrames(redis, { count: 2, before: last.id })).map(({ text }) => text)).toEqual(['c', 'b'])
   })
 
-  it('are kept together in one call where they arrive together', async () => {
+  it('are kept together in one call if they arrive together', async () => {
     await keep(['first'])
     const before = await calls()
     await keep(numbered(100))
@@ -119,7 +119,7 @@ describe('frames that were not understood', () => {
     expect(await textsOf()).toEqual(['a'])
   })
 
-  it('are not kept where Redis has no memory left', async () => {
+  it('are not kept if Redis has no memory left', async () => {
     const [, limit] = await redis.config('GET', 'maxmemory')
     await redis.config('SET', 'maxmemory', '1')
     await expect(keep(['a'])).rejects.toThrow('OOM')
@@ -184,7 +184,7 @@ describe('the bounds of a device', () => {
     expect(await keep(numbered(10, 'y'.repeat(1000)), { device: '1' }, 100_000)).not.toContain(false)
   })
 
-  it('are as large where it is not configured: no answer tells whether it is', async () => {
+  it('are as large if it is not configured: no answer tells whether it is', async () => {
     expect(await keep(['x'.repeat(90_000)], { isConfigured: false })).toEqual([true])
     expect(new Set(await keep(numbered(999), { isConfigured: false }))).toEqual(new Set([true]))
     expect(await keep(['one too many'], { isConfigured: false })).toEqual([false])
@@ -261,7 +261,7 @@ describe('a device whose frames are to be decoded again', () => {
     expect(await claimFrames(redis)).toBeUndefined()
   })
 
-  it('is due at once where a gateway that lags behind the roster keeps its frame', async () => {
+  it('is due at once if a gateway that lags behind the roster keeps its frame', async () => {
     await redis.set(keys.roster('version'), 7)
     await keep(['a'], { rosterVersion: 7 })
     expect(await claimFrames(redis)).toBeUndefined()

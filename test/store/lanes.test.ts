@@ -445,7 +445,7 @@ describe('a refused record', () => {
   })
 })
 
-describe('done', () => {
+describe('the delivery of a batch', () => {
   const delivered = { count: 3, status: 200, wanted: 3, atOnce: false }
 
   it('a repeated call of done drops the delivered records once', async () => {
@@ -492,7 +492,7 @@ describe('done', () => {
   })
 })
 
-describe('two who hold the same lease', () => {
+describe('two holders of the same lease', () => {
   it('only the first of two workers with the same lease gets its records', async () => {
     await append('7/42/1', 1, 2, 3)
     const [lease] = await leases().claim(1)

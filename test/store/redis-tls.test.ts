@@ -53,7 +53,7 @@ describe('Sentinels with TLS', () => {
     await expect.poll(() => writes(redis), { timeout: 30_000 }).toBe(true)
   })
 
-  it('are not believed where their certificate is not trusted', async () => {
+  it('are not believed if their certificate is not trusted', async () => {
     const redis = connection()
     const [error] = await once(redis, 'error')
     expect(String(error)).toContain('All sentinels are unreachable')
@@ -62,7 +62,7 @@ describe('Sentinels with TLS', () => {
 })
 
 describe('a Redis Cluster with TLS', () => {
-  it('is reached where its certificate is trusted, and not where it is not', async () => {
+  it('is reached if its certificate is trusted, and not if it is not', async () => {
     const machines = await machinesOf(3)
     const cluster = await RedisCluster.start({ machines, tls })
     try {

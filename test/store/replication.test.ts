@@ -88,7 +88,7 @@ describe('a Redis with replicas', () => {
     await expect.poll(() => lines.join(), { timeout: 20_000 }).toContain('nothing is stored until it is back: ')
   })
 
-  it('says which primary it follows where it is a replica itself', async () => {
+  it('says which primary it follows if it is a replica itself', async () => {
     const { host, port } = machines[await replica()]
     const text = /^this Redis is a replica of 127\.0\.0\.1:\d+ and takes no writes: name its primary in redis\.url$/
     for (const replicas of [0, 2]) {
@@ -103,7 +103,7 @@ describe('a Redis with replicas', () => {
     }
   })
 
-  it('that is no Cluster says so where redis.cluster names it', async () => {
+  it('that is no Cluster says so if redis.cluster names it', async () => {
     const [{ host, port }] = machines
     const redis = connect({ cluster: [{ host, port }], password: PASSWORD }, 'test')
     open.push(redis)
@@ -123,7 +123,7 @@ describe('a Redis with replicas', () => {
     await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
   })
 
-  it('is safe where all that may be promoted write through, and the primary writes to all or to none', async () => {
+  it('is safe if all that may be promoted write through, and the primary writes to all or to none', async () => {
     const redis = await connection()
     expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
     expect(inEnglish(await missingReplicas(redis.shards))).toEqual([])

@@ -130,7 +130,7 @@ describe('the record of a device that says something beside its positions', () =
     expect(shown(said)).toEqual({ value: false, since: 0, at: 0 })
   })
 
-  it('has the same bytes as before where it says nothing', async () => {
+  it('has the same bytes as before if it says nothing', async () => {
     await write(undefined, { fix: { at: NOW, fix } })
     const shard = redis.shardOf(VAN)
     expect((await shard.hget(shard.keyNames.devices, VAN))?.split('\n')).toHaveLength(4)
@@ -185,7 +185,7 @@ describe('the record of a device that says something beside its positions', () =
   it.each<[string, (record: string) => string]>([
     ['what is said cannot be read', (record) => record.replace('0001A2', '\\ud83d')],
     ['all of it cannot be read', () => 'not\na record'],
-  ])('is replaced where %s, and keeps no other device from being noted', async (_, damage) => {
+  ])('is replaced if %s, and keeps no other device from being noted', async (_, damage) => {
     const shard = redis.shardOf(VAN)
     await write(at(0, { driver: '0001A2' }))
     await shard.hset(shard.keyNames.devices, VAN, damage((await shard.hget(shard.keyNames.devices, VAN)) ?? ''))

@@ -230,7 +230,7 @@ describe('a fix that comes again after its device has got another lane', () => {
     expect(await difference()).toBe(0)
   })
 
-  it('is stored once where two gateways receive it at the same moment, one of them by the roster before', async () => {
+  it('is stored once if two gateways receive it at the same moment, one of them by the roster before', async () => {
     const [one, other] = [gateway(), gateway()]
     const stored = await Promise.all([
       one.append(itemOf(partOf(LANE, [NOW]))),

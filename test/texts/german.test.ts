@@ -217,7 +217,7 @@ it('the sentence of a van is German as a whole', () => {
   expect(links[0]).toMatchObject({ evidence: ['gehört vor 12 s: eine Anmeldung über tcp von 192.0.2.1:5'] })
 })
 
-it('what is not in the catalogue, as of a later version, stays English with its values', () => {
+it('a text that is not in the catalogue, as of a later version, stays English with its values', () => {
   expect(inLanguage({ says: 'a {} of {}', values: [1, say('a login')] }, 'de')).toBe('a 1 of eine Anmeldung')
 })
 

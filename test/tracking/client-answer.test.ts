@@ -54,7 +54,7 @@ describe('an answer', () => {
     await closed.promise
   })
 
-  it('cuts an answer that comes in 70,000 pieces of a byte where they take as much memory as a long one', async () => {
+  it('cuts an answer that comes in 70,000 pieces of a byte if they take as much memory as a long one', async () => {
     const url = await rawServer((socket) => {
       socket.write(`HTTP/1.1 422 No\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(70_000)}`)
     })
@@ -76,7 +76,7 @@ describe('an answer', () => {
   })
 })
 
-describe('what is not an answer of the API', () => {
+describe('an answer that is not from the tracking API', () => {
   it.each([300, 301, 302, 303, 304, 307, 308])('is a redirect %d, which is not followed', async (status) => {
     const seen: (string | undefined)[] = []
     const url = await httpServer((request, response) => {
@@ -152,7 +152,7 @@ describe('what is not an answer of the API', () => {
     expect(await client(url).push(PUSH)).toMatchObject({ notTheApi: { status: 200 } })
   })
 
-  it('shows no half of an apikey where a page ends in it', async () => {
+  it('shows no half of an apikey if a page ends in it', async () => {
     const url = await httpServer((request, response) => {
       request.resume()
       response.writeHead(200, { 'content-type': 'text/html' }).write('<a href="?apikey=CANA')

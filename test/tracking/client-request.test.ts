@@ -188,7 +188,7 @@ describe('a request without an answer', () => {
   })
 
   it.each(['100 Continue', '101 Switching Protocols'])(
-    'is malformed where %s is said, which nobody asked for',
+    'is malformed if %s is said, which nobody asked for',
     async (said) => {
       const url = await listen(
         net.createServer((socket) => {

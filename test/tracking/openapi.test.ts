@@ -49,7 +49,7 @@ describe('GET /openapi.json', () => {
   })
 })
 
-describe('the document', () => {
+describe('the OpenAPI document of the tracking service', () => {
   it('is an OpenAPI 3.1 document of this version, relative to its own URL', () => {
     expect(document).toMatchObject({ openapi: '3.1.1', info: { version: VERSION }, servers: [{ url: '/' }] })
   })

@@ -82,7 +82,7 @@ it.each<[HttpRequest['method'], string]>([
   ['GET', '/API/v1/companies/7/numbers'],
   ['GET', '//api/v1/companies/7/numbers'],
   ['GET', '/'],
-])('answers %s %s with 404 and a sentence', async (method, path) => {
+])('the tracking service answers %s %s with 404 and a sentence', async (method, path) => {
   const answer = await ask(method, path, '[]')
   expect([answer.status, answer.json]).toEqual([404, { message: 'there is no such operation' }])
 })

@@ -25,15 +25,15 @@ it.each([
   ['/x?%zz=1&secret=CANARY', '/x?%zz=1&secret=***'],
   ['https://host/api?from=1&to=2', 'https://host/api?from=1&to=2'],
   ['', ''],
-])('prints %s as %s', (url, printed) => {
+])('printableUrl prints %s as %s', (url, printed) => {
   expect(printableUrl(url)).toBe(printed)
 })
 
-it('prints a URL with thousands of nested parameters', () => {
+it('printableUrl prints a URL with thousands of nested parameters', () => {
   const many = '/x' + '?a='.repeat(20_000)
   expect(printableUrl(`${many}?apikey=CANARY`)).toBe(`${many}?apikey=***`)
 })
 
-it('prints a URL object', () => {
+it('printableUrl prints a URL object', () => {
   expect(printableUrl(new URL('https://u:p@host/?apikey=CANARY'))).toBe('https://***@host/?apikey=***')
 })

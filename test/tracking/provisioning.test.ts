@@ -33,7 +33,7 @@ it('a provisioning provisions the companies, and each lane of devices and routes
   })
 })
 
-it('does not modify the provisioning that it is given', async () => {
+it('the tracking service does not modify the provisioning that it is given', async () => {
   const listen = { host: '127.0.0.1', port: 0 }
   const service = await createTrackingService({
     listen,
@@ -66,7 +66,7 @@ it('a provisioning removes other routes, but nothing stored, when a provisioning
   expect(read.json).toMatchObject([{ timestamp: 1 }, { timestamp: 2 }])
 })
 
-describe('what is written to the roster meanwhile', () => {
+describe('a write to the roster during another one', () => {
   const { companies: known, routes } = PROVISIONING
   const late = [
     ['of an unknown courier', { courier: '99', route: '1001', apikey: 'key-7' }],

@@ -71,7 +71,7 @@ describe('an API behind a proxy', () => {
     ['that refuses connections', async () => `http://127.0.0.1:${(await freePorts(1))[0]}`],
     ['that refuses the host', async () => (await startConnectProxy({ status: 502 })).url],
     ['that is no proxy', () => listen(net.createServer((socket) => socket.end('no\r\n\r\n')))],
-  ])('is not asked directly where the proxy is one %s', async (_, proxyUrl) => {
+  ])('is not asked directly if the proxy is one %s', async (_, proxyUrl) => {
     let asked = 0
     const url = await httpServer((_request, response) => {
       asked++
@@ -81,7 +81,7 @@ describe('an API behind a proxy', () => {
     expect(asked).toBe(0)
   })
 
-  it('is found to speak TLS where it is asked without', async () => {
+  it('is found to speak TLS if it is asked without', async () => {
     const served = await certificates.issue('api-2', { cn: 'api', san: 'IP:127.0.0.1', by: authority })
     const url = await listen(
       https.createServer({ cert: served.cert, key: served.key }, (_, response) => response.end()),

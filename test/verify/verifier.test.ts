@@ -123,7 +123,7 @@ const runOf = (verifier: Verifier, more: object = {}) => {
 }
 const ALL_OF_DAY = { from: (T - 3600) * 1000, until: (T + 7200) * 1000 }
 
-it('shows the token of a company to the API that it has when its turn comes, and to no other', async () => {
+it("a comparison shows a company's token only to the API that the company has when its turn comes", async () => {
   const next = await startReadBackApi()
   stops.push(() => next.close())
   const [first, second] = [api, next].map(({ url }) =>
@@ -393,7 +393,7 @@ describe('not known, and not missing, it is', () => {
   })
 })
 
-describe('a run', () => {
+describe('a run of a comparison with the API', () => {
   it('names what is missing, compares a day, and counts nothing twice', async () => {
     startWorker()
     await deliver(range(T - 1800, 1000, 5))
@@ -424,7 +424,7 @@ describe('a run', () => {
     expect(api.reads.map(({ route }) => route)).toEqual(['7/1004'])
   })
 
-  it('goes on where it has stopped after so many requests', async () => {
+  it('goes on if it has stopped after so many requests', async () => {
     startWorker()
     await deliverToEach(range(100, 5))
     const verifier = open({ after: 1, mostRequests: 2 })
@@ -438,7 +438,7 @@ describe('a run', () => {
     expect(api.reads.map(({ route }) => route)).toEqual(range(100, 5).map((route) => `7/${route}`))
   })
 
-  it('stops where the API does not answer, and says so', async () => {
+  it('stops if the API does not answer, and says so', async () => {
     startWorker()
     await deliverToEach([100, 101, 102])
     api.respond((asked, response) => (asked.route === '7/101' ? answering(500) : honest)(asked, response))

@@ -117,7 +117,7 @@ describe('10,000 vans behind one address', () => {
 })
 
 describe('a sender that takes more', () => {
-  it('is ended where it sends 200 frames without a login', () => {
+  it('is ended if it sends 200 frames without a login', () => {
     const { flood } = standing()
     const sender = new SenderLimits(flood, '198.51.100.9')
     expect([sender.read(199, 200, {}), sender.read(100, 100, {})]).toEqual([0, MAX_DEBT_MS])

@@ -37,7 +37,7 @@ describe('the sender of a request', () => {
       '192.0.2.60',
     ],
     [
-      'is in no network where the headers differ: one is the client’s own',
+      'is in no network if the headers differ: one is the client’s own',
       PROXY,
       { forwarded: 'for=192.0.2.60', 'x-forwarded-for': '8.8.8.8' },
       'unknown',

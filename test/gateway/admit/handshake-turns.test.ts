@@ -32,7 +32,7 @@ describe('TLS handshakes', () => {
     expect(others).toBeGreaterThanOrEqual(19)
   })
 
-  it('start at once where nobody waits', async () => {
+  it('start at once if nobody waits', async () => {
     // No turn is used up, however slow the machine is.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
     onTestFinished(() => clock.mockRestore())

@@ -179,7 +179,7 @@ describe('connections of a device at several gateways', () => {
     expect(one.shared.slots.countOf('van-1')).toBe(4)
   })
 
-  it('count where their gateway comes back while its neighbour finds that it was silent', async () => {
+  it('count if their gateway comes back while its neighbour finds that it was silent', async () => {
     await login(other.port, 3)
     await login(one.port, 1)
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))

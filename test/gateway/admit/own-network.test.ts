@@ -129,7 +129,7 @@ describe('a van whose id somebody in its network uses', () => {
     expect([other.hex, await ended(), await malformed()]).toEqual(['', 1, 0])
   })
 
-  it('waits a second at most where too many logins of its id have ended without a fix, and its own do not count', async () => {
+  it('waits a second at most if too many logins of its id have ended without a fix, and its own do not count', async () => {
     const ended = await refusals('flood')
     const shared = gateway({ limits: LIMITS, flood: new Flood(() => 0) })
     const { port } = await listen(shared)
@@ -169,7 +169,7 @@ describe('a van whose id somebody in its network uses', () => {
   it.for([
     ['frames', 'device'],
     ['logins', 'logins'],
-  ] as const)('has its own account of %s where the sender has not shown the secret', async ([, limit]) => {
+  ] as const)('has its own account of %s if the sender has not shown the secret', async ([, limit]) => {
     const ended = await refusals('flood')
     const shared = gateway({ admitsUnknown: true, flood: new Flood(() => 0) })
     const send = await phone(shared)

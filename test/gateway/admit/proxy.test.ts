@@ -115,7 +115,7 @@ describe('a TCP connection with a PROXY header', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('ends as the oldest where more than 4096 wait for their headers, however many come in one turn', () => {
+  it('ends as the oldest if more than 4096 wait for their headers, however many come in one turn', () => {
     const { shared } = witness()
     const server = createServer()
     new Acceptor('tcp', BEHIND, shared).accept(server, () => {})
@@ -127,7 +127,7 @@ describe('a TCP connection with a PROXY header', () => {
     expect(silent.map(({ destroyed }) => destroyed)).toEqual(silent.map((_, index) => index < 904))
   })
 
-  it('is served where a whole backlog of connections is accepted before their headers arrive', async () => {
+  it('is served if a whole backlog of connections is accepted before their headers arrive', async () => {
     const { shared } = witness()
     const { port } = await open(listenTcp(BEHIND, shared))
     const peers = await Promise.all(Array.from({ length: 511 }, () => dial(port)))
@@ -149,7 +149,7 @@ describe('a TCP connection with a PROXY header', () => {
   })
 })
 
-describe('what is behind a PROXY header', () => {
+describe('a connection behind a PROXY header', () => {
   let certificates: CertificateMaker
   let server: Issued
   beforeAll(async () => {
@@ -270,7 +270,7 @@ describe('a listener behind a balancer without PROXY headers', () => {
     ])
   })
 
-  it('is not observed where it has PROXY headers', async () => {
+  it('is not observed if it has PROXY headers', async () => {
     await connectMany({ ...BEHIND, name: 'tcp/proxied' }, witness().shared, { header: V1.toString() })
     expect(observed().filter(({ subject }) => subject.listener === 'tcp/proxied')).toEqual([])
   })

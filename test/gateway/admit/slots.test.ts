@@ -121,7 +121,7 @@ describe('the connections of one device', () => {
     expect(ended).not.toContain('van max_per_device')
   })
 
-  it('end with the oldest that has become silent where a van lost its network again and again', () => {
+  it('end with the oldest that has become silent if a van lost its network again and again', () => {
     const { made, ended, slot } = slots(2)
     for (const name of ['first', 'second'])
       made.identified({ ...slot(name), session: session(name, storing(40)) }, '007')
@@ -157,7 +157,7 @@ describe('the connections of one device', () => {
     expect(ended).toEqual(['c max_per_device'])
   })
 
-  it('end with the newcomer where all others store fixes as usual, or are just storing one', () => {
+  it('end with the newcomer if all others store fixes as usual, or are just storing one', () => {
     const { made, ended, slot } = slots(2)
     made.identified({ ...slot('van'), session: session('van', storing()) }, '007')
     made.identified({ ...slot('beside'), session: session('beside'), storing: 1 }, '007')
@@ -165,13 +165,13 @@ describe('the connections of one device', () => {
     expect(ended).toEqual(['third max_per_device'])
   })
 
-  it('end with the oldest where all come from one network', () => {
+  it('end with the oldest if all come from one network', () => {
     const { made, ended, slot } = slots(2)
     for (const name of ['first', 'second', 'third']) made.identified(slot(name), '007')
     expect(ended).toEqual(['first max_per_device'])
   })
 
-  it('end at one gateway alone where two are of one moment at two gateways', () => {
+  it('end at one gateway alone if two are of one moment at two gateways', () => {
     const both = [
       ['one', 'other'],
       ['other', 'one'],

@@ -74,7 +74,7 @@ it('places that a vehicle cannot reach are a finding, and go to the lane all the
   expect(new Set(shared.places)).toEqual(new Set(['7/43/1002']))
 })
 
-it('with suspicious: hold they are held; the fixes of the van go on', async () => {
+it('with suspicious: hold, fixes of another sender are held, and those of the van are not', async () => {
   const shared = gateway({ holdsSuspicious: true })
   const send = await sender(shared, '8168000008')
   for (let minute = 0; minute < 6; minute++) await send(minute, 50 + minute / 100)
@@ -87,7 +87,7 @@ it('with suspicious: hold they are held; the fixes of the van go on', async () =
   expect(findings('8168000008')).toMatchObject([{ code: 'claimed_twice' }])
 })
 
-it('with suspicious: hold one datagram whose fixes are minutes apart is held, and no fix of the van after it', async () => {
+it('with suspicious: hold, a forged datagram with fixes minutes apart is held, and no later fix of the van', async () => {
   const shared = gateway({ holdsSuspicious: true })
   const send = await sender(shared, '8168000008')
   const { port } = await open(listenUdp({ ...AT, protocol: teltonika }, shared))

@@ -189,14 +189,14 @@ const names = async (issued: Issued) => {
 describe('client certificates', () => {
   it('name the device by their CN', async () => expect(await names(van)).toBe('van-1'))
 
-  it('name the device by a DNS name or a URI where they have no CN', async () => {
+  it('name the device by a DNS name or a URI if they have no CN', async () => {
     const dns = await certificates.issue('dns', { san: 'email:a@b.example,DNS:van-2.example,DNS:x.example', by: fleet })
     const uri = await certificates.issue('uri', { san: 'URI:urn:imei:356307042441013', by: fleet })
     expect(await names(dns)).toBe('van-2.example')
     expect(await names(uri)).toBe('urn:imei:356307042441013')
   })
 
-  it('name nothing where they do not have to be presented', async () => {
+  it('name nothing if they do not have to be presented', async () => {
     const { shared, seen } = witness()
     const { port } = await openTcp(shared)
     const peer = await dialTls(port, { ca: server.cert, cert: van.cert, key: van.key })

@@ -64,7 +64,7 @@ function counted(max: number, lastsMs = 1000) {
   return { recent, get, made: () => made }
 }
 
-describe('what was used recently', () => {
+describe('RecentlyUsed', () => {
   it('is bounded however many keys come', () => {
     const { recent, get } = counted(100)
     for (let i = 0; i < 10_000; i++) {

@@ -31,7 +31,7 @@ function sessionWith(bytes: number, more: Partial<Conversation> = {}): Conversat
   return Object.assign(new Conversation('udp', '192.0.2.1:1'), { device: VAN, unfinished: { bytes } }, more)
 }
 
-describe('what sessions keep of messages in parts', () => {
+describe('a message in parts that a session keeps', () => {
   afterEach(() => vi.useRealTimers())
 
   it('counts in the memory of incomplete frames until the message is whole, replaced, or its session ends', () => {

@@ -77,7 +77,7 @@ describe('answers of an old server', () => {
     expect(found).toEqual(['equal', 'equal'])
   })
 
-  it('differ where the old server answers what we do not', () => {
+  it('differ if the old server answers what we do not', () => {
     const { comparison, found, hears, sends } = conversation()
     sends('ping', '')
     hears('pong')
@@ -85,7 +85,7 @@ describe('answers of an old server', () => {
     expect(found).toEqual(['ping: – not pong'])
   })
 
-  it('differ where it leaves out an answer, and the next one is compared again', () => {
+  it('differ if it leaves out an answer, and the next one is compared again', () => {
     const { found, hears, sends } = conversation()
     sends('login', 'hi')
     sends('fix', 'ok')
@@ -93,7 +93,7 @@ describe('answers of an old server', () => {
     expect(found).toEqual(['login: hi not –', 'equal'])
   })
 
-  it('differ where it says something unasked', () => {
+  it('differ if it says something unasked', () => {
     const { found, hears } = conversation()
     hears('AT+GPS')
     expect(found).toEqual(['–: – not AT+GPS'])

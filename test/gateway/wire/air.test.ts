@@ -43,7 +43,7 @@ function about(real: number) {
   return { asymmetricMatch: (bytes: number) => Math.abs(bytes / real - 1) < 0.1 }
 }
 
-it('counts a connection for each fix over TCP', async () => {
+it('the data volume counts a connection for each fix over TCP', async () => {
   const { shared, airOf } = noting()
   const { port } = await open(listenTcp(AT, shared))
   for (let fix = 1; fix <= 10; fix++) {
@@ -56,7 +56,7 @@ it('counts a connection for each fix over TCP', async () => {
   expect(airOf('van-1')).toMatchObject({ bytes: about(4800), connections: 10, fixes: 10 })
 })
 
-it('counts fixes over a connection that stays, and its end', async () => {
+it('the data volume counts fixes over a lasting connection, and its end', async () => {
   const { shared, airOf } = noting()
   const { port } = await open(listenTcp(AT, shared))
   const peer = await dial(port)
@@ -87,7 +87,7 @@ it.for([
   expect(airOf('van-1')).toMatchObject({ bytes: about(real), connections: 1, fixes: 3 })
 })
 
-it('counts datagrams, which are no connection', async () => {
+it('the data volume counts datagrams, which are no connection', async () => {
   const { shared, airOf } = noting()
   const { port } = await open(listenUdp(AT, shared))
   const peer = await datagramPeer(port)
@@ -99,7 +99,7 @@ it('counts datagrams, which are no connection', async () => {
   await until(() => expect(airOf('van-1')).toMatchObject({ bytes: 1120, connections: 0, fixes: 10 }))
 })
 
-it('counts MQTT with its login and the end', async () => {
+it('the data volume counts MQTT with its login and the end', async () => {
   const { shared, airOf } = noting()
   const { port } = await listenMqtt(shared)
   const device = await client(port)
@@ -117,14 +117,14 @@ async function post(port: number, device: string, headers: Record<string, string
   await once(response.resume(), 'close')
 }
 
-it('counts a connection for each request', async () => {
+it('the data volume counts a connection for each HTTP request', async () => {
   const { shared, airOf } = noting()
   const { port } = await open(listenHttp(AT, shared))
   for (let fix = 1; fix <= 10; fix++) await post(port, 'van-1', { 'user-agent': 'x'.repeat(50) })
   await until(() => expect(airOf('van-1')).toMatchObject({ bytes: about(6580), connections: 10, fixes: 10 }))
 })
 
-it('counts nothing for the devices behind a proxy or a relay', async () => {
+it('the data volume of devices behind a proxy or a relay is not counted', async () => {
   const { shared, airOf } = noting({ trustedProxies: networksOf(['127.0.0.1']) })
   const http = await open(listenHttp(AT, shared))
   await post(http.port, 'van-1', { 'x-forwarded-for': '192.0.2.1' })
@@ -138,7 +138,7 @@ it('counts nothing for the devices behind a proxy or a relay', async () => {
   expect([airOf('van-1'), airOf('007')]).toEqual([undefined, undefined])
 })
 
-it('ends to count for a connection that several devices use', async () => {
+it('the data volume of a connection that several devices use is no longer counted', async () => {
   const { shared, airOf } = noting()
   const { port } = await open(listenTcp(AT, shared))
   const peer = await dial(port)
@@ -149,7 +149,7 @@ it('ends to count for a connection that several devices use', async () => {
   expect([airOf('van-1')?.fixes, airOf('007')]).toEqual([1, undefined])
 })
 
-it('counts nothing for a device whose secret is wrong', async () => {
+it('the data volume of a sender with a wrong secret is not counted', async () => {
   const { shared, airOf } = noting()
   const { port } = await open(listenTcp(AT, shared))
   const peer = await dial(port)

@@ -198,7 +198,7 @@ describe('a TCP port for all protocols', () => {
     ['configured', '7/42/1001'],
     ['not configured', `unknown ${PLAIN}`],
   ])(
-    'takes the likeliest protocol of an id that is no IMEI once the device waits, also where it is %s',
+    'takes the likeliest protocol of an id that is no IMEI once the device waits, also if it is %s',
     async (which, place) => {
       const shared = detecting()
       if (which === 'configured') await configure(shared, PLAIN)
@@ -214,7 +214,7 @@ describe('a TCP port for all protocols', () => {
   it.each([
     ['for all protocols', undefined],
     ['of another protocol', named('gt06')],
-  ])('goes on where noise follows a login, on a port %s', async (_, protocol) => {
+  ])('goes on if noise follows a login, on a port %s', async (_, protocol) => {
     const shared = detecting()
     await configure(shared, VAN)
     const { port } = await open(listenTcp({ ...AT, protocol }, shared))
@@ -279,7 +279,7 @@ describe('the port of another protocol', () => {
     )
   })
 
-  it('takes nothing of another protocol where no port is for all protocols', async () => {
+  it('takes nothing of another protocol if no port is for all protocols', async () => {
     const shared = detecting({ detector: undefined })
     await configure(shared, OTHER)
     const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))

@@ -42,7 +42,7 @@ describe('the body of a request to a device port', () => {
   })
 
   it.each(['br', 'zstd', 'compress', 'gzip, gzip', 'gzip, deflate', 'nonsense'])(
-    'is refused with 415 and the encodings that are read where its own is "%s"',
+    'is refused with 415 and the encodings that are read if its own is "%s"',
     async (encoding) => {
       const refused = await refusals('content_encoding')
       const shared = gateway()
@@ -61,7 +61,7 @@ describe('the body of a request to a device port', () => {
     ['gzip', damaged(gzipSync(FIX))],
     ['deflate', damaged(deflateSync(FIX))],
     ['deflate', Buffer.from([0x78])],
-  ])('is refused with 400 where it is no %s, or damaged', async (encoding, body) => {
+  ])('is refused with 400 if it is no %s, or damaged', async (encoding, body) => {
     const refused = await refusals('damaged_body')
     const { status, text } = await (await listening())(body, encoding)
     expect([status, text]).toEqual([400, 'The body of the request is not what its Content-Encoding says.\n'])

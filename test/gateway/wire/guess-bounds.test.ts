@@ -67,7 +67,7 @@ function measuring() {
   return { seen, protocol: { ...talk, name: 'measured', tcp: frame, udp: frame, decode, request } satisfies Protocol }
 }
 
-describe('what is guessed at', () => {
+describe('the input of a guess', () => {
   it('is at most 4 KiB of a connection', async () => {
     const { seen, protocol } = measuring()
     const { shared } = await detecting([protocol])
@@ -236,7 +236,7 @@ describe('the receive buffer of a UDP socket', () => {
     ['linux', 425_984, /208 KiB, not 4096 KiB/],
     ['darwin', 4 << 20, undefined],
     ['darwin', 786_896, /768 KiB, not 4096 KiB/],
-  ] as const)('on %s of %i bytes is reported where it is smaller than asked for', (platform, size, said) => {
+  ] as const)('on %s of %i bytes is reported if it is smaller than asked for', (platform, size, said) => {
     const shortage = bufferShortage(size, platform)
     if (said) expect(shortage).toMatch(said)
     else expect(shortage).toBeUndefined()

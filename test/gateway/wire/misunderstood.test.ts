@@ -72,7 +72,7 @@ describe('over TCP a frame that is not understood', () => {
 })
 
 describe('a frame whose content cannot be read', () => {
-  it('is kept and answered at once where its checksum fits', async () => {
+  it('is kept and answered at once if its checksum fits', async () => {
     const shared = gateway()
     const peer = await connection(shared)
     shared.store = 'waits'
@@ -94,7 +94,7 @@ describe('a frame whose content cannot be read', () => {
     expect(shared.frames.map(shown)).toEqual([['van-1', 'tcp', 'not_read', 'checked 1\n']])
   })
 
-  it('is kept and answered where it comes again, on another connection too; the good ones between are not held up', async () => {
+  it('is kept and answered if it comes again, on another connection too; the good ones between are not held up', async () => {
     const shared = gateway()
     const first = await connection(shared)
     first.say('unread 1\nfix 2\n')
@@ -141,7 +141,7 @@ describe('a frame whose content cannot be read', () => {
 })
 
 describe('over UDP a frame that is not understood', () => {
-  it('is answered once it is stored, and not where it cannot be', async () => {
+  it('is answered once it is stored, and not if it cannot be', async () => {
     const shared = gateway()
     const { port } = await open(listenUdp(AT, shared))
     const van = await datagramPeer(port)

@@ -95,7 +95,7 @@ describe('a port that is to be shared', () => {
     await expect(LISTEN[transport](port, gateway())).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  it.each(['tcp', 'udp'] as const)('is chosen where it is 0, and free then: %s', async (transport) => {
+  it.each(['tcp', 'udp'] as const)('is chosen if it is 0, and free then: %s', async (transport) => {
     const port = await freePort({ transport, host: HOST, port: 0 })
     expect(port).toBeGreaterThan(0)
     expect((await open(LISTEN[transport](port, gateway()))).port).toBe(port)
@@ -112,7 +112,7 @@ describe('a socket that is bound already', () => {
     expect((await dial(port)).over).toBe(false)
   })
 
-  it('is refused with its address where another program listens there by now', async () => {
+  it('is refused with its address if another program listens there by now', async () => {
     const bound = new BoundSocket({ host: HOST })
     const { port } = bound.address()
     const other = createServer().listen(port, HOST)

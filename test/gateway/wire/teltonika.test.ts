@@ -82,7 +82,7 @@ describe('a Teltonika connection over TCP', () => {
 })
 
 describe('Codec JSON over HTTP', () => {
-  it('is answered 200 once it is stored, and 503 where it is not', async () => {
+  it('is answered 200 once it is stored, and 503 if it is not', async () => {
     const shared = await configured()
     const { port } = await open(listenHttp({ ...AT, protocol: teltonika }, shared))
     expect(await post(port, `/${TOPIC}`, report())).toBe(200)

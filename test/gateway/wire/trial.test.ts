@@ -703,7 +703,7 @@ describe('an HTTP listener in front of an old server', () => {
     await until(() => expect(shared.seen).toMatchObject({ stored: 0, missed: 2 }))
   })
 
-  it('cuts the connection of a client where the old server cuts its own, or is down', async () => {
+  it('cuts the connection of a client if the old server cuts its own, or is down', async () => {
     const old = await oldServerOver((req) => void req.socket.resetAndDestroy())
     const { port } = await listenToHttp(onTrial(), old.port)
     await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()

@@ -15,7 +15,7 @@ function sessions(most: number) {
 }
 
 describe('sessions over UDP', () => {
-  it('forget the oldest where there are too many', () => {
+  it('forget the oldest if there are too many', () => {
     const { speak, known } = sessions(4)
     for (const name of ['a', 'b', 'c', 'd']) speak(name, name)
     expect(known('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'c', 'd'])

@@ -278,7 +278,7 @@ describe('an address over UDP that another device uses', () => {
     expect(claimsOf('van-3')).toMatchObject([{ count: 1, evidence }])
   })
 
-  it('is no finding where each datagram names its device, as a relay’s do', async () => {
+  it('is no finding if each datagram names its device, as a relay’s do', async () => {
     const shared = gateway()
     const { heard, say } = await datagramPeer((await listen(shared)).port)
     for (let round = 0; round < 5; round++) for (const id of ['van-1', '007', '8168000008']) say(`fixof ${id}\n`)
@@ -346,7 +346,7 @@ const echoing = {
   },
 } satisfies Protocol
 
-describe('what is sent to a source that may be forged', () => {
+describe('an answer to a source that may be forged', () => {
   it('is never longer than the datagram, all replies together', async () => {
     const refused = await refusals('reply_too_long')
     const { port } = await open(listenUdp({ ...AT, protocol: echoing }, gateway()))

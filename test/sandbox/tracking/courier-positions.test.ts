@@ -205,7 +205,7 @@ describe('reading that is refused', () => {
   })
 })
 
-describe('where the clock is set back', () => {
+describe('the tracking service whose clock is set back', () => {
   afterEach(() => void vi.useRealTimers())
 
   it('stores the time of a clock that was set back', async () => {
@@ -265,7 +265,7 @@ describe('more than an answer has room for', () => {
   })
 })
 
-describe('the query', () => {
+describe('a query of positions', () => {
   it('reads positions by the key of company, route and time, without a scan', () => {
     const database = openDatabase(service.databaseFile)
     const values = { company: 7n, route: 1n, timestamp: 0n, to: 1n, received_us: -1n, courier_id: 0n, lat: 0, lon: 0 }

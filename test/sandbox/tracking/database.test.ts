@@ -18,7 +18,7 @@ it('the service opens the database so that a commit returns when it is on disk',
   database.close()
 })
 
-it('does not open a database of a newer version', () => {
+it('the tracking service does not open a database of a newer version', () => {
   const file = join(folder, 'newer.sqlite')
   const database = openDatabase(file)
   expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 })

@@ -187,7 +187,7 @@ describe('pages', () => {
   })
 })
 
-describe('deleting', () => {
+describe('the deletion of an item', () => {
   it('deletes one item, and answers 404 the second time', async () => {
     const items = newOrder()
     const [a, b] = idsOf(await ask('POST', items, [item('A'), item('B')]))

@@ -197,7 +197,7 @@ describe('a database that cannot be written', () => {
   })
 })
 
-describe('beside the operations', () => {
+describe('the tracking service beside its operations', () => {
   it('answers /healthz', async () => {
     expect(await service.send('/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } })
   })

@@ -7,30 +7,47 @@ import { fileURLToPath } from 'node:url'
 
 /*
  * Runs what CI runs, on a machine with Node from 20 on, npm and (on Debian and Ubuntu) apt: sets up what is missing, then runs
- * npm scripts one after the other, as many tests wait for times. Arguments name the scripts; without, all run that are not left
- * to the nights. The last line is `N passed, N failed, N skipped`, after what failed. The exit code is 0 if nothing failed.
+ * npm scripts one after the other, as many tests wait for times; checks of the sources run beside them. Without arguments, long
+ * scripts run only in part: all takes ten minutes, and `test:deploy`. `.ci/run NAME…` runs these scripts whole. The last line
+ * is `N passed, N failed, N skipped`, after what failed. The exit code is 0 if nothing failed.
  */
 
-/** The scripts with their arguments. Vitest counts its tests; any other script is one test, which exit code 77 skips. */
+const filesIn = (folder, ...names) => names.map((name) => `${folder}/${name}.test`)
+/**
+ * The scripts, in order. `vitest`: its tests are counted; any other script is one test, which exit code 77 skips. `args`: its
+ * arguments. `brief`: those of a run without arguments, if they differ; null: such a run leaves the script out.
+ */
 const SCRIPTS = {
-  test: 'vitest',
-  'test:long': 'vitest',
-  'test:page': 'vitest',
-  'test:package': 'vitest',
-  lint: [],
-  formatted: [],
-  unused: [],
-  'test:upgrade': [],
-  'test:bridge': 'vitest',
-  demo: ['--vans', '16', '--seconds', '10'],
-  fuzz: ['--frames', '500000'],
-  'test:deploy': 'vitest',
-  chaos: ['--minutes', '1', '--seed', '12'],
-  attack: ['--seconds', '3', '--only', 'vans'],
-  release: ['--dry-run'],
-  'test:valkey': 'vitest',
+  lint: { isCheck: true },
+  formatted: { isCheck: true },
+  unused: { isCheck: true },
+  test: { vitest: true },
+  'test:page': {
+    vitest: true,
+    brief: filesIn('page', 'actions', 'list', 'openapi-client', 'prometheus', 'roster', 'shell', 'vans', 'views'),
+  },
+  'test:long': {
+    vitest: true,
+    brief: [
+      ...filesIn('admin', 'company-tokens'),
+      ...filesIn('copies', 'bounds', 'mqtt'),
+      ...filesIn('e2e', 'any-tracker', 'canary', 'gateways', 'newer-data', 'secure', 'shutdown', 'takeover', 'tls'),
+      ...filesIn('process', 'exit-codes', 'role'),
+      ...filesIn('store', 'redis-tls'),
+      ...filesIn('tracking', 'durability', 'openapi-requests'),
+    ],
+  },
+  'test:bridge': { vitest: true },
+  demo: { args: ['--vans', '16', '--seconds', '10'] },
+  fuzz: { args: ['--frames', '2000000'], brief: ['--frames', '200000'] },
+  chaos: { args: ['--minutes', '2', '--seed', '12'], brief: ['--minutes', '0.5', '--seed', '12'] },
+  'test:deploy': { vitest: true },
+  release: { args: ['--dry-run'], brief: null },
+  attack: { brief: null },
+  'test:upgrade': { brief: null },
+  'test:package': { vitest: true, brief: null },
+  'test:valkey': { vitest: true, brief: null },
 }
-const NIGHTLY = new Set(['test:valkey'])
 const COUNTS = { 0: [1, 0, 0], 77: [0, 0, 1] }
 /** Of the output of a script that fails, these are shown again. */
 const LAST_LINES = 30
@@ -44,9 +61,12 @@ if (unknown.length > 0) {
 }
 spawnSync(process.execPath, ['src/process/setup/index.mjs'], { stdio: 'inherit' })
 const reports = mkdtempSync(join(tmpdir(), 'waybridge-ci-'))
-const names = Object.keys(SCRIPTS).filter((name) => (named.length > 0 ? named.includes(name) : !NIGHTLY.has(name)))
+const isWhole = named.length > 0
+const names = Object.keys(SCRIPTS).filter((name) => (isWhole ? named.includes(name) : SCRIPTS[name].brief !== null))
+const checks = Promise.all(names.filter((name) => SCRIPTS[name].isCheck).map(run))
 const results = []
-for (const name of names) results.push(await run(name))
+for (const name of names.filter((each) => !SCRIPTS[each].isCheck)) results.push(await run(name))
+results.unshift(...(await checks))
 rmSync(reports, { recursive: true })
 for (const { name, seconds } of results) console.log(`${name} took ${seconds} s`)
 for (const { failures } of results) for (const failure of failures) console.log(`FAILED ${failure}`)
@@ -58,8 +78,9 @@ process.exitCode = failed === 0 ? 0 : 1
 async function run(name) {
   const begun = performance.now()
   const report = join(reports, name.replace(':', '-'))
-  const isVitest = SCRIPTS[name] === 'vitest'
-  const args = isVitest ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : SCRIPTS[name]
+  const { vitest: isVitest, args: usual = [], brief = usual } = SCRIPTS[name]
+  const reporters = isVitest ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : []
+  const args = [...(isWhole ? usual : brief), ...reporters]
   const script = spawn('npm', ['run', '--silent', name, '--', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const lines = []
   for (const stream of [script.stdout, script.stderr])

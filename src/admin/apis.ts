@@ -6,7 +6,13 @@ import type { Company, Config } from '../config/schema.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'
 import { type Lane, lanesOf } from '../roster/device-entry.ts'
 import type { Roster } from '../roster/roster.ts'
-import { type ApiTestOptions, type CompanyTest, type TestedCompany, testApi } from '../tracking/api-test/index.ts'
+import {
+  type ApiTestOptions,
+  type CompanyTest,
+  type TestedCompany,
+  type TestStep,
+  testApi,
+} from '../tracking/api-test/index.ts'
 import { say } from '../texts/text.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
@@ -106,7 +112,7 @@ function untested({ company_id, name }: TestedCompanyOfConfig, mistake: string):
 const CORRECT_FILES = say('correct the files of tls in gateway.yaml')
 
 /** Whether no step of a test has failed. */
-export function isWell({ steps }: CompanyTest): boolean {
+export function isWell({ steps }: { readonly steps: readonly Pick<TestStep, 'state'>[] }): boolean {
   return steps.every(({ state }) => state !== 'failed')
 }
 

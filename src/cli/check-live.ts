@@ -4,8 +4,10 @@ import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
 import { rosterOf } from '../roster/file-version.ts'
+import type { Roster } from '../roster/roster.ts'
 import { english } from '../texts/text.ts'
 import type { CompanyTest, TestStep } from '../tracking/api-test/index.ts'
+import { type PullStep, testPull } from './check-pulls.ts'
 import { counted, printLines } from './output.ts'
 import { idOption } from './positions.ts'
 
@@ -16,7 +18,10 @@ export interface ApiOptions {
   readonly route?: string
 }
 
-/** `waybridge check --live`: tests the tracking API for each company. @returns the exit code @throws UserError */
+/**
+ * `waybridge check --live`: tests the tracking API for each company, and the rosters that are pulled for it. @returns the exit code
+ * @throws UserError
+ */
 export async function checkLive(dir: string, options: ApiOptions): Promise<number> {
   const { protocolPorts } = await import('../../protocols/index.ts')
   const { config, files } = await loadConfig(dir, protocolPorts)
@@ -25,13 +30,33 @@ export async function checkLive(dir: string, options: ApiOptions): Promise<numbe
     return options[name] === undefined ? undefined : idOption(`--${name}`, options[name])
   })
   const choice = { company_id, courier_id, route_id, push: options.push }
-  const tested = await testedCompanies(config.companies, await rosterOf(files), choice)
+  const roster = await rosterOf(files)
+  const tested = await testedCompanies(config.companies, roster, choice)
   if ('mistake' in tested) throw new UserError(`check --live: ${tested.mistake} (${OPTIONS}).`)
   const results = await testApis(apiOf(config, await baseUrlOf(config)), tested.companies)
   for (const result of results) printLines(testLines(result))
   const failed = results.filter((result) => !isWell(result))
-  printLines([failed.length === 0 ? WELL : `The test fails for ${counted(failed.length, 'company', 'companies')}.`])
-  return failed.length === 0 ? 0 : 1
+  const pulls = await testedPulls(config, roster, new Set(results.map(({ company_id }) => company_id)))
+  for (const { pull, steps } of pulls)
+    printLines([`roster of company ${pull.company_id}, ${pull.name}`, ...steps.map(stepLine)])
+  const unpulled = pulls.filter((pull) => !isWell(pull))
+  const wrong = [
+    failed.length > 0 ? counted(failed.length, 'company', 'companies') : [],
+    unpulled.length > 0 ? counted(unpulled.length, 'pulled roster') : [],
+  ].flat()
+  const well = pulls.length > 0 ? `${WELL} ${PULLED}` : WELL
+  printLines([wrong.length === 0 ? well : `The test fails for ${wrong.join(' and ')}.`])
+  return wrong.length === 0 ? 0 : 1
+}
+
+/** Tests each roster that is pulled for these companies. */
+function testedPulls({ roster: { pull: pulls }, time_zone: zone }: Config, roster: Roster, ids: ReadonlySet<string>) {
+  const asked = pulls.map((pull, index) => ({ pull, setting: `roster.pull[${index}]` }))
+  return Promise.all(
+    asked
+      .filter(({ pull }) => ids.has(pull.company_id))
+      .map(async ({ pull, setting }) => ({ pull, steps: await testPull(pull, { setting, roster, zone }) })),
+  )
 }
 
 /** Returns a line for each step: the result, and what to change. */
@@ -40,7 +65,7 @@ function testLines({ company_id, name, steps }: CompanyTest): string[] {
   return [head, ...steps.map(stepLine)]
 }
 
-function stepLine({ step, state, seen, action }: TestStep): string {
+function stepLine({ step, state, seen, action }: TestStep | PullStep): string {
   return `  ${MARKS[state]} ${step.padEnd(WIDEST)} ${english(seen)}${action === undefined ? '' : ` → ${english(action)}`}`
 }
 
@@ -55,5 +80,6 @@ const NO_COMPANIES =
   'there are no companies: add yours under companies in gateway.yaml; without them nothing is tested.'
 const OPTIONS = '--company, --courier, --route'
 const WELL = 'The tracking API is what it should be, as far as it was tested.'
+const PULLED = 'So is each roster that is pulled.'
 const MARKS = { ok: '✓', warning: '!', failed: '✖', skipped: '–' } as const
 const WIDEST = 'oauth_token'.length

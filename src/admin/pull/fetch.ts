@@ -7,14 +7,16 @@ import { say, type Text } from '../../texts/text.ts'
 import { MAX_BODY_BYTES } from '../../tracking/body.ts'
 import { bodyOf, exchange, type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
 
-/** Why a roster is not pulled. `retryMs`: when its server wants to be asked again. */
+/** Why a roster is not pulled. `status`: what its server answers, if not 200; `retryMs`: when it wants to be asked again. */
 export class NotPulled extends Error {
   readonly reason: Text
+  readonly status: number | undefined
   readonly retryMs: number
 
-  constructor(reason: Text, retryMs = 0) {
+  constructor(reason: Text, { status, retryMs = 0 }: { readonly status?: number; readonly retryMs?: number } = {}) {
     super('a roster is not pulled')
     this.reason = reason
+    this.status = status
     this.retryMs = retryMs
   }
 }
@@ -82,7 +84,7 @@ function authorizationFor({ origin }: URL, { url, token }: RosterAddress): Recor
 /** Where a redirect leads: never out of TLS, and to this machine only from there. */
 function redirected({ headers, status }: Reply, from: URL, { url }: RosterAddress): URL {
   const to = headers.location === undefined ? null : URL.parse(String(headers.location), from.href)
-  if (!to) throw failed(say('answers {}', status))
+  if (!to) throw answers(status)
   const isDowngrade = from.protocol === 'https:' && to.protocol !== 'https:'
   const isAllowed = isPullable(to) && !isDowngrade && (isLocal(new URL(url)) || !isLocal(to))
   if (!isAllowed) throw failed(say('redirects to where no roster is pulled from: expected https, and another machine'))
@@ -96,7 +98,7 @@ function isLocal({ hostname }: URL): boolean {
 function bodyIn(reply: Reply, known: PulledBody | undefined): PulledBody | undefined {
   const { headers, status } = reply
   if (status === 304 && known && Object.keys(known.validators).length > 0) return undefined
-  if (status !== 200) throw failed(say('answers {}', status), retryAfterOf(headers))
+  if (status !== 200) throw answers(status, retryAfterOf(headers))
   const { 'content-encoding': encoding, 'content-length': length, 'transfer-encoding': transfer } = headers
   if (reply.cut) throw failed(say('sends more than {} MiB', MAX_BODY_BYTES / 1024 ** 2))
   if (encoding !== undefined && encoding !== 'identity')
@@ -120,8 +122,12 @@ function retryAfterOf({ 'retry-after': header }: Reply['headers']): number | und
   return header === undefined ? undefined : retryAfterMs(String(header), Date.now())
 }
 
-function failed(what: Text, retryMs?: number): NotPulled {
-  return new NotPulled(say('its server {}', what), retryMs)
+function answers(status: number, retryMs?: number): NotPulled {
+  return new NotPulled(say('its server {}', say('answers {}', status)), { status, retryMs })
+}
+
+function failed(what: Text): NotPulled {
+  return new NotPulled(say('its server {}', what))
 }
 
 const HEADERS = {

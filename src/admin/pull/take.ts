@@ -37,7 +37,7 @@ export async function takeRoster(
   pull: Pull,
   { redis, live, change }: PullSources,
 ): Promise<TakenRoster> {
-  const body = await readRosterBody(bytes, typeOf(bytes), live.config.time_zone)
+  const body = await readPulledBody(bytes, live.config.time_zone)
   const taken = await change(async (roster) => {
     const plan = await planPull({ body, pull, roster, before: await readPulled(redis, pull) })
     const answer = await putJson(plan, { body, roster, zone: live.config.time_zone })
@@ -84,10 +84,12 @@ async function planPull({ body, pull, roster, before }: Pulled) {
   return { ...effect, ...countLines(known, fields), rows: taken, rejected, lines, fields, isChanged }
 }
 
-/**
- * Returns the type of a body by its first bytes, since servers declare such files in many ways. @throws ApiRefusal for a web
- * page
- */
+/** Reads a roster as it was pulled; `zone`: of its local times. @throws ApiRefusal if nothing of it can be used */
+export async function readPulledBody(bytes: Buffer, zone: string): Promise<RosterBody> {
+  return readRosterBody(bytes, typeOf(bytes), zone)
+}
+
+/** Servers name the type of such a file in many ways, so what it begins with decides. @throws ApiRefusal for a page */
 function typeOf(bytes: Buffer): string {
   const first = bytes
     .toString('utf8', 0, LOOKED_AT)

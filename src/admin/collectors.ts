@@ -2,7 +2,7 @@ import { yieldToEventLoop } from '../async.ts'
 import type { RosterFacts } from '../diagnose/facts.ts'
 import { localDay, localFromUtc } from '../domain/times.ts'
 import type { Logger } from '../observe/log.ts'
-import { lastResults, type RosterResult, readResults } from '../roster/puts.ts'
+import { lastResults, leftOutResults, type RosterResult, readResults } from '../roster/puts.ts'
 import { readOffers, refreshOffers } from '../roster/offers.ts'
 import type { Roster } from '../roster/roster.ts'
 import { grouped, type Store } from '../store/index.ts'
@@ -144,18 +144,21 @@ class RosterCollector {
     const now = performance.now()
     if (now - this.#readAt < READ_MS) return this.#facts
     const { directory, live, redis } = this.#sources
-    const results = lastResults(await readResults(redis))
+    const all = await readResults(redis)
+    const results = lastResults(all)
     const last = results.filter(({ undone }) => !undone)
     const isDue = this.#facts.missing.length > 0 || now - this.#missingAt >= MISSING_MS
     this.#readAt = now
     if (isDue) this.#missingAt = now
     this.#facts = {
-      rejected: last.filter(isPresent).flatMap(({ writer, company_id, rejected, refused, at }) => {
-        const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, device, message }) => {
-          return joined([`${writer}:${line}`, device ?? [], message].flat(), ': ')
-        })
-        return refused || rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
-      }),
+      rejected: leftOutResults(all)
+        .filter(isPresent)
+        .flatMap(({ writer, company_id, rejected, refused, at }) => {
+          const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, device, message }) => {
+            return joined([`${writer}:${line}`, device ?? [], message].flat(), ': ')
+          })
+          return refused ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
+        }),
       stale: last.filter(({ stale }) => stale).map(({ writer, at }) => ({ name: writer, at })),
       pulls: results.flatMap(({ writer, company_id, failing }) => {
         const isFinding = failing && (failing.refused || failing.tries >= TRIES)

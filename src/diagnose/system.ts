@@ -109,19 +109,7 @@ function accountTroubles({ difference = 0 }: Facts): Found[] {
 /** Returns the troubles of the roster: skipped lines, outdated files, and rosters that cannot be pulled. */
 function rosterTroubles({ roster }: Facts): Found[] {
   if (!roster) return []
-  const rejected = roster.rejected.map(
-    ({ writer, company_id, lines, at, evidence }): Found => ({
-      code: 'roster_rejected',
-      subject: { company_id },
-      sinceAt: at,
-      count: lines,
-      message:
-        lines === 1
-          ? say('a line of {} is left out of the roster', writer)
-          : say('{} lines of {} are left out of the roster', lines, writer),
-      evidence,
-    }),
-  )
+  const rejected = [...Map.groupBy(roster.rejected, ({ company_id }) => company_id)].map(leftOut)
   const stale = roster.stale.map(
     ({ name, at }): Found => ({
       code: 'roster_stale',
@@ -149,6 +137,23 @@ function rosterTroubles({ roster }: Facts): Found[] {
     }),
   )
   return [...rejected, ...stale, ...missing, ...pulls, ...offered(roster)]
+}
+
+/** What is left out of what writers of a company have written. */
+function leftOut([company_id, results]: readonly [string | undefined, RosterFacts['rejected']]): Found {
+  const count = results.reduce((sum, { lines }) => sum + lines, 0)
+  const writers = results.map(({ writer }) => writer).join(', ')
+  return {
+    code: 'roster_rejected',
+    subject: { company_id },
+    sinceAt: Math.min(...results.map(({ at }) => at)),
+    count,
+    message:
+      count === 1
+        ? say('a line of {} is left out of the roster', writers)
+        : say('{} lines of {} are left out of the roster', count, writers),
+    evidence: results.flatMap(({ evidence }) => evidence),
+  }
 }
 
 function offered({ offers = [] }: RosterFacts): Found[] {

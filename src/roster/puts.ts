@@ -34,7 +34,9 @@ export interface RosterResult {
   readonly writer: string
   readonly kind: 'file' | 'put' | 'pull'
   readonly company_id?: string
-  /** The kind of list, unless it is routes. */
+  /** Of a put of a roster: the lines that begin in this interval are replaced, `onlyListed`: of the devices in it. */
+  readonly covers?: Interval & { readonly onlyListed?: boolean }
+  /** What was put, if no routes. */
   readonly list?: 'devices'
   /** ms UTC. */
   readonly at: number
@@ -215,6 +217,29 @@ export function lastResults(results: readonly RosterResult[]): RosterResult[] {
     if (!undone) done.add(key)
     return true
   })
+}
+
+/**
+ * The results whose lines that are left out still are: of each writer the last. A roster that was put is over once its writer puts another
+ * one, or a later put replaces all that it covers, whoever puts that; an assignment in between ends nothing.
+ * @param results latest first
+ */
+export function leftOutResults(results: readonly RosterResult[]): RosterResult[] {
+  const last = new Set(lastResults(results))
+  return results.filter((result, index) => {
+    const { company_id, covers, rejected, undone, writer } = result
+    if (undone || rejected.length === 0) return false
+    if (!covers) return last.has(result)
+    return !results.slice(0, index).some((later) => {
+      if (!later.covers || later.undone || later.company_id !== company_id) return false
+      // A put without an id has written nothing.
+      return later.writer === writer || (later.put !== undefined && replaces(later.covers, covers))
+    })
+  })
+}
+
+function replaces({ from, until, onlyListed }: RosterResult['covers'] & {}, earlier: Interval): boolean {
+  return !onlyListed && from <= earlier.from && earlier.until <= until
 }
 
 /** The result of a file; `isChanged`: it was written now, or refused. */

@@ -57,10 +57,10 @@ export function putResult(
     rejected = [],
     warnings = [],
   }: Partial<Pick<RosterResult, 'added' | 'changed' | 'removed' | 'rejected' | 'warnings'>>,
-  { writer, company_id, list }: Pick<RosterResult, 'writer' | 'company_id' | 'list'>,
+  { writer, company_id, covers, list }: Pick<RosterResult, 'writer' | 'company_id' | 'covers' | 'list'>,
 ): RosterResult {
   const counts = { added: added ?? 0, changed: changed ?? 0, removed: removed ?? 0 }
-  return { writer, kind: 'put', company_id, list, at: Date.now(), ...counts, rejected, warnings }
+  return { writer, kind: 'put', company_id, covers, list, at: Date.now(), ...counts, rejected, warnings }
 }
 
 /** A route that a device loses; without bounds if it has none. */

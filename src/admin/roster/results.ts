@@ -77,6 +77,7 @@ function resultJson({
   at,
   writer,
   kind,
+  covers: _covers,
   stale: _stale,
   refused: _refused,
   pulled_at,

@@ -52,7 +52,8 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     const bytes = await readBody(request.raw)
     const zone = live.config.time_zone
     const interval = intervalOf(live, which, scope)
-    const by = { writer: request.caller?.label ?? '', company_id: which.company_id }
+    const covers = { from: interval.from, until: interval.until, onlyListed: only_listed === 'true' }
+    const by = { writer: request.caller?.label ?? '', company_id: which.company_id, covers }
     const outcome = await change(async (roster) => {
       const body = await readRosterBody(bytes, request.headers['content-type'], zone)
       const asked = { ...interval, file: body.file, onlyListed: only_listed === 'true', now: Date.now() }

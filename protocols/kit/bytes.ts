@@ -226,6 +226,9 @@ export class ByteReader {
 
 const DIGITS = /^[0-9]*$/
 
+/** The number of hexadecimal digits that are packed decimals; undefined of others, by which devices say that they do not know it. */
+export const packedNumber = (digits: string): number | undefined => (DIGITS.test(digits) ? Number(digits) : undefined)
+
 /** The number of the 32 bits of a float. Buffer's methods take longer: they write it byte by byte. */
 function floatOf(bits: number): number {
   BITS[0] = bits

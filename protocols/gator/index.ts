@@ -26,7 +26,9 @@ import {
   kmh,
   lengthField,
   type Message,
+  optionalNumber,
   type Protocol,
+  packedNumber,
   type Session,
   verified,
   xor,
@@ -95,8 +97,8 @@ function fixOf(r: ByteReader): Fix {
   const time = bcdYmd(r)
   const latitude = angle(r)
   const longitude = angle(r)
-  const speed = kmh(Number(r.bcd(2)))
-  const course = heading(Number(r.bcd(2)))
+  const speed = optionalNumber(packedNumber(r.hex(2)), kmh)
+  const course = heading(packedNumber(r.hex(2)))
   return { time, latitude, longitude, valid: (r.u8() & 0x80) !== 0, speed, heading: course }
 }
 

@@ -18,7 +18,9 @@ import {
   heading,
   kmh,
   type Message,
+  optionalNumber,
   type Protocol,
+  packedNumber,
   utcDmy,
 } from '../kit/index.ts'
 
@@ -74,13 +76,13 @@ function fixOf(r: ByteReader): Fix {
   const digits = r.hex(5)
   const longitude = digitsDegreesMinutes(digits.slice(0, 9), 3)
   const latitude = digitsDegreesMinutes(r.hex(4), 2)
-  const motion = r.bcd(4)
+  const motion = r.hex(4)
   return {
     time: utcDmy(date, time),
     latitude,
     longitude,
     valid: true,
-    speed: kmh(Number(motion.slice(0, 5)) / 100),
-    heading: heading(Number(motion.slice(5))),
+    speed: optionalNumber(packedNumber(motion.slice(0, 5)), (hundredths) => kmh(hundredths / 100)),
+    heading: heading(packedNumber(motion.slice(5))),
   }
 }

@@ -25,7 +25,9 @@ import {
   heading,
   knots,
   type Message,
+  optionalNumber,
   type Protocol,
+  packedNumber,
   type Session,
   said,
   utcDmy,
@@ -76,7 +78,7 @@ function fixOf(r: ByteReader): Fix | undefined {
   const latitude = degreesMinutes(+r.bcd(4) / 1e4)
   const battery = r.u8()
   const longitude = r.hex(5)
-  const speedAndCourse = r.bcd(3)
+  const speedAndCourse = r.hex(3)
   const flags = Number.parseInt(longitude[9], 16)
   if (date === '000000') return undefined
   return {
@@ -84,8 +86,8 @@ function fixOf(r: ByteReader): Fix | undefined {
     latitude: flags & NORTH ? latitude : -latitude,
     longitude: degreesMinutes(decimal(longitude.slice(0, 9)) / 1e4) * (flags & EAST ? 1 : -1),
     valid: (flags & VALID) !== 0,
-    speed: knots(+speedAndCourse.slice(0, 3)),
-    heading: heading(+speedAndCourse.slice(3)),
+    speed: optionalNumber(packedNumber(speedAndCourse.slice(0, 3)), knots),
+    heading: heading(packedNumber(speedAndCourse.slice(3))),
     said: said({ ...saidOf(r.u32()), battery_percent: percentOf(battery) }),
   }
 }

@@ -26,7 +26,9 @@ import {
   kmh,
   lengthField,
   type Message,
+  optionalNumber,
   type Protocol,
+  packedNumber,
   type Said,
   type Session,
   said,
@@ -46,7 +48,7 @@ export default {
 
 const POSITIONS = new Set([0x80, 0x81, 0x82, 0x85, 0x8e, 0xa3])
 /** Content that begins with a date and two angles. */
-const POSITION = /^\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}(?:[0189]\d{7}){2}\d{8}../
+const POSITION = /^\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}(?:[0189]\d{7}){2}/
 const LOGIN = 0xb1
 const ANSWERED = new Set([LOGIN, 0x8e])
 const ANSWER = 0x21
@@ -78,8 +80,8 @@ function position(r: ByteReader, type: number): Fix {
   const time = bcdYmd(r)
   const latitude = angle(r)
   const longitude = angle(r)
-  const speed = kmh(r.bcdByte() * 100 + r.bcdByte())
-  const course = heading(r.bcdByte() * 100 + r.bcdByte())
+  const speed = optionalNumber(packedNumber(r.hex(2)), kmh)
+  const course = heading(packedNumber(r.hex(2)))
   const valid = (r.u8() & HAS_FIX) !== 0
   return { time, latitude, longitude, valid, speed, heading: course, said: saidOf(r, type) }
 }

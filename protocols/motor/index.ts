@@ -18,7 +18,9 @@ import {
   knots,
   line,
   type Message,
+  optionalNumber,
   type Protocol,
+  packedNumber,
   trimEnd,
   utcYmd,
 } from '../kit/index.ts'
@@ -45,8 +47,8 @@ function decode(frame: Buffer): Message {
 function positionOf(r: ByteReader): Fix {
   const latitude = digitsDegreesMinutes(r.skip(2).bcd(4), 2)
   const longitude = digitsDegreesMinutes(r.bcd(5).slice(1), 3)
-  const speed = knots(Number(r.bcd(2)) / 10)
-  const course = heading(Number(r.bcd(2)) / 10)
+  const speed = optionalNumber(packedNumber(r.hex(2)), (tenths) => knots(tenths / 10))
+  const course = heading(optionalNumber(packedNumber(r.hex(2)), (tenths) => tenths / 10))
   const time = utcYmd(r.bcd(6))
   return { time, latitude, longitude, valid: true, speed, heading: course }
 }

@@ -28,6 +28,7 @@ import {
   lengthField,
   type Message,
   type Protocol,
+  packedNumber,
   type Session,
   said,
   signMagnitude,
@@ -85,7 +86,7 @@ function position(r: ByteReader): Fix {
   const time = bcdYmd(r)
   const latitude = signMagnitude(r.u32(), 32) / PER_DEGREE
   const longitude = signMagnitude(r.u32(), 32) / PER_DEGREE
-  const course = heading(Number(r.skip(2).bcd(2)))
+  const course = heading(packedNumber(r.skip(2).hex(2)))
   const valid = (r.u8() & HAS_FIX) !== 0
   const ignition = (r.skip(4).u8() & IGNITION_OFF) === 0
   const satellites = r.skip(2).u8()

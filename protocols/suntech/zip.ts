@@ -7,6 +7,8 @@ import {
   heading,
   kmh,
   type Message,
+  optionalNumber,
+  packedNumber,
   type Said,
   said,
   signMagnitude,
@@ -44,8 +46,8 @@ function position(r: ByteReader, type: number): Fix {
   r.skip(3)
   const latitude = withDecimals(r.u8(), r.bcd(3))
   const longitude = withDecimals(r.u8(), r.bcd(3))
-  const speed = kmh(withDecimals(r.u16(), r.bcd(1)))
-  const course = heading(withDecimals(r.u16(), r.bcd(1)))
+  const speed = optionalNumber(withDecimals(r.u16(), r.hex(1)), kmh)
+  const course = heading(withDecimals(r.u16(), r.hex(1)))
   const flags = r.u8()
   return {
     time,
@@ -61,20 +63,21 @@ function position(r: ByteReader, type: number): Fix {
 
 /** The voltage of the main power, the inputs and outputs, and what raised the report; the backup battery where it follows. */
 function beside(r: ByteReader, type: number): Said | undefined {
-  const external_voltage = withDecimals(r.u8(), r.bcd(1))
+  const external_voltage = withDecimals(r.u8(), r.hex(1))
   const ignition = (r.u8() & IGNITION) !== 0
   const id = r.u8()
   const hasBattery = type !== STATUS && r.left >= BATTERY
   return said({
     ignition,
     external_voltage,
-    battery_voltage: hasBattery ? withDecimals(r.skip(4).u8(), r.bcd(1)) : undefined,
+    battery_voltage: hasBattery ? withDecimals(r.skip(4).u8(), r.hex(1)) : undefined,
     alarms: alarmsOf(type === EMERGENCY && EMERGENCIES[id], type === ALERT && ALERTS[id]),
   })
 }
 
+/** NaN where the digits are none. */
 function withDecimals(integer: number, digits: string): number {
-  return integer + Number(digits) / 10 ** digits.length
+  return integer + (packedNumber(digits) ?? Number.NaN) / 10 ** digits.length
 }
 
 const UNIVERSAL_STATUS = 0x81

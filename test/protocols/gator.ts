@@ -37,6 +37,7 @@ const ALARM = packet('82', `${IMEI}0 240501231530 85231500 81324600 0036 0270 00
 const ANSWER = packet('81', `${SHORT} ${PLACE} c0`)
 const HEARTBEAT = packet('21', SHORT)
 const UNSET = packet('80', `${SHORT} a60101c662bc ${'00'.repeat(12)} 00 47`)
+const UNMEASURED = packet('80', `${SHORT} ${PLACE.replace('0036 0270', 'ffff ffff')} c0`)
 const UNKNOWN = packet('85', SHORT)
 const OTHER = packet('83', `${SHORT} ${PLACE} c0 47`)
 
@@ -55,6 +56,12 @@ export default {
       title: 'positions under both kinds of ids, a heartbeat, a clock that was never set',
       frames: [
         { frame: POSITION, device: SHORT_ID, fixes: [FIX], reply: answer(POSITION) },
+        {
+          frame: UNMEASURED,
+          device: SHORT_ID,
+          fixes: [{ ...FIX, speed: undefined, heading: undefined }],
+          reply: answer(UNMEASURED),
+        },
         { frame: OTHER, device: SHORT_ID, fixes: [FIX], reply: answer(OTHER) },
         {
           frame: ALARM,

@@ -18,6 +18,11 @@ export default {
       frames: [
         { frame: LOGIN, device: ID, none: 'login', reply: 'GS100' },
         { frame: bytes(`4744 02 ${RECORD} ${RECORD}`), fixes: [FIX, FIX], reply: bytes('475331303002') },
+        {
+          frame: bytes(`4744 01 ${RECORD.replace('03600270', 'fffff270')}`),
+          fixes: [{ ...FIX, speed: undefined }],
+          reply: bytes('475331303001'),
+        },
         { frame: bytes('4744 00'), none: 'no place', reply: bytes('475331303000') },
         {
           frame: bytes('4744 01 03 900000'),

@@ -90,6 +90,12 @@ export default {
           reply: `*HQ,${ID},R12,120000#`,
         },
         {
+          frame: bytes(`24 ${ID} 101530 010524 52315000 06 013246000e ffffff fffffbff ff 0000`),
+          device: ID,
+          fixes: [{ ...FIX, speed: undefined, heading: undefined, said: { ...OFF, battery_percent: 100 } }],
+          reply: `*HQ,${ID},R12,120000#`,
+        },
+        {
           frame: bytes(`24 ${ID} 101530 310224 52315000 06 013246000e 012270 fffffbff ff 0000`),
           error: 'malformed',
           envelope: { device: ID, reply: `*HQ,${ID},R12,120000#` },

@@ -32,6 +32,11 @@ export default {
         { frame: frame(0x82, `${PLACE}78`), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: frame(0x8e, `${PLACE}fb`), device: ID, fixes: [FIX], reply: answer(0x8e, `${PLACE}fb`) },
         { frame: frame(0x83, `${PLACE}fb`), device: ID, fixes: [FIX] },
+        {
+          frame: frame(0x80, `${PLACE.replace('00360270', 'ffffffff')}fb`),
+          device: ID,
+          fixes: [{ ...FIX, speed: undefined, heading: undefined }],
+        },
         { frame: frame(0x84, '00'), device: ID },
       ],
     },

@@ -17,6 +17,11 @@ export default {
       title: 'positions',
       frames: [
         { frame: `${HEAD}0203${PLACE}26112006301525132655F12345F0\r\n`, device: '12345678', fixes: [FIX] },
+        {
+          frame: `${HEAD}0203${PLACE.slice(0, -8)}FFFFFFFF261120063015\r\n`,
+          device: '12345678',
+          fixes: [{ ...FIX, speed: undefined, heading: undefined }],
+        },
         { frame: `${HEAD}0303${PLACE}\r\n`, device: '12345678' },
         { frame: `${HEAD}0203${PLACE}26112006\r\n`, error: 'truncated', envelope: { device: '12345678' } },
         {

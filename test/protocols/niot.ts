@@ -31,6 +31,12 @@ export default {
           fixes: [{ ...FIX, said: { ...FIX.said, ignition: false } }],
           reply: answer(0x80, place('f8').replace('217ffc50', '21fffc50')),
         },
+        {
+          frame: frame(0x80, place('f8').replace('00000270', '0000ffff')),
+          device: IMEI,
+          fixes: [{ ...FIX, heading: undefined }],
+          reply: answer(0x80, place('f8').replace('00000270', '0000ffff')),
+        },
         { frame: frame(0x80, '2405'), error: 'truncated', envelope: { device: IMEI, reply: answer(0x80, '2405') } },
         { frame: frame(0x90, '00'), device: IMEI, reply: answer(0x90, '00') },
         { frame: frame(0x82, place('f8')), device: IMEI, fixes: [FIX], reply: answer(0x82, place('f8')) },

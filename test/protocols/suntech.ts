@@ -157,6 +157,11 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, satellites: 9 }],
         },
         {
+          frame: zip('10 9070001230 28 813f 180501170f1e 105129 34525000 0d410000 ffffff ffffff c9 00000000'),
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, speed: undefined, heading: undefined, satellites: 9 }],
+        },
+        {
           frame: new ByteWriter()
 
             .hex('81002e09070001233fffff3401000300180501170f1e0000000000000000000000')

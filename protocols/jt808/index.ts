@@ -66,7 +66,8 @@ const [PHOTO, BATCH, VENDOR_BATCH, PASSED] = [0x0801, 0x0704, 0x0210, 0x0900]
 
 /** Types that hold no position, by what they hold. */
 const OTHERS: Readonly<Record<string, readonly number[]>> = {
-  heartbeat: [0x0002],
+  // 0506: of the CC888, while the engine is off.
+  heartbeat: [0x0002, 0x0506],
   login: [REGISTER, 0x0102],
   logout: [0x0003],
   time: [TIME, OLD_TIME],

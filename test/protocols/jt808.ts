@@ -60,6 +60,7 @@ export default {
         { frame: flipped(strayed(message(0x0200, position())), 300), error: 'checksum' },
         { frame: strayed(strayed(message(0x0200, position()))), error: 'malformed' },
         { frame: message(0x0002, Buffer.alloc(0)), device: DEVICE, none: 'heartbeat', reply: accepted(0x0002) },
+        { frame: message(0x0506, Buffer.alloc(0)), device: DEVICE, none: 'heartbeat', reply: accepted(0x0506) },
         { frame: message(0x0001, bytes('0001 8103 00')), device: DEVICE, none: 'command answer' },
         {
           frame: message(0x0004, Buffer.alloc(0)),

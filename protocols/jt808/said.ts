@@ -13,7 +13,7 @@
  *   F6 WW GG RR CC   CC bit 0: charger connected, 1: full
  *   F7 VVVVVVVV CC PP  own battery: mV, 2 while it charges, %
  *   EB (LLLL TTTT value)…  L from T on; 002D: *mV, 00A8 and 00E1: own battery, %, 0089: unset bits are alarms (0 power off,
- *                    12 tampering), 00C5: the same (6 vibration)
+ *                    12 tampering), 00C5: the same (6 vibration); its bits 24 and 23: 0 moves, 1 stands (W15L of SeeWorld)
  *
  *   *  of the own battery or, above 6 V, of the supply
  *
@@ -170,7 +170,12 @@ const EXTENDED_VALUES: Readonly<Record<number, Read>> = {
   0x002d04: (value, says) => void volts(value.u32() / 1000, says),
   0x008904: (value, says) => raise(says, ~value.u32(), [1, 'power_off'], [1 << 12, 'tampering']),
   0x00a801: percent,
-  0x00c504: (value, says) => raise(says, ~value.u32(), [1 << 6, 'vibration']),
+  0x00c504(value, says) {
+    const bits = value.u32()
+    raise(says, ~bits, [1 << 6, 'vibration'])
+    const motion = (bits >>> 23) & 3
+    if (motion < 2) says.moving = motion === 0
+  },
   0x00e101: percent,
 }
 

@@ -264,6 +264,8 @@ export default {
           ['bd05 4944313233', { driver: 'ID123' }],
           ['eb0d 0004002d0fa5 000300a85c 0001', { battery_voltage: 4.005, battery_percent: 92 }],
           ['eb0d 0006002d00002db4 000300e151', { external_voltage: 11.7, battery_percent: 81 }],
+          ['eb08 000600c5fe7fffff', { moving: true }],
+          ['eb08 000600c5feffffff', { moving: false }],
           ['eb10 00060089ffffeffe 000600c5ffffffaf', { alarms: ['power_off', 'tampering', 'vibration'] }],
         ] as const
       ).map(([tagged, said]) => ({

@@ -20,9 +20,9 @@ const isStatic = process.argv.includes('--static')
 
 const code = filesBelow('src', /\.(ts|mjs|lua|sh)$/).filter((file) => !/\/(sandbox|page)\//.test(file))
 const decoders = filesBelow('protocols').filter((file) => !/^protocols\/(kit\/|[^/]+$)|\/setup\.ts$/.test(file))
-// JSON is one of several formats of osmand and teltonika.
-const jsonDecoders = filesWith(/\b(?:parseJson|json[A-Z]\w+)\b/g, decoders).filter(
-  (file) => !/\/(osmand|teltonika)\//.test(file),
+// JSON is one of several formats of osmand and teltonika, and one field of the binary frames of snapper; `jsonObjects` only cuts a stream.
+const jsonDecoders = filesWith(/\b(?:parseJson|json(?!Objects\b)[A-Z]\w+)\b/g, decoders).filter(
+  (file) => !/\/(osmand|teltonika|snapper)\//.test(file),
 )
 const timers = /(?<!function )\b(?:everySecond|setInterval)\(/g
 const stateOfConnections =

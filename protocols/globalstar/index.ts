@@ -12,25 +12,8 @@
  *
  * The answer names M; the back office sends again what is not answered with <state>pass</state>.
  */
-import {
-  alarmsOf,
-  ByteReader,
-  bodyText,
-  DecodeError,
-  eachReadable,
-  entriesMessage,
-  type Fix,
-  type HttpRequest,
-  jsonProtocol,
-  type Message,
-  number,
-  type Protocol,
-  type Session,
-  said,
-  unixTime,
-  xmlElements,
-  xmlText,
-} from '../kit/index.ts'
+import { bodyText, jsonProtocol, objectMember, type Protocol } from '../kit/index.ts'
+import { xmlMessage } from './xml.ts'
 
 const json = jsonProtocol({
   name: 'globalstar',
@@ -43,66 +26,16 @@ const json = jsonProtocol({
     time: 'deviceIdentify/unixTime',
     latitude: 'gpsCoordinate/latitude',
     longitude: 'gpsCoordinate/longitude',
-    valid: ({ deviceInfo }) =>
-      (deviceInfo as { gpsDataValid?: unknown } | null | undefined)?.gpsDataValid !== 'Invalid',
+    valid: (device) => objectMember(device, 'deviceInfo').gpsDataValid !== 'Invalid',
   },
   none: 'no fix',
   answer: '{"status":"ok"}',
 })
 
-export default { ...json, request } satisfies Protocol
-
-function request(report: HttpRequest, session: Session): Message {
-  const text = bodyText(report)
-  if (text.trimStart().startsWith('{')) return json.request(report, session)
-  const id = /<stuMessages\s[^<>]{0,2000}?messageID="([^"<>&]{0,100})"/.exec(text)?.[1]
-  if (id === undefined) throw new DecodeError('unsupported', 'the body has no <stuMessages>')
-  const { good, unreadable } = eachReadable(xmlElements(text, 'stuMessage'), xmlEntry)
-  const isKnown = good.every(({ fix, none }) => fix !== undefined || none !== undefined)
-  const message = entriesMessage(good, isKnown ? (good[0]?.none ?? 'no place') : undefined)
-  return { ...message, unreadable, response: passed(id, session.now) }
-}
-
-/** What one element says. Without `fix` and `none` its payload is not known. */
-interface Entry {
-  readonly device: string
-  readonly fix?: Fix
-  readonly none?: string
-}
-
-const [REPLACE_BATTERY, HAS_NO_FIX] = [0x04, 0x08]
-const IS_MOVING = 0x40
-
-function xmlEntry(xml: string): Entry {
-  const device = xmlText(xml, 'esn')
-  if (device === '') throw new DecodeError('malformed', 'esn is missing')
-  const time = unixTime(number(xmlText(xml, 'unixTime')))
-  const [payload = ''] = xmlElements(xml, 'payload')
-  const r = new ByteReader(Buffer.from(payload.trim().replace(/^0x/i, ''), 'hex'))
-  const flags = r.u8()
-  if ((flags & 3) === 3) return { device, none: 'status' }
-  if ((flags & 3) !== 0) return { device }
-  const latitude = (r.i24() * 90) / 2 ** 23
-  const longitude = (r.i24() * 180) / 2 ** 23
-  const beside = { moving: r.left < 2 ? undefined : (r.skip(1).u8() & IS_MOVING) !== 0 }
-  const alarms = alarmsOf((flags & REPLACE_BATTERY) !== 0 && 'low_battery')
-  const fix = { time, latitude, longitude, valid: (flags & HAS_NO_FIX) === 0, said: said({ ...beside, alarms }) }
-  return { device, fix }
-}
-
-function passed(id: string, now: number): Message['response'] {
-  const at = new Date(now).toISOString()
-  const time = `${at.slice(8, 10)}/${at.slice(5, 7)}/${at.slice(0, 4)} ${at.slice(11, 19)} UTC`
-  const attributes = [
-    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"',
-    `correlationID="${id}"`,
-    `deliveryTimeStamp="${time}"`,
-    `messageID="${'0'.repeat(32)}"`,
-    'xsi:noNamespaceSchemaLocation="http://cody.glpconnect.com/XSD/StuResponse_Rev1_0.xsd"',
-  ]
-  const content = '<state>pass</state><stateMessage>Store OK</stateMessage>'
-  return {
-    headers: { 'content-type': 'text/xml' },
-    body: `<?xml version="1.0" encoding="UTF-8" standalone="no"?><stuResponseMsg ${attributes.join(' ')}>${content}</stuResponseMsg>`,
-  }
-}
+export default {
+  ...json,
+  request(request, session) {
+    const text = bodyText(request)
+    return text.trimStart().startsWith('{') ? json.request(request, session) : xmlMessage(text, session.now)
+  },
+} satisfies Protocol

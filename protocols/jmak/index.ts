@@ -21,38 +21,31 @@ import {
   ByteReader,
   DecodeError,
   dialects,
-  digitsOf,
   dop,
   EndSearch,
   endsWith,
   enveloped,
   type Framer,
   heading,
-  jsonFix,
   jsonObjects,
   kmh,
   type Message,
   number,
-  numberOf,
-  objectOf,
   optionalNumber,
   type Protocol,
-  parseJson,
-  type Session,
   said,
   unixTime,
 } from '../kit/index.ts'
+import json from './json.ts'
 
 const framed = dialects([
   { when: '~', frame: endsWith('$'), decode: text },
   { when: '^', frame: binaryFrame(), decode: binary },
-  { when: '{', frame: jsonObjects(), decode: json },
+  { when: '{', frame: jsonObjects(), decode: json.decode },
 ])
 
 export default {
-  name: 'jmak',
-  devices: 'JMAK trackers',
-  acknowledges: 'fixes',
+  ...json,
   tcp: { port: 5259, frame: framed.frame },
   decode: framed.decode,
 } satisfies Protocol
@@ -155,24 +148,4 @@ function binary(frame: Buffer): Message {
     said: said({ ignition: ignitionOf(value(INPUTS)) }),
   }
   return { device, fixes: [fix], reply }
-}
-
-const jsonPosition = jsonFix({
-  time: 'ts',
-  latitude: 'gps/0',
-  longitude: 'gps/1',
-  valid: 'fix',
-  altitude: 'alt',
-  speedKmh: 'speed',
-  course: 'azi',
-  hdop: 'hdop',
-  satellites: 'nsat',
-})
-
-function json(frame: Buffer, session: Session): Message {
-  const source = frame.toString()
-  const message = objectOf(parseJson(source), 'the message')
-  const device = digitsOf(source, 'imei', numberOf(message, 'imei'))
-  const fix = jsonPosition(message, session)
-  return fix ? { device, fixes: [fix], reply } : { device, none: 'no place', reply }
 }

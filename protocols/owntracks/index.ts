@@ -56,10 +56,11 @@ export default {
 function request({ method, uri, headers, body }: HttpRequest, session: Session): Message {
   // Of a client for another protocol, whose position is in the address.
   if (method !== 'POST') throw new DecodeError('unsupported')
-  const { first, ...message } = readPayload(body, session)
+  const payload = payloadOf(body)
+  const { topic, tid } = firstOf(payload)
   const [, secret] = passwordOf(headers.authorization)
-  const device = userOf(first.topic) || addressedBy({ uri, headers }) || textOf(first.tid)
-  return { ...message, device, secret: secret || undefined }
+  const device = userOf(topic) || addressedBy({ uri, headers }) || textOf(tid)
+  return { ...readPayload(payload, session), device, secret: secret || undefined }
 }
 
 /** The user, else the device, that the app names beside its payload. */
@@ -79,16 +80,21 @@ function passwordOf(authorization?: string): readonly string[] {
 
 /** A publication: its topic names the device. */
 function decode(frame: Buffer, session: Session): Message {
-  const { first: _, ...message } = readPayload(frame, session)
-  return message
+  return readPayload(payloadOf(frame), session)
 }
 
-function readPayload(body: Buffer, session: Session): Message & { first: JsonObject } {
-  // An empty payload deletes a friend.
-  const payload = bodyText({ body }).trim() === '' ? [] : jsonBody({ body })
-  const first = (payload ?? {}) as JsonObject
-  if (typeOf(first) === 'encrypted') return { first, fixes: [], sealed: sealedIn(first.data) }
-  return readEntries(payload, session)
+/** An empty payload deletes a friend. */
+function payloadOf(body: Buffer): unknown {
+  return bodyText({ body }).trim() === '' ? [] : jsonBody({ body })
+}
+
+function firstOf(payload: unknown): JsonObject {
+  return ((Array.isArray(payload) ? payload[0] : payload) ?? {}) as JsonObject
+}
+
+function readPayload(payload: unknown, session: Session): Message {
+  if (typeOf(payload) !== 'encrypted') return readEntries(payload, session)
+  return { fixes: [], sealed: sealedIn((payload as JsonObject).data) }
 }
 
 function sealedIn(data: unknown): Sealed {
@@ -101,20 +107,18 @@ const NONCE_BYTES = 24
 const TAG_BYTES = 16
 
 function readContent(bytes: Buffer, session: Session): Message {
-  const { first: _, ...message } = readEntries(parseJson(bytes.toString()), session)
-  return message
+  return readEntries(parseJson(bytes.toString()), session)
 }
 
-function readEntries(payload: unknown, session: Session): Message & { first: JsonObject } {
+function readEntries(payload: unknown, session: Session): Message {
   const entries = Array.isArray(payload) ? payload : [payload]
   const { good, unreadable = [] } = eachReadable(entries, (each) => fixesOf(each, session))
   const fixes = good.flat()
-  const first = (entries[0] ?? {}) as JsonObject
   const unknown = entries.flatMap((entry, index) => (isOfUnknownType(entry) ? [index] : []))
-  if (unknown.length > 0 && unknown.length === entries.length) return { first }
+  if (unknown.length > 0 && unknown.length === entries.length) return {}
   const unread = [...unreadable, ...unknown].toSorted((one, other) => one - other)
   const rest = unread.length > 0 ? { unreadable: unread } : {}
-  return fixes.length > 0 ? { first, fixes, ...rest } : { first, none: 'no location', ...rest }
+  return fixes.length > 0 ? { fixes, ...rest } : { none: 'no location', ...rest }
 }
 
 function userOf(topic: unknown): string | undefined {

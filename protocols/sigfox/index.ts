@@ -79,13 +79,10 @@ function request({ body }: HttpRequest, session: Session): Message {
 function saidIn({ moving, battery, batteryPercentage }: JsonObject): Said | undefined {
   return said({
     moving: typeof moving === 'boolean' ? moving : undefined,
-    battery_voltage: numberIn(battery),
-    battery_percent: numberIn(batteryPercentage),
+    battery_voltage: optionalNumber(battery),
+    battery_percent: optionalNumber(batteryPercentage),
   })
 }
-
-const numberIn = (value: unknown) =>
-  typeof value === 'number' || typeof value === 'string' ? optionalNumber(String(value)) : undefined
 
 /** JSON, also as the name of a parameter in a form. */
 function contentOf(body: Buffer): unknown {

@@ -76,9 +76,11 @@ function decode(frame: Buffer, session: Session): Message {
   if (head === undefined) return text.decode(frame, session)
   const body = verifiedHex(trimEnd(frame), { sum: sum8, from: 0, width: 2 }, session).subarray(head.length, -1)
   if (type === 'CCE') return enveloped({ device: device || undefined }, () => messageOf(taggedFixes(body)))
-  const records = compactRecords(body)
-  const reply = confirmation(`${device},CCC,${records.length}`, flag)
-  return enveloped({ device: device || undefined, reply }, () => messageOf(compactFixes(records)))
+  return enveloped({ device: device || undefined }, () => {
+    const records = compactRecords(body)
+    const reply = confirmation(`${device},CCC,${records.length}`, flag)
+    return enveloped({ reply }, () => messageOf(compactFixes(records)))
+  })
 }
 
 /** The head of a frame with records. */

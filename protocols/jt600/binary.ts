@@ -15,7 +15,8 @@ import {
 
 /** Bytes of a position in a packet of several. */
 const RECORD = 27
-const WANTS_ANSWER = 0x20
+/** Where the status of a padlock stands, and its bit that wants an answer. */
+const [STATUS, WANTS_ANSWER] = [36, 0x20]
 /** The first version of padlocks whose answer names the packet. */
 const NAMED_ANSWERS = 0x19
 
@@ -29,7 +30,12 @@ export function binary(packet: Buffer, _: Session, isOfPadlock: boolean): Messag
   const r = new ByteReader(packet).skip(1)
   const device = r.bcd(5)
   const version = r.u8()
-  if (isOfPadlock) return enveloped({ device }, () => padlock(r.skip(3), version, packet[packet.length - 1]))
+  if (isOfPadlock) {
+    const status = packet.length < STATUS + 2 ? 0 : packet.readUInt16BE(STATUS)
+    const answer = version >= NAMED_ANSWERS ? `(P69,0,${packet[packet.length - 1]})` : '(P35)'
+    const reply = status & WANTS_ANSWER ? Buffer.from(answer) : undefined
+    return enveloped({ device, reply }, () => padlock(r.skip(3)))
+  }
   return enveloped({ device }, () => records(r, version >> 4 === 1))
 }
 
@@ -51,16 +57,14 @@ function record(r: ByteReader, isFirstVersion: boolean): Fix {
   return fix
 }
 
-function padlock(r: ByteReader, version: number, serial: number): Message {
+function padlock(r: ByteReader): Message {
   const fix = packedFix(r)
   fix.satellites = r.skip(4).u8()
   const status = r.skip(4).u16()
   // The last byte is the serial number.
   const charge = r.left > 1 ? batteryOf(r.u8()) : {}
   fix.said = said({ ...charge, alarms: alarmsIn(status, ALARMS) })
-  const answer = version >= NAMED_ANSWERS ? `(P69,0,${serial})` : '(P35)'
-  const reply = status & WANTS_ANSWER ? Buffer.from(answer) : undefined
-  return { fixes: [fix], reply }
+  return { fixes: [fix] }
 }
 
 /** Bits of the status of padlocks: the rope is cut, it shakes, the battery is low, the back cap is open. */

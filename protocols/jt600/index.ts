@@ -11,6 +11,7 @@
  *   (I,U01,D,T,A,Y,N,O,E,S,C,s,…)          U02, U03; U06 has a field more before D; Y, O: degrees, S miles/h
  *   (I,P45,D,T,Y,N,O,E,A,S,C,x,x,x,x,x,s…) lock event, s its serial number
  *   (I,U04)  (I,@JT)  (I,2,U09,…)          heartbeat, heartbeat, trip; in other types D,T,A … of U01 is looked for
+ *   (I,1,001,BASE,2,TIME)          asks for the time: answer the same with YYYYMMDDhhmmss
  *   P  DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC …    F: bit 0 fix, bit 1 north, bit 2 east; S knots, C 2°; then, of the
  *      first kind in version 1, satellites, charge, one byte, altitude in metres (what other versions have is not known);
  *      of the second mileage{4}, satellites, card{4}, status{2}, charge: its bit 5 wants an answer, bits 3 (rope cut), 4

@@ -2,6 +2,7 @@ import {
   ByteReader,
   DecodeError,
   degreesMinutes,
+  digitsOfTime,
   enveloped,
   type Fix,
   heading,
@@ -10,6 +11,7 @@ import {
   mph,
   optionalNumber,
   packedFix,
+  type Session,
   said,
   TextReader,
   unescape,
@@ -24,10 +26,11 @@ export const CODES = new Map([
   [0x11, 0x2c],
   [0x00, 0x3d],
 ])
+const TIME = /^\d+,\d+,\d+,BASE,2,TIME$/
 const SENSOR = /^\((\d+),\d+,\d+,WLNET,5,\d+,/
 
 /** The message of a line between parentheses. @throws DecodeError */
-export function text(frame: Buffer): Message {
+export function text(frame: Buffer, { now }: Session): Message {
   const content = frame.subarray(1, frame.at(-1) === 0x29 ? -1 : undefined)
   const sensor = SENSOR.exec(frame.toString('latin1', 0, 64))
   if (sensor) {
@@ -35,6 +38,12 @@ export function text(frame: Buffer): Message {
     return enveloped({ device: sensor[1] }, () => ({ fixes: [packedFix(new ByteReader(bytes))] }))
   }
   const line = content.toString('latin1')
+  if (TIME.test(line))
+    return {
+      device: line.split(',', 1)[0],
+      none: 'time',
+      reply: Buffer.from(`(${line.slice(0, -'TIME'.length)}20${digitsOfTime(now)})`),
+    }
   const r = new TextReader(line, ',')
   const device = r.next()
   if (!/^\d+$/.test(device)) throw new DecodeError('malformed', 'the frame begins with no id')

@@ -17,10 +17,11 @@ import {
   ByteWriter,
   DecodeError,
   digitsOfTime,
+  enveloped,
   type Message,
   packedFix,
-  said,
   type Session,
+  said,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -38,9 +39,10 @@ export function jointechFrame(content: Buffer, wrap: (content: Buffer) => Buffer
   if (length !== r.skip(1).left && !session.lenient)
     throw new DecodeError('malformed', `length field is ${length}, content has ${r.left} bytes`)
   const reply = new ByteWriter().u16(0x4401).u16(3).hex(id).u8(1).u16(type).u8(0).xor().toBuffer()
-  const fix = { ...packedFix(r), valid: type === 0x5501, satellites: r.skip(1).u8() }
-  const fixes = [{ ...fix, said: r.left > MILEAGE ? charge(r.skip(MILEAGE).u8()) : undefined }]
-  return { device: id.replace(/^0+(?=.)/, ''), fixes, reply: wantsAnswer ? wrap(reply) : undefined }
+  return enveloped({ device: id.replace(/^0+(?=.)/, ''), reply: wantsAnswer ? wrap(reply) : undefined }, () => {
+    const fix = { ...packedFix(r), valid: type === 0x5501, satellites: r.skip(1).u8() }
+    return { fixes: [{ ...fix, said: r.left > MILEAGE ? charge(r.skip(MILEAGE).u8()) : undefined }] }
+  })
 }
 
 /** 170 and 255 stand for a battery that is being charged. */

@@ -55,6 +55,11 @@ export default {
         { frame: padlock('17', '20e0'), device: ID, fixes: [LOCKED], reply: '(P35)' },
         { frame: padlock('19', '20e0'), device: ID, fixes: [LOCKED], reply: '(P69,0,110)' },
         {
+          frame: bytes(padlock('17', '20e0').toString('hex').replace('010524', '310224')),
+          error: 'malformed',
+          envelope: { device: ID, reply: '(P35)' },
+        },
+        {
           frame: bytes(`24 ${ID} 17 11 001d ${place('7')} 00001234 09 00000000 20e0 6e`),
           device: ID,
           fixes: [{ ...LOCKED, said: undefined }],
@@ -118,7 +123,12 @@ export default {
         { frame: `(${ID},U04)`, device: ID, none: 'heartbeat' },
         { frame: `(${ID},@JT)`, device: ID, none: 'heartbeat' },
         { frame: `(${ID},2,U09,129,2,A,010524231530)`, device: ID, none: 'trip' },
-        { frame: `(${ID},1,001,BASE,2,TIME)`, device: ID },
+        {
+          frame: `(${ID},1,001,BASE,2,TIME)`,
+          device: ID,
+          none: 'time',
+          reply: `(${ID},1,001,BASE,2,20261120120000)`,
+        },
         {
           frame: `(${ID},U01,${TEXT.replace('0105', '3113')},10,270)`,
           error: 'malformed',

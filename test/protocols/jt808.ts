@@ -368,6 +368,11 @@ export default {
           reply: escapedFrame(withXor(bytes(`4401 0003 ${PHONE} 01 5501 00`))),
         },
         {
+          frame: escapedFrame(withXor(bytes(`5501 8c13 ${PHONE} 2a 311326063015 54412323 025167838 4 08 6b 00 09`))),
+          error: 'malformed',
+          envelope: { device: DEVICE, reply: escapedFrame(withXor(bytes(`4401 0003 ${PHONE} 01 5501 00`))) },
+        },
+        {
           frame: escapedFrame(withXor(bytes(`5502 0c13 ${PHONE} 2a 201126063015 54412323 025167838 2 08 6b 00 09`))),
           device: DEVICE,
           fixes: [

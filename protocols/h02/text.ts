@@ -116,7 +116,7 @@ function ofLastMonth(draft: Draft, session: Session): Fix | undefined {
 
 /** Degrees, without their sign, of dddmm.mmmm, of dddmmmmmm, or of -ddd-mm.mmmm. */
 function degreesOf(angle: string): number {
-  const [, degrees, minutes] = /^-(\d+)-(\d+\.\d+)$/.exec(angle) ?? []
+  const [, degrees, minutes] = (angle.startsWith('-') && /^-(\d+)-(\d+\.\d+)$/.exec(angle)) || []
   if (minutes !== undefined) return +degrees + +minutes / 60
   const value = +angle
   if (!(value >= 0 && value < Number.POSITIVE_INFINITY))

@@ -24,24 +24,22 @@ export function dialects(list: readonly Dialect[]): {
   const tests = list.map(({ when = () => true }) => (typeof when === 'function' ? when : beginsWith(when)))
   const starts = list.map(({ when }) => when).filter((when) => when !== undefined && typeof when !== 'function')
   const marks = starts.length === list.length ? new Marks(starts.flat()) : undefined
-  const fitting = (bytes: Buffer) => {
-    for (let i = 0; i < list.length; i++) {
-      const fits = tests[i](bytes)
-      if (fits !== false) return { dialect: list[i], fits }
-    }
-    return undefined
-  }
   return {
     frame(bytes, stream) {
-      const found = fitting(bytes)
-      if (!found) return -(marks ? marks.next(bytes, 1) : 1)
-      return found.fits === 'maybe' ? 0 : found.dialect.frame(bytes, stream)
+      for (let i = 0; i < list.length; i++) {
+        const fits = tests[i](bytes)
+        if (fits !== false) return fits === 'maybe' ? 0 : list[i].frame(bytes, stream)
+      }
+      return -(marks ? marks.next(bytes, 1) : 1)
     },
     decode(frame, session) {
-      const { dialect, fits } = fitting(frame) ?? {}
-      if (fits !== true || !dialect?.decode)
-        throw new DecodeError('unsupported', 'the frame begins like no frame of this protocol')
-      return dialect.decode(frame, session)
+      for (let i = 0; i < list.length; i++) {
+        const fits = tests[i](frame)
+        const { decode: read } = list[i]
+        if (fits === true && read) return read(frame, session)
+        if (fits !== false) break
+      }
+      throw new DecodeError('unsupported', 'the frame begins like no frame of this protocol')
     },
   }
 }

@@ -195,7 +195,9 @@ function partOf(node: Node, next: Characters): Part {
     const source = typeof like === 'string' ? like : like(next)
     const { first, ways } = readingOf(source, next)
     if (group > 0) return { source: `(${source})`, first, ways }
-    return { source: count === 1 ? source : `(?:${source}${separator(next)}){${count - 1}}${source}`, first, ways }
+    // Written out: to count repetitions takes longer.
+    const others = count === 1 ? '' : `${source}${separator(next)}`.repeat(count - 1)
+    return { source: others + source, first, ways }
   } catch (error) {
     throw new Error(`{${name}}: ${(error as Error).message}`, { cause: error })
   }

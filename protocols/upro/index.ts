@@ -70,7 +70,7 @@ function whyNone(type: string, fields: ReadonlyMap<string, string>): string | un
 
 function saidIn(fields: ReadonlyMap<string, string>): Said | undefined {
   const status = fields.get('B') ?? ''
-  const hasStatus = STATUS.test(status)
+  const hasStatus = status.length === 10 && hexadecimal(status) >= 0
   const flags = hasStatus ? hexadecimal(status, 8, 10) : 0
   return said({
     ignition: hasStatus ? (hexadecimal(status, 1, 2) & IGNITION) !== 0 : undefined,
@@ -80,14 +80,13 @@ function saidIn(fields: ReadonlyMap<string, string>): Said | undefined {
   })
 }
 
-const STATUS = /^[0-9a-f]{10}$/i
-const DIGITS = /^\d+$/
 const IGNITION = 1
 const [VIBRATION, LOW_POWER] = [0x10, 0x40]
 
 /** The number of a field of exactly so many digits, divided. */
 function exact(field: string | undefined, width: number, divisor: number): number | undefined {
-  return field?.length === width && DIGITS.test(field) ? Number(field) / divisor : undefined
+  const value = field?.length === width ? digits(field, 0, width) : undefined
+  return value === undefined ? undefined : value / divisor
 }
 
 /** The fields by their letters; of a letter that comes twice the first: binary fields at the end may look like fields. */
@@ -110,8 +109,8 @@ function fixOf(place: string, fields: ReadonlyMap<string, string>, says: Said | 
   const flags = hexadecimal(hex)
   const latitude = digitsDegreesMinutes(y, 2)
   const longitude = digitsDegreesMinutes(x, 3)
-  const exactSpeed = digits(fields.get('F'), SPEED)
-  const altitude = digits(fields.get('G'), ALTITUDE)
+  const exactSpeed = digits(fields.get('F'), 0, 4)
+  const altitude = digits(fields.get('G'), 0, 6)
   return {
     time: utcDmy(date, time),
     latitude: flags & NORTH ? latitude : -latitude,
@@ -120,14 +119,18 @@ function fixOf(place: string, fields: ReadonlyMap<string, string>, says: Said | 
     altitude: altitude === undefined ? undefined : altitude / 10,
     speed: knots(exactSpeed === undefined ? Number(speed) * 2 : exactSpeed / 10),
     heading: heading(Number(course) * 10),
-    satellites: digits(fields.get('R')?.slice(2), SATELLITES) ?? digits(fields.get('O'), SATELLITES),
+    satellites: digits(fields.get('R'), 2, 2) ?? digits(fields.get('O'), 0, 2),
     said: says,
   }
 }
 
-const [SPEED, ALTITUDE, SATELLITES] = [/^\d{4}/, /^\d{6}/, /^\d\d/]
-
-function digits(field: string | undefined, pattern: RegExp): number | undefined {
-  const found = field === undefined ? null : pattern.exec(field)
-  return found === null ? undefined : Number(found[0])
+/** The number of some digits of a field; undefined if others stand there. */
+function digits(field = '', from: number, width: number): number | undefined {
+  let value = 0
+  for (let i = from; i < from + width; i++) {
+    const digit = field.charCodeAt(i) - 0x30
+    if (!(digit >= 0 && digit <= 9)) return undefined
+    value = value * 10 + digit
+  }
+  return value
 }

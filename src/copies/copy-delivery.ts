@@ -142,7 +142,7 @@ export class CopyDelivery {
     return !this.#isStale
   }
 
-  /** Has everything read again, once the requests under way have ended. */
+  /** Reads everything again once the requests under way have ended. */
   async #reset(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(Array.from(this.#logs.values(), (log) => log.settled()))

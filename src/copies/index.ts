@@ -77,7 +77,10 @@ class Copying {
     await Promise.all(this.#closing)
   }
 
-  /** A copy that has changed is sent anew, once the requests of before have ended: until then these have the turn. */
+  /**
+   * Follows changed copies. A changed copy is sent by a new sender once the requests of the earlier one have ended, which has
+   * the turn until then.
+   */
   #follow(wanted: readonly WantedCopy[]): void {
     for (const sent of this.#sent.values()) {
       const isSame = wanted.some((each) => isDeepStrictEqual(each, sent.wanted))

@@ -264,7 +264,7 @@ export class LogDelivery {
       const cursor = await advanceCopy(shard, place, moved)
       if (cursor === to) this.#entries.splice(0, settled.length)
       else if (cursor === undefined || cursor > first.number) this.#discardedUntil(cursor ?? Infinity)
-      // The turn is another worker's, fixes were deleted, or a primary that took over has another cursor or other entries.
+      // Another worker has the turn, fixes were deleted, or a new primary has another cursor or other entries.
       else return outdated()
     }
   }

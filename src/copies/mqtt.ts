@@ -41,7 +41,7 @@ function topicOf(pattern: string, company: string, { device, courier = '-', rout
 class BrokerConnection {
   /** Why it has ended. Only this class sets both. */
   ended: Text | undefined
-  /** Whether the broker has taken the login. */
+  /** Whether the broker has accepted the login. */
   isOpen = false
   readonly #socket: Socket
   readonly #login = Promise.withResolvers<void>()

@@ -10,7 +10,7 @@ export interface CapacityOptions {
   readonly stopAt: number
   /** When this many positions are parked, nothing more is stored in lanes that have parked positions. */
   readonly maxParked: number
-  /** How much of other data may be stored, by the memory that Redis has. Only this class writes it. */
+  /** Bounds for other data, by Redis' memory. Only this class writes it. */
   readonly shares: MemoryShares
 }
 
@@ -40,7 +40,7 @@ export class Capacity {
     return this.#isScarce
   }
 
-  /** Why there is no room for these parts, if so. */
+  /** Returns why there is no room for these parts, if so. */
   shortageFor(parts: readonly Part[]): 'memory' | 'parked' | undefined {
     if (this.#isFull && parts.length > 0) return 'memory'
     return parts.some((part) => 'lane' in part && this.#crowdedLanes.has(part.lane)) ? 'parked' : undefined
@@ -91,8 +91,8 @@ const MISUNDERSTOOD_SHARE = 0.1
 const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
 const RETRY_MS = 250
 /**
- * A frame is not retried if its lane has too many parked positions (`parked`): this lasts long, and such frames would
- * fill the memory of the gateway.
+ * Failures after which a frame is retried. `parked` is not among them: too many parked positions last long, and waiting
+ * frames would fill the memory of the gateway.
  */
 const RETRIED: ReadonlySet<string> = new Set(['roster', 'redis', 'memory'])
 

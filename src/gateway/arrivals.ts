@@ -279,7 +279,7 @@ const JSON_BYTES = 4096
 /** Of more words some are not looked at. */
 const MOST_JSON_WORDS = 300
 const LAST_WORD = /[\w+.~%^`\\-]+$/
-/** A secret has four characters, which are not all spaces. */
+/** A secret has at least four characters, not all of them spaces. */
 // oxlint-disable-next-line no-control-regex
 const NO_SPACES = /[^\s\0-\x1f\x7f]{4,}/g
 const WORDS = /[\w+.~%^`\\\x80-\uffff-]+/g

@@ -36,7 +36,7 @@ export function judgeClock(evidence: ClockEvidence): Text | undefined {
  */
 export class OwnClock {
   isInDoubt = false
-  /** How often the clock has jumped since the start, as `now` has seen; only this class sets it and `isInDoubt`. */
+  /** How often the clock has jumped since the start, as seen by `now`; only this class sets it and `isInDoubt`. */
   jumps = 0
   readonly #redis: Redis
   readonly #askKernel: () => Promise<boolean | undefined>

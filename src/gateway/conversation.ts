@@ -88,17 +88,17 @@ export class Conversation implements Session, ConversationStart {
   readonly earlierDevices: Set<string> | undefined
 
   // spokeUnnamed
-  /** Whether messages that name no device were taken for `device`. */
+  /** Whether messages that name no device were attributed to `device`. */
   readonly hasUnnamed: boolean
 
   // sendsIn
-  /** The sender of its fixes, once fixes have come: see suspicion.ts. */
+  /** The sender of its fixes, once it has sent any: see suspicion.ts. */
   readonly sender: Sender | undefined
 
   // stored; spokeAs sets them to 0 for another device
   /** When fixes of `device` were stored last, ms by `performance.now()`; 0: never. */
   readonly storedAt: number
-  /** The time between two stores, ms: the longest of the latest ones; 0: it has stored less than twice. */
+  /** The longest recent time between two stores, ms; 0: it has stored less than twice. */
   readonly storesEveryMs: number
 
   // opened
@@ -179,18 +179,18 @@ export class Conversation implements Session, ConversationStart {
     this.hasVerified = undefined
   }
 
-  /** A message has a secret; whether it is the right one is not known yet. */
+  /** Notes the secret of a message, right or wrong. */
   presents(this: Writable, secret: string): void {
     this.presented = secret
   }
 
-  /** It has shown what the entry of a device asks for. */
+  /** Notes that it has shown what the entry of a device asks for. */
   identifiedAs(this: Writable, by: Identification, isProved: boolean): void {
     this.identified = by
     this.isProved = isProved
   }
 
-  /** It has presented a secret that is not that of the device. */
+  /** Notes a wrong secret for a device. */
   refusedAs(this: Writable, entry: DeviceEntry, secret: string): void {
     this.refused = { entry, secret }
   }
@@ -208,7 +208,7 @@ export class Conversation implements Session, ConversationStart {
     this.resolved = resolved
   }
 
-  /** A message that names no device is taken for the present one. */
+  /** Notes that a message without a device was attributed to the present one. */
   spokeUnnamed(this: Writable): void {
     this.hasUnnamed = true
   }
@@ -264,7 +264,7 @@ export class Conversation implements Session, ConversationStart {
     this.airConnections += connections
   }
 
-  /** A message of its device has fixes. */
+  /** Counts the fixes of a message of its device. */
   carriesFixes(this: Writable, fixes: number): void {
     this.airFixes += fixes
   }
@@ -325,7 +325,7 @@ interface Resolution {
   readonly rosterVersion: number
 }
 
-/** The device that sends; `entry`: undefined for one that is not configured, or not taken for the one with its id. */
+/** The sending device; `entry`: undefined if the device is not configured, or its sender is not accepted. */
 interface SessionSender {
   readonly id: string
   readonly entry: DeviceEntry | undefined

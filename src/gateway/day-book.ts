@@ -41,7 +41,7 @@ export class DayBook {
     this.#options = options
   }
 
-  /** The open notes on a device. Whoever has them need not look them up again while they are open. */
+  /** Returns the open notes on a device. A caller may keep them while they are open. */
   of(device: string): OpenNotes {
     const open = this.#devices.get(device) ?? new OpenNotes()
     this.#devices.set(device, open)

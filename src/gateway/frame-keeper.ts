@@ -115,7 +115,7 @@ export class FrameKeeper {
   }
 }
 
-/** The configured devices beside the sender in a relay's frame, and their companies; undefined: it is no relay's. */
+/** Returns the other configured devices of a relay's frame, with their companies; undefined: it is no relay's. */
 function companiesOf(
   devices: readonly ResolvedDevice[] | undefined,
   sender: ResolvedDevice,

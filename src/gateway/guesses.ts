@@ -8,7 +8,7 @@ import { say } from '../texts/text.ts'
 interface GuessFollower {
   /** A wrong secret was presented here. */
   failed(device: string, address: string): void
-  /** A wrong secret was counted for a device that has presented its right one. */
+  /** A device has presented its right secret after a wrong one was counted. */
   accepted(device: string): void
 }
 
@@ -29,7 +29,7 @@ export class GuessDelays {
     this.#follower = follower
   }
 
-  /** A device has presented its secret, here or at another gateway. */
+  /** Notes that a device has presented its secret, here or at another gateway. */
   accepted(device: string): void {
     if (this.#accepted.has(device)) return
     const [oldest] = this.#accepted.size >= MAX_ACCEPTED ? this.#accepted : []

@@ -139,10 +139,10 @@ class HeardDevice {
   #late?: Late
   #fixBeforeAt?: number
   #events: readonly string[] = NO_EVENTS
-  /** Whether it is among those of its shard that have changed. */
+  /** Whether it is among the changed devices of its shard. */
   #isChanged = false
   readonly #shard: Pick<ShardNotes, 'changed' | 'gateway'>
-  /** When the connection began that was noted last; 0: it has ended. */
+  /** Begin of the connection that was noted last; 0: it has ended. */
   #connectedAt = 0
   /** When the newest connection began that was noted, open or not. */
   #newestAt = 0
@@ -153,7 +153,7 @@ class HeardDevice {
   /** What happened to its last message, with the lane or the reason; undefined: nothing yet. */
   #treatment?: Treatment
   #what = ''
-  /** Whether another gateway may have noted something else since. */
+  /** Whether another gateway may have noted something else since then. */
   #mayBeOld = false
   /** When its last connections and changes were noted, by `performance.now()`. */
   #connections: readonly number[] = NEVER
@@ -165,8 +165,8 @@ class HeardDevice {
   }
 
   /**
-   * It sent a message, which arrived at `arrivedAt`; the session may have been heard since. `protocol`: undefined at a login over MQTT.
-   * `isProved`: whether its sender has proved to be the device.
+   * Notes a message that arrived at `arrivedAt`; the session may have sent more since. `protocol`: undefined at a login over
+   * MQTT. `isProved`: whether its sender has proved to be the device.
    */
   spoke(session: Conversation, protocol?: string, isProved = session.isProved, arrivedAt = session.now): void {
     const { now: at, port, transport, remote, isRelayed } = session
@@ -313,5 +313,5 @@ export function withinLimit(times: readonly number[], now: number): readonly num
 
 const MAX_EVENTS = 6
 const WITHIN_MS = 600_000
-/** How many devices one script writes; it takes some milliseconds of Redis' time. */
+/** The most devices in one script, which takes some milliseconds of Redis' time. */
 const DEVICES_AT_ONCE = 500

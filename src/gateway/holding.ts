@@ -203,7 +203,10 @@ export class Holding {
     this.#gone.set(reason, gone)
   }
 
-  /** A line for each reason, which names the device if it is only one: a fleet with wrong clocks does not fill the log. */
+  /**
+   * Logs a line for each reason, with the device if there is only one, so that a fleet with wrong clocks does not fill the
+   * log.
+   */
   #logGone(): void {
     if (this.#gone.size === 0) return
     for (const [reason, { devices, fixes }] of this.#gone) {

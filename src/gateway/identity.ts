@@ -19,13 +19,13 @@ import { isHoldable, type UnknownDeviceQuota } from './unknown-devices.ts'
  */
 export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted' | 'other_device'
 
-/** The device that sent a message. `entry`: undefined for one that is not configured, or not taken for the one with its id. */
+/** The device that sent a message. `entry`: undefined if it is not configured, or its sender is not accepted. */
 export class ResolvedDevice {
   readonly id: string
   readonly entry: DeviceEntry | undefined
   /** Whether its sender has presented its secret or a certificate. */
   readonly isProved: boolean
-  /** Why its sender is not taken for the configured device with its id. */
+  /** Why its sender is not accepted as the configured device with its id. */
   readonly objection?: Objection
   /** The Journal's notes on it. All frames of a connection share this object, so that the notes are looked up once. */
   heard?: FrameNotes
@@ -167,7 +167,7 @@ export class Identity {
     return hasProof ? entry : undefined
   }
 
-  /** Why the sender is not taken for this device; undefined: it is. What was looked at before is not looked at again. */
+  /** Returns why the sender is not accepted as this device; undefined: it is. Caches the answer. */
   #objectionTo(entry: DeviceEntry, claim: Claim, session: Conversation): NamedObjection | undefined {
     const { guard, id: device } = entry
     const { certificate } = session

@@ -61,7 +61,7 @@ export class Mappings {
     const text = JSON.stringify(saved)
     if (text === this.#savedText || (this.#savedText === '' && text === '{}')) return
     this.#savedText = text
-    // A later version may have saved what this one cannot read.
+    // A later version may have saved mappings that this one cannot read.
     this.#saved = new Map(
       Object.entries(saved).flatMap(([name, json]) => {
         const read = readMapping(name, (JSON.parse(json) as SavedMapping).mapping)

@@ -41,7 +41,7 @@ export interface FixSource {
 
 /** How fixes were read whose device is not configured, or whose sender is not accepted as the device. */
 interface SpokenNow extends Spoken {
-  /** Whether the entry with this id names another protocol: then its held fixes are judged at once. */
+  /** Whether the entry with this id names another protocol; its held fixes are then judged at once. */
   readonly isRefuted: boolean
 }
 
@@ -53,7 +53,7 @@ export interface FrameArrival extends Reading, FixSource {
   /** When it came, and until when it may wait, in ms of `performance.now()`. */
   readonly startedAt: number
   readonly deadline: number
-  /** When it could be decoded, ms UTC, and how often our clock had jumped then. */
+  /** When it could be decoded, ms UTC, and how often our clock had jumped by then. */
   at: number
   jumps: number
   /** The decoded message; undefined: it was not decoded. */
@@ -63,7 +63,7 @@ export interface FrameArrival extends Reading, FixSource {
   course?: Course
 }
 
-/** How a message, or a login over MQTT, came; a login has no protocol. */
+/** How a message, or a login over MQTT, arrived; a login has no protocol. */
 export type MessageSource = Pick<FrameArrival, 'at' | 'session' | 'spoken'> & { readonly protocol?: Protocol }
 
 /**

@@ -47,7 +47,7 @@ export interface PlacementRules {
   readonly rosterVersion: number
   readonly filter: FilterOptions
   readonly hold: HoldOptions
-  /** Whether our own clock is in doubt: then fixes that seem too old are held as well. */
+  /** Whether our own clock is in doubt; fixes that seem too old are then held as well. */
   readonly isClockInDoubt: boolean
   /** Returns which copies get the fixes of a company; undefined: none. */
   readonly logsOf?: LogsOf
@@ -166,7 +166,7 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
     const lookAt = position === 'clock' ? time - rules.filter.maxFutureMs : now + DOUBT_AGAIN_MS
     return hold('clock', fix, rules, { filtered: position, lookAt })
   }
-  // Most devices have no route but their usual one.
+  // Most devices have only their usual route.
   const stay = entry.stays.length === 0 ? entry.usual : rules.roster.stayAt(entry, position.timestamp)
   const lane = stay?.lane
   if (!lane) return hold('no_route', fix, rules, { filtered: 'no_route' })
@@ -176,7 +176,7 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
   return { lane, position }
 }
 
-/** A device's fix as the tracking API takes it, or why it is not pushed. `now` and `time`, the fix's own: ms UTC. */
+/** Returns a device's fix in the form of the tracking API, or why it is not pushed. `now` and `time`, the fix's own: ms UTC. */
 export function normalise(
   fix: Fix,
   { now, time }: { readonly now: number; readonly time: number },

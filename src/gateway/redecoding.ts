@@ -78,7 +78,7 @@ export class Redecoding {
     this.#options = options
   }
 
-  /** The roster has changed these devices; undefined: perhaps all. */
+  /** Call it when the roster has changed these devices; undefined: perhaps all. */
   rosterChanged(changed: ReadonlySet<string> | undefined): void {
     if (changed) for (const id of changed) this.#changed.add(id)
     else this.#isAllDue = true
@@ -260,7 +260,7 @@ export class Redecoding {
     this.#options.journal.keptNoMore(reason, await dropFrames([frame]))
   }
 
-  /** Leaves the process to the frames that arrive. */
+  /** Makes way for frames that arrive. */
   async #pace(): Promise<void> {
     await yieldToEventLoop()
     if (++this.#decoded % AT_ONCE === 0)

@@ -57,7 +57,7 @@ export class Trails {
     this.#follower = tell
   }
 
-  /** The trail of a device of a company; `known`: its answer before, to save the look-up. */
+  /** Returns the trail of a device of a company; `known`: the result of an earlier call, which saves the look-up. */
   of(device: string, company: string, known = this.#trails.get(device)): DeviceTrail {
     return known?.company === company ? known : this.#begin(device, company)
   }

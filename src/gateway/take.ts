@@ -49,7 +49,7 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly guesses?: GuessDelays
   /** While the window is open, unknown devices are admitted even with `hold.unknown: false`. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
-  /** The secrets of devices, for frames that are encrypted with them; without it, only those that a sender has presented. */
+  /** The secrets of devices, for encrypted frames; without it, only secrets that a sender has presented are tried. */
   readonly secrets?: Pick<DeviceSecrets, 'of'>
   readonly journal: Pick<Journal, 'note' | 'login'>
   /** Tried on JSON that the protocol of its port cannot read. */
@@ -225,7 +225,10 @@ export class Ingest {
     return read instanceof DecodeError ? read : { ...read, device: message.device, secret: opened.secret }
   }
 
-  /** Whether a frame of a sound envelope came before, byte for byte: damage does not. One that was read by a guess may be another protocol's. */
+  /**
+   * Returns whether a frame with a valid envelope came before, byte for byte, which damage never does. A frame that was read
+   * by a guess may be another protocol's.
+   */
   #comesAgain({ device }: Message, { frame, session }: FrameArrival): boolean {
     if (session.isGuessed && !session.hasStoredAsOwn) return false
     return this.#unread.hasCome(device ?? session.device, frame)
@@ -385,7 +388,7 @@ export function decode({ frame, session, protocol }: Reading): Message | DecodeE
   }
 }
 
-/** Whether a frame may hold a position that its protocol has not read. */
+/** Returns whether a frame may have a position that its protocol has not read. */
 export function isUnread(read: Message | DecodeError): boolean {
   if (read instanceof DecodeError) return read.code !== 'checksum'
   return !read.sealed && !read.fixes?.length && read.none === undefined

@@ -5,7 +5,7 @@ import { Counter, Gauge, type GaugeConfiguration, type Histogram, type LabelValu
 /** The metrics of this process. Under `start` the admin port answers with the sums over all processes. */
 export const registry = new Registry()
 
-/** A number that the path of a frame writes. Its counter or gauge takes it over when the metrics are read. */
+/** A number that the path of a frame writes. Its counter or gauge reads it with the metrics. */
 interface Cell {
   value: number
 }

@@ -26,7 +26,7 @@ export function createLogger(role: string, { level, format }: LogOptions): Logge
   )
 }
 
-/** Only these properties of an error: a failed command has its arguments in others, perhaps a password. */
+/** Only these properties of an error are logged: others of a failed command contain its arguments, perhaps a password. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) }
   const { name, message, stack } = error

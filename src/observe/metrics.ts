@@ -162,7 +162,7 @@ export function collectNodeMetrics(): void {
   for (const { name } of registry.getMetricsAsArray()) if (LEFT_OUT.test(name)) registry.removeSingleMetric(name)
 }
 
-/** The longest interval that a timer takes. */
+/** The longest interval of a timer. */
 const NEVER_MS = 2 ** 31 - 1
 const LEFT_OUT =
   /^(?:process_(?:open|max)_fds|nodejs_active_\w+|nodejs_eventloop_lag_(?:min|max|mean|stddev|p\d+)_seconds)$/

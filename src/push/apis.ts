@@ -50,7 +50,7 @@ export class PushApi {
     else this.rate = new Rate(perSecond / workers)
   }
 
-  /** Whether this process takes more of its lanes. What it has it must renew the leases of. */
+  /** Whether this process takes more lanes of it. The process must renew the leases of all that it has. */
   get hasRoom(): boolean {
     const lanes = this.limit.activeCount + this.limit.pendingCount
     return this.tickets < MOST_TICKETS && lanes < MOST_LANES

@@ -77,7 +77,7 @@ export class CorrectionWorker {
     if ((await shard.hlen(corrections)) === 0) return false
     if (await shard.set(correcting, this.#worker, 'PX', TURN_MS, 'NX')) return true
     const isOwn = (await shard.get(correcting)) === this.#worker
-    // A turn that is longer was taken while the clock of Redis was ahead.
+    // A longer turn was taken while Redis' clock was ahead.
     if (isOwn || (await shard.pttl(correcting)) > TURN_MS) await shard.pexpire(correcting, TURN_MS)
     return isOwn
   }

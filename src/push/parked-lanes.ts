@@ -68,7 +68,7 @@ export class ParkedLanes {
       const began = performance.now()
       const isTried = await this.#tryConcerned(changed)
       if (!isTried) this.#add(changed)
-      // A million parked fixes take a second to look at: at most half of the time goes into that.
+      // A million parked fixes take a second to check: at most half of the time is spent on that.
       const pauseMs = isTried ? performance.now() - began : AGAIN_MS
       await sleep(pauseMs, undefined, { signal: stopping }).catch(() => {})
     }

@@ -64,7 +64,7 @@ export class ShardPush {
     this.#leases.recall(apis).catch(() => {})
   }
 
-  /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
+  /** If Redis goes away, a lane waits until its lease ends, and is then offered again. */
   readonly #work = async ({ data }: Ticket): Promise<void> => {
     const { apis, logger } = this.#options
     const pushes = data.map(async (lease) => {

@@ -19,8 +19,8 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
-  /** The APIs that lanes are pushed to; default: there is one alone. */
-  readonly apis?: Pick<PushApis, 'ids' | 'of'>
+  /** Returns the API id of a lane, and all API ids; default: there is only one. */
+  readonly apis?: { readonly idOf: (lane: string) => string; readonly ids: () => readonly string[] }
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }

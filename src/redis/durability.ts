@@ -88,7 +88,7 @@ export async function redisPrimaries(shards: readonly Connection[]): Promise<Red
   return Array.from(primaries.values(), (same) => ({ ...same[0][1], shards: same.map(([shard]) => shard) }))
 }
 
-/** The replicas that have confirmed something within the last seconds. */
+/** Resolves to the replicas that have confirmed something within the last seconds. */
 async function connectedReplicas(redis: Redis): Promise<RedisReplica[]> {
   return (await replicasIn(redis)).filter(({ state, lagS }) => state === 'online' && lagS <= LAG_S)
 }

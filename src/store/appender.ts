@@ -8,7 +8,7 @@ import type { Shard, Store } from './shards.ts'
 export interface Stored {
   /** How many fixes were duplicates: they were stored before. */
   duplicates: number
-  /** Whether fixes are not held: there are too many unknown devices, or older ones of this device are being released. */
+  /** Whether fixes were refused: there are too many unknown devices, or older fixes of this device are being released. */
   refused: boolean
 }
 

@@ -172,7 +172,7 @@ export function fixesIn(entry: Buffer): (CopiedFix | undefined)[] {
   return fixes
 }
 
-/** How many fixes an entry has, those included that were deleted. */
+/** Returns the number of fixes in an entry, including deleted ones. */
 export function countCopied(entry: Buffer): number {
   let count = 0
   for (const section of sectionsIn(entry)) count += section.count

@@ -230,7 +230,7 @@ async function forgetInLog(
       const isReplaced = (await runOnCopies(shard, 'replace_copied', [log, number, entry, left])) === 1
       if (isReplaced) deleted += knownIn(entry) - knownIn(left)
       else {
-        // It is trimmed, or somebody has deleted another device from it.
+        // The entry is trimmed, or another process has deleted another device from it.
         from = number
         break
       }

@@ -19,7 +19,7 @@ export interface Correction {
   readonly until: number
   /** Lanes in which fixes of the device may still wait that the replaced roster placed there. */
   readonly lanes: readonly string[]
-  /** When it was noted, ms UTC: the oldest goes first. */
+  /** When it was noted, ms UTC: the oldest one is carried out first. */
   readonly at: number
 }
 

@@ -19,7 +19,7 @@ export interface Contact {
   port?: number
   /** When its open connection began; absent without a connection. */
   connectedAt?: number
-  /** Whether a relay sent it, which alone has a connection. */
+  /** Whether it came through a relay, which alone has a connection. */
   isRelayed?: boolean
 }
 
@@ -45,7 +45,7 @@ export function latestTimed({ fix, filtered }: LastFixes): { readonly at: number
 export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
   /** The last values that it sent beside its positions. */
   readonly said?: SaidParts
-  /** The usual time between two messages of a device that sends seldom, as the admin process has learnt it. */
+  /** The usual time between two messages of a device that sends seldom, as learnt by the admin process. */
   readonly usualMs?: number
   /** How long it usually sleeps while its ignition is off; written with `usualMs`. */
   readonly sleepMs?: number
@@ -65,7 +65,10 @@ export type Happening =
 /** What happened to a message: its fixes went to a lane, were held or filtered, or it was refused as a whole. */
 export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
 
-/** Whether a device stays connected: UDP has no connection, one of HTTP lasts for a request, and that of a relay is not its own. */
+/**
+ * Returns whether a device stays connected: UDP has no connection, one of HTTP lasts for a request, and that of a relay is
+ * not the device's own.
+ */
 export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' | 'isRelayed'>): boolean {
   return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
 }

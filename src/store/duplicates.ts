@@ -50,7 +50,7 @@ export class DuplicateFilter {
   readonly #options: DuplicateOptions
   readonly #others = new Map<Shard, DuplicateFilter>()
   readonly #devices = new Map<string, Known>()
-  /** By the monotonic clock, ms: that of the wall may have been wrong. */
+  /** By the monotonic clock, ms, since the wall clock may have been wrong. */
   #turnBeganAt = performance.now()
   #cipher: Cipheriv | undefined
 
@@ -187,7 +187,7 @@ interface Known {
   readonly turn: string
   /** Whether its latest span was asked for in this turn. */
   isAsked: boolean
-  /** No other gateway, and not this one in an earlier turn, has stored a newer fix. Infinity before the answer. */
+  /** The newest fix that another gateway, or this one in an earlier turn, may have stored. Infinity before the answer. */
   newestOfOthers: number
   /** The newest fix that this process stored, or tried to. */
   newest: number
@@ -219,7 +219,7 @@ const NEW_SPAN_WEIGHT = 800
 /** The size of a block of AES; that of a mark, as in store.lua. */
 const BLOCK_BYTES = 16
 const MARK_BYTES = 6
-/** Where a record has its time; latitude and longitude follow, 4 bytes each. */
+/** Offset of a record's time; latitude and longitude follow, 4 bytes each. */
 const TIME = 7
 /** Strings of marks in one second. */
 const FORGET_AT_ONCE = 500

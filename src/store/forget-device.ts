@@ -85,7 +85,7 @@ async function forgetInLanes(
   return gone
 }
 
-/** The lanes that may have records of the device; of lanes with many records all. */
+/** Resolves to the lanes that may have records of the device, including all lanes with many records. */
 async function lanesWith(shard: Shard, ids: ReadonlySet<string>, lanes: readonly string[]): Promise<string[]> {
   const texts = [...ids]
     .filter((id) => Buffer.byteLength(id) <= MAX_DEVICE_BYTES)
@@ -142,5 +142,5 @@ async function forgetContacts(redis: Store, id: string): Promise<number> {
 
 const DELETED = { gone: 'discarded:deleted' } as const
 const SLICE = 500
-/** So many lanes with 100 records each take Redis a millisecond. */
+/** This many lanes with 100 records each take Redis a millisecond. */
 const LANES_AT_ONCE = 40

@@ -44,7 +44,7 @@ function heldDevicesIn(shard: Shard, { name }: HeldLists): Promise<string[]> {
   return membersOf(shard, shard.keyNames.heldDevices(name))
 }
 
-/** How many devices have held fixes, for each reason and kind of sender, and what changes with them. */
+/** Resolves to a text that changes with the number of devices with held fixes, for each reason and kind of sender. */
 export async function heldMark(redis: Store): Promise<{ readonly devices: number; readonly mark: string }> {
   const ofShards = await redis.inShards(async (shard) => {
     const keys = shard.keyNames
@@ -70,7 +70,7 @@ export async function countHeld(redis: Store, places: readonly HeldPlace[]): Pro
   return Promise.all(counts)
 }
 
-/** Those of `devices` that have held fixes in this list. */
+/** Resolves to those of `devices` that have held fixes in this list. */
 export async function heldAmong(redis: Store, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
   const asked = [...new Set(devices)]
   if (asked.length === 0) return []

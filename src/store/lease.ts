@@ -17,13 +17,16 @@ export interface Lease {
 
 /** The APIs that lanes are pushed to, if there are several. */
 export interface LaneApis {
-  /** The id of each, '' of the usual one, and whether this process has room for more of its lanes. */
+  /** Each API id, '' for the usual one, and whether this process has room for more of its lanes. */
   readonly apis: readonly (readonly [id: string, hasRoom: boolean])[]
   /** Company and API of each company that does not push to the usual one. */
   readonly companies: ReadonlyMap<string, string>
 }
 
-/** Whether the lease surely holds now: a process that was stopped for long must not push a lane that another has leased. */
+/**
+ * Returns whether the lease certainly holds now: a process that was stopped for long must not push a lane that another has
+ * leased.
+ */
 export function stillHolds({ token, until = 0 }: Lease): boolean {
   return token !== '' && performance.now() < until
 }
@@ -32,7 +35,7 @@ export function stillHolds({ token, until = 0 }: Lease): boolean {
 export interface Batch {
   /** Packed records, in the order stored. */
   readonly records: Buffer
-  /** Why the lane is parked: then this is one record, to see whether the service takes it now. */
+  /** Why the lane is parked; the batch is then one record, a probe. */
   readonly parked?: Parked
 }
 
@@ -245,7 +248,7 @@ export class Leases {
       [leaseMs, ...args],
     )) as (Buffer | null)[]
     leases.forEach((lease, index) => {
-      // If the token has changed, a step was sent before the renewal: it has its own new token, which the renewal did
+      // If the token has changed, a step was sent before the renewal: the step has its own new token, which the renewal did
       // not know.
       if (lease.token === before[index]) lease.token = tokens[index]?.toString() ?? ''
       if (tokens[index]) lease.until = asked + leaseMs

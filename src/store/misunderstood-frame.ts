@@ -17,8 +17,8 @@ export interface MisunderstoodFrame {
   /** The company of its device then; absent: the device was not configured. */
   readonly company?: string
   /**
-   * The other devices of a relay's frame that were accepted, with their companies then. Absent: it is no relay's, or a version
-   * kept it that did not ask whether its fixes are accepted.
+   * The other devices of a relay's frame that were accepted, with their companies at that time. Absent: it is no relay's, or
+   * it was kept by a version that did not check whether its fixes are accepted.
    */
   readonly others?: readonly (readonly [device: string, company: string])[]
   readonly protocol: string

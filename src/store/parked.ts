@@ -51,10 +51,7 @@ async function releasePart(shard: Shard, lane: string, place: Place): Promise<nu
   return end === NOT_CURRENT ? end : parked + left
 }
 
-/**
- * Has those lanes of a shard tried now that are parked whole; one that is being tried, once more at once if it is refused
- * again.
- */
+/** Makes those lanes of a shard due that are parked whole. One that is being tried is tried again at once if it is refused. */
 export async function tryParked(shard: Shard, lanes: readonly string[]): Promise<void> {
   const { parked, schedule } = shard.keyNames
   for (let at = 0; at < lanes.length; at += LANES)
@@ -112,7 +109,10 @@ export async function relocate(
   return end === NOT_CURRENT ? end : end === 'reached' && stayed > 0
 }
 
-/** The fate of a record that goes to a lane. One that was delivered before ends: another lane may have had it. */
+/**
+ * Returns the fate of a record that goes to a lane. A record that was delivered before ends, because another lane may have
+ * had it.
+ */
 function movedTo(to: string, record: Buffer, from: string): Fate {
   if (to !== from && isRedelivered(record, 0)) return WITHDRAWN
   return { lane: to, device: deviceOf(record), records: record }

@@ -55,7 +55,7 @@ export function signOn(
   const own = { role, pid: process.pid, host: hostname(), sinceAt: Date.now(), restarts, restartsAt, format: FORMAT }
   const key = keys.process(id)
 
-  /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
+  /** While Redis' memory is full it accepts no new sign, but prolongs the last one. */
   async function sign(): Promise<void> {
     const stored = { ...own, figures: await figures(), observations: observations.current() }
     await redis

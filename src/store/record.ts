@@ -66,7 +66,7 @@ export interface HeldPart {
    * Whether they came over a connection, which proves the sender's address. The address of a datagram may be forged.
    */
   readonly isProven: boolean
-  /** When they are judged again (ms UTC): their route may begin then, or they are too old. */
+  /** When they are judged again (ms UTC): their route may begin then, or they become too old. */
   readonly lookAt: number
   /** The version of the roster by which they were judged: if a newer one is in effect, they are judged again at once. */
   readonly rosterVersion: number

@@ -101,7 +101,7 @@ export function alarmsIn(parts: SaidParts): AlarmPart[] {
 }
 
 const ALARM = 'alarm:'
-/** A tracker repeats an alarm within minutes. One that comes later is raised anew: somebody has pressed again. */
+/** A tracker repeats an alarm within minutes. A later one is a new alarm: somebody has pressed again. */
 const ANEW_MS = 600_000
 /** Ids of drivers have at most some ten characters. */
 const MOST_DRIVER = 64

@@ -123,7 +123,7 @@ export class Shard extends Connection {
     const suffix = this.majorVersion >= 7 && !REFUSED_WHEN_FULL.has(script) ? WHEN_FULL : ''
     const commands = this as unknown as Record<string, (...args: (Value | readonly Value[])[]) => Promise<unknown>>
     const askedAt = performance.now()
-    // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
+    // An array, which ioredis flattens: a JavaScript call cannot have 100,000 arguments.
     const answer = commands[`${PREFIX}${script}${suffix}Buffer`](names.length, ...names, args)
     const ended = () => this.#noteTime(script, askedAt)
     answer.then(ended, ended)

@@ -9,7 +9,7 @@ export interface StoredSignIn {
   readonly groups: readonly string[]
   /** The provider, and our client id there. */
   readonly by: string
-  /** When the provider has to be asked again, ms UTC. */
+  /** When the provider must be asked again, ms UTC. */
   readonly until: number
   /** What the provider returned, encrypted so that only the cookie opens it. */
   readonly sealed: string
@@ -55,7 +55,10 @@ export async function removeSignIn(redis: Redis, hash: string): Promise<void> {
   await redis.zrem(keys.signIns, hash)
 }
 
-/** Whether this process may renew the sign-in: one alone, since a provider may take a refresh token once. */
+/**
+ * Resolves to whether this process may renew the sign-in: only one may, because a provider may accept a refresh token only
+ * once.
+ */
 export async function beginRenewal(redis: Redis, hash: string, forMs: number): Promise<boolean> {
   return (await redis.set(keys.signInRenewal(hash), '', 'PX', forMs, 'NX')) !== null
 }

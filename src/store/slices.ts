@@ -19,5 +19,5 @@ export async function fieldsOf(redis: Redis, key: string): Promise<Map<string, s
   return fields
 }
 
-/** These take Redis a quarter of a millisecond. */
+/** This many take Redis a quarter of a millisecond. */
 const SLICE = 200

@@ -103,7 +103,7 @@ function joinReasons<Of extends Parked>(one: Of, other: Of): Of {
   return { ...(one.at < other.at ? other : one), since: Math.min(one.since, other.since) }
 }
 
-/** The earlier of two instants, if there is one. */
+/** Returns the earlier of two instants, if there is one. */
 export function earlier(one = Infinity, other = Infinity): number | undefined {
   const first = Math.min(one, other)
   return first === Infinity ? undefined : first

@@ -56,7 +56,7 @@ export async function readTrialAccount(redis: Store): Promise<TrialAccount> {
   return Object.fromEntries(TRIAL_ACCOUNT.map((name, index) => [name, Number(counts[index] ?? 0)])) as TrialAccount
 }
 
-/** The devices that have come by way of a trial, in no order, read in slices between which Redis does other things. */
+/** Yields the devices that came through a trial, in no order, read in slices between which Redis does other work. */
 export async function readTriedDevices(redis: Store): Promise<TriedDevice[]> {
   const fields = await fieldsOf(redis, keys.triedDevices)
   return Array.from(fields)

@@ -32,7 +32,7 @@ export interface Verified {
   readonly missing?: Omit<MissingFixes, 'checked' | 'lane' | 'window'>
 }
 
-/** An hour has a whole number of windows, and so has a quarter of an hour: local days of all zones begin with one. */
+/** An hour, and a quarter of an hour, is a whole number of windows, so local days of all zones begin with one. */
 export const WINDOW_MS = 100_000
 
 /**

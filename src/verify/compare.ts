@@ -33,7 +33,7 @@ function isSame(fix: Measured, { lat, lon, timestamp }: CourierPosition): boolea
   )
 }
 
-/** Whether a position is of another time than was asked for: then the API chooses by another time than that of the fix. */
+/** Returns whether a position has another time than requested; the API then selects by another time than that of the fix. */
 export function isOutside({ timestamp }: CourierPosition, from: number, to: number): boolean {
   return timestamp < from - 1 || timestamp > to + 1
 }

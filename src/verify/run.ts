@@ -13,7 +13,7 @@ export interface Wanted {
   readonly day: { readonly from: number; readonly until: number }
   /** Whether missing fixes are pushed again. */
   readonly repair: boolean
-  /** Where an earlier run has ended: its `next`. */
+  /** The `next` of an earlier run, at which it ended. */
   readonly from?: string
   /** Ends the run early; the remaining fixes are not compared. */
   readonly signal: AbortSignal
@@ -43,7 +43,7 @@ export interface RunResult {
   readonly until: number
   /** From where to go on. */
   readonly next?: string
-  /** Why the run has left out what an API should have, or has ended before. */
+  /** Why the run has left something out, or has ended early. */
   readonly stopped?: NotKnown
 }
 
@@ -53,7 +53,7 @@ export interface Unknown extends NotKnown {
   readonly fixes: number
 }
 
-/** The windows of a route and hour, and what the first read did not have. */
+/** The windows of a route and hour, and the fixes that the first read did not contain. */
 interface DoubtfulWindows {
   readonly route: string
   readonly windows: readonly RouteWindow[]
@@ -150,7 +150,7 @@ export class VerifyRun {
     const positions = await this.#read(route, windows)
     if ('reason' in positions) return this.#cannotRead(route, fixes.length, positions)
     const suspects = new Set(missingFixes(fixes, positions))
-    // Those of its windows that have all are not read again.
+    // Complete windows are not read again.
     for (const each of windows)
       if (!each.fixes.some((fix) => suspects.has(fix))) await this.#note(each, { missing: [], unknown: [] })
     const doubtful = windows.filter((each) => each.fixes.some((fix) => suspects.has(fix)))

@@ -69,7 +69,7 @@ export class Sampler {
     const { redis } = this.#sources
     if (await redis.set(keys.verifying, this.#process, 'PX', TURN_MS, 'NX')) return true
     const isOwn = (await redis.get(keys.verifying)) === this.#process
-    // A turn that was taken while the clock of Redis was ahead would outlive its process.
+    // A turn taken while Redis' clock was ahead would outlive its process.
     if (isOwn || (await redis.pttl(keys.verifying)) > TURN_MS) await redis.pexpire(keys.verifying, TURN_MS)
     return isOwn
   }

@@ -152,7 +152,7 @@ export class Acceptor {
     socket.on('close', () => slots.closed(slot))
     const secure = () =>
       this.#secure(socket, origin, (secured, complete) => {
-        // From here on the connection has its own slot. One for HTTP requests never names a device.
+        // From here on the connection has its own slot. A connection for HTTP requests never names a device.
         if (this.#transport !== 'http') slots.closed(slot)
         serve(secured, complete)
       })
@@ -263,7 +263,7 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
       return
     }
     if (received.length > start.length) socket.unshift(received.subarray(start.length))
-    // Only after that turn the stream has forgotten its reader: HTTP and TLS attach readers of their own.
+    // The stream releases its reader only after this turn, and HTTP and TLS attach their own.
     setImmediate(() => socket.destroyed || done(start))
   }
 

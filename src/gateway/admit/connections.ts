@@ -99,10 +99,7 @@ export class Connections<Connection extends DeviceConnection> {
   }
 }
 
-/**
- * The idle timeout. A device that is not configured has a short one, so that it does not occupy a place while it is
- * silent.
- */
+/** Returns the idle timeout, which is short for an unconfigured device, so that a silent one does not occupy a place. */
 function idleMsOf({ idleMs, session }: DeviceConnection): number {
   return session.isConfigured ? idleMs : Math.min(idleMs, UNCONFIGURED_IDLE_MS)
 }

@@ -169,8 +169,8 @@ export class SenderLimits {
   }
 
   /**
-   * The connection has named its device. Returns how long to pause, ms: never long, since under the id of a van that has no
-   * secret others of its network may have logged in too often.
+   * Charges a connection that has named its device. Returns how long to pause, ms. The pause is short: others in the network
+   * may have logged in too often under the id of a van without a secret.
    */
   identified({ device = '', isConfigured = false }: NamedDevice): number {
     return Math.min(this.#flood.debtOf('logins', this.#keyOf(device, isConfigured)), LOGIN_WAIT_MS)
@@ -205,12 +205,12 @@ export function inNetwork(device: string, network: string, isAccepted: boolean):
   return (isAccepted ? [device, network] : [device, network, 'not accepted']).join('\n')
 }
 
-/** How many tokens of a limit frames take: one each, and one for each KiB. */
+/** Returns the tokens for frames: one each, and one for each KiB. */
 export function tokensOf(frames: number, bytes: number): number {
   return frames + bytes / 1024
 }
 
-/** The tokens that may be taken a second in the long run, and at once. */
+/** The tokens per second in the long run, and at once. */
 export interface TokenRate {
   readonly perSecond: number
   readonly burst: number

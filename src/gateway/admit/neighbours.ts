@@ -92,7 +92,7 @@ export class Neighbours {
     if (began) this.#forget(gateway)
     this.#heard.set(gateway, performance.now())
     if (counted?.ports === this.#options.ports) this.#hasCounted(gateway, counted)
-    // A gateway that begins does not know the count of this one: it is sent again.
+    // A gateway that has just started does not know the count of this one, so it is sent again.
     if (began) this.#counted = 0
     for (const each of opened)
       for (const own of slots.openedElsewhere(slotAt(gateway, each))) this.#tell('also', openedOf(own))
@@ -153,7 +153,7 @@ export class Neighbours {
   #tell<What extends NoticeList>(what: What, happened: NonNullable<Notice[What]>[number]): void {
     const happenings = (this.#notice[what] ??= []) as (typeof happened)[]
     happenings.push(happened)
-    // Where vans are is not urgent: it goes with the message of each second, since a message wakes every gateway.
+    // Places of vans are not urgent and go with the message of each second, since a message wakes every gateway.
     if (what !== 'sighted') this.#sending ??= setTimeout(() => this.#sendNotice(), TOGETHER_MS)
   }
 

@@ -236,7 +236,7 @@ function hasStored({ session }: Slot): boolean {
   return (session?.storedAt ?? 0) > 0
 }
 
-/** Whether a connection is storing fixes, or has stored some within its usual time. */
+/** Returns whether a connection is storing fixes, or has stored some within its usual time. */
 function isStoring({ session, storing = 0 }: Slot): boolean {
   if (storing > 0) return true
   if (!session || session.storesEveryMs === 0) return false

@@ -60,7 +60,7 @@ export class TlsHandshakes {
   }
 }
 
-/** The first record of a handshake: `16 vv vv LL LL`, then LL bytes, big-endian. None of its bytes is taken away. */
+/** The first record of a handshake: `16 vv vv LL LL`, then LL bytes, big-endian. It is read without being consumed. */
 export function readClientHello(bytes: Buffer): { readonly length: 0 } | 'incomplete' | 'invalid' {
   if (bytes[0] !== HANDSHAKE) return 'invalid'
   if (bytes.length < RECORD_HEAD) return 'incomplete'

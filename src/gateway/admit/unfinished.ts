@@ -60,7 +60,7 @@ export class UnfinishedMessages {
     this.#setPartial(kept, message.bytes)
   }
 
-  /** Whether one more session of a device may keep something: one that has proved to be the device does, for one that has not. */
+  /** Returns whether another session of a device may keep a message. A session with proof takes the place of one without. */
   #hasPlace(device: string, { isProved }: Conversation): boolean {
     const others = this.#byDevice.get(device)
     if (!others || others.size < MAX_SESSIONS) return true

@@ -68,7 +68,7 @@ export class TrialBook {
     }
   }
 
-  /** The copy of some bytes is missed: they are no frame, or there was no room to look at them. */
+  /** Counts bytes whose copy is missed: they are no frame, or there was no room to read them. */
   missed({ device, protocol }: TrialSender, isFrame: boolean): void {
     this.#account.seen++
     this.#account.missed++

@@ -18,7 +18,7 @@ export type Compared =
   /** `frame`: the frame that it answers, if known; `ours` and `old` are empty if there is no answer. */
   | { readonly isEqual: false; readonly frame: Buffer; readonly ours: Buffer; readonly old: Buffer }
 
-/** A frame that the old server has got. */
+/** A frame that was passed to the old server. */
 export interface SentFrame {
   readonly frame: Buffer
   /** ms of the monotonic clock. */
@@ -36,9 +36,9 @@ export class AnswerComparison {
   #waiting: SentFrame[] = []
   /** Bytes of the old server that are not compared yet. */
   #old: Buffer = NOTHING
-  /** Whether they may be the answer to a frame that was not cut from its stream when they came. */
+  /** Whether these bytes may answer a frame that was not cut from its stream when they arrived. */
   #mayBeLater = false
-  /** Whether a frame was given up: its answer may still come. */
+  /** Whether a frame was given up whose answer may still come. */
   #hasLate = false
   #isOver = false
 
@@ -55,12 +55,12 @@ export class AnswerComparison {
     this.#waiting.push(frame)
   }
 
-  /** It is known what we would have answered to some frame. */
+  /** Call it when our answer to some frame is known. */
   settled(): void {
     this.#compare()
   }
 
-  /** The old server has answered. `isBehind`: there are bytes of the tracker that no frame was cut from yet. */
+  /** Compares an answer of the old server. `isBehind`: some bytes of the tracker are not cut into frames yet. */
   heard(bytes: Buffer, isBehind: boolean): void {
     if (this.#isOver || (this.#hasLate && this.#waiting.length === 0)) return
     this.#mayBeLater = isBehind || (this.#mayBeLater && this.#old.length > 0)

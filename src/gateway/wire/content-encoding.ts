@@ -7,7 +7,7 @@ export type UnpackRefusal = 'content_encoding' | 'damaged_body' | 'frame_too_lon
 /** The encodings that `decompressed` knows, for `Accept-Encoding`. */
 export const ENCODINGS = 'gzip, deflate'
 
-/** The body of a request without its `Content-Encoding`; `most`: bytes that it may have then. Never rejects. */
+/** Resolves to the body of a request without its `Content-Encoding`; `most`: the most bytes of the result. Never rejects. */
 export async function decompressed(body: Buffer, encoding = '', most: number): Promise<Buffer | UnpackRefusal> {
   const name = encoding.trim().toLowerCase()
   if (name === '' || name === 'identity') return body

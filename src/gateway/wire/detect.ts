@@ -335,7 +335,7 @@ export class Undecided {
     return this.guesses[0]
   }
 
-  /** Whether there are bytes that were not judged yet. */
+  /** Returns whether there are bytes that were not judged yet. */
   isNews({ length }: Buffer): boolean {
     return Math.min(length, MOST_BYTES) > this.#looked
   }

@@ -140,7 +140,7 @@ export class HttpExchanges {
     return other
   }
 
-  /** The protocols that a request may be of, the most likely first; undefined: there is no time to find out. */
+  /** Resolves to the possible protocols of a request, likeliest first; undefined: there is no time for detection. */
   async #guessesOf(request: HttpRequest, session: Conversation, socket: Socket): Promise<readonly Guess[] | undefined> {
     const { detector } = this.#shared
     if (!detector || request.uri.length + request.body.length > MOST_GUESSED_BYTES) return []
@@ -267,7 +267,7 @@ export function rawAnswer(reason: RequestRefusal): Buffer {
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), body])
 }
 
-/** A response as the protocol has it. A protocol that is spoken over TCP too has its replies as the body. */
+/** Returns a response in the form of the protocol. A protocol that is also used over TCP has its replies as the body. */
 export function replyOf({ reply: replies, response }: { reply?: Message['reply']; response?: HttpAnswer }): HttpReply {
   if (!response) return reply(200, Buffer.concat(repliesOf(replies)))
   const { status = 200, headers, body = '' } = response

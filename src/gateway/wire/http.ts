@@ -43,7 +43,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
   }
   const server = createServer(
     {
-      // How long a client may take is up to the old server, if there is one.
+      // With an old server, that server decides how long a client may take.
       headersTimeout: trial ? 0 : limits.identify_timeout,
       requestTimeout: trial ? 0 : limits.identify_timeout,
       connectionsCheckingInterval: 1000,

@@ -11,7 +11,7 @@ import { PacketFollower } from './mqtt-packets.ts'
 
 /** Callbacks from a broker connection to its bridge. */
 export interface BridgeEvents {
-  /** The broker has answered the subscriptions. `refused`: a sentence for each that it refuses. */
+  /** The broker has answered the subscriptions. `refused`: a sentence for each refused one. */
   subscribed(refused: readonly Text[], hasSession: boolean): void
   /** Takes a message. Resolves to whether it may be acknowledged. Never rejects. */
   published(topic: string, payload: Buffer): Promise<boolean>
@@ -201,7 +201,7 @@ export class BridgeConnection {
     this.#inFlight--
     if (this.#isOver) return
     if (isTaken && qos > 0) this.#send({ cmd: 'puback', messageId })
-    // Only a new connection has the broker send a message again.
+    // The broker sends a message again only on a new connection.
     if (!isTaken) this.#renewal ??= setTimeout(() => this.#end(), RENEWAL_MS)
     this.adjustReading()
   }
@@ -228,7 +228,10 @@ export class BridgeConnection {
     this.#events.ended(cause)
   }
 
-  /** The broker closes its side once it has read every acknowledgement: the next connection is then sent no message twice. */
+  /**
+   * Waits until the broker closes its side, which it does once it has read every acknowledgement: it then repeats no message
+   * on the next connection.
+   */
   #leave(): void {
     this.#socket.end()
     this.#socket.resume()

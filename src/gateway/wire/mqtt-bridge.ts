@@ -46,7 +46,7 @@ export class MqttBridge {
   #delayMs = FIRST_DELAY_MS
   #hadSession = false
   #isClosed = false
-  /** Why messages do not come; empty: they do. */
+  /** Why no messages arrive; empty: they do. */
   #troubles: readonly Text[] = []
 
   constructor(bridge: Bridge, topics: readonly Subscription[], shared: BridgeShared) {

@@ -86,8 +86,8 @@ function isSubscription(type: number): boolean {
 
 const [SUBSCRIBE, UNSUBSCRIBE] = [8, 10]
 /**
- * The broker takes as long for one as for a hundred pings. With that weight a client that sends two with its CONNECT would
- * end for its burst.
+ * A SUBSCRIBE costs the broker as much as a hundred pings. With a weight of a hundred, a client that sends two with its
+ * CONNECT would exceed its burst.
  */
 const SUBSCRIBE_WEIGHT = 30
 const PINGREQ = 0xc0

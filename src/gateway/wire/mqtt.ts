@@ -127,7 +127,7 @@ const OTHER_VERSION = {
   guesses: [{ protocol: { name: 'mqtt' }, evidence: [say('this broker speaks MQTT 3.1.1: set the client to it')] }],
 }
 
-/** The reason is counted, unless the handler that refused has counted it. */
+/** Returns the reason of an error; the handler that refused may have counted it already. */
 function reasonOf(error: BrokerError): string {
   if (error.reason !== undefined) return error.reason
   const reason = error.errorCode === BAD_VERSION ? 'protocol_version' : 'malformed_packet'

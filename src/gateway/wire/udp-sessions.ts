@@ -35,7 +35,10 @@ export class UdpSessions {
     this.#keep({ device, isConfigured, session, heardAt: performance.now() })
   }
 
-  /** A device that is refused has used an address; undefined: it is not known which. A peer itself may be refused, by its entry. */
+  /**
+   * Notes that a refused device has used an address; undefined: which one is unknown. The peer itself may be refused, by its
+   * entry.
+   */
   noteRefused({ remote }: Conversation, device: string | undefined): void {
     const peer = this.#peerAt(remote)
     const isOther = peer && (device === undefined || sameId(device) !== sameId(peer.device))
@@ -59,7 +62,7 @@ export class UdpSessions {
     return performance.now() - heardAt <= this.#idleMs
   }
 
-  /** The time of the peer stays: its address is free again when its session would have been forgotten. */
+  /** The peer keeps its time: its address is free again when its session would have expired. */
   #share(peer: Peer, other?: string): void {
     this.#keep({ ...peer, isShared: true, other })
   }

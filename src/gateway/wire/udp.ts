@@ -160,7 +160,7 @@ const EVERYBODY = 'all networks'
 export const LEAST_MS = 0.05
 const JUNK_MS = 0.2
 
-/** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
+/** Returns a session for an unknown peer: each of its frames counts for the device that it names. */
 function newSession({ flood, port }: UdpContext, remote: string): Conversation {
   const network = networkOf(addressOf(remote))
   const admits: Conversation['admits'] = ({ id, entry }) =>
@@ -226,7 +226,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   }
 }
 
-/** The protocols that a datagram may be of, the most likely first; undefined: there is no time to find out. */
+/** Returns the possible protocols of a datagram, likeliest first; undefined: there is no time for detection. */
 function guessesOf({ detector }: UdpContext, { datagram, session }: Arrival): readonly Guess[] | undefined {
   if (!detector || datagram.length > MOST_BYTES) return []
   const look = () =>

@@ -6,7 +6,8 @@
 -- ARGV  id of the worker, ms after which one is forgotten, ms of a lease
 local workers, clock, schedule = unpack(KEYS, 1, 3)
 local worker, forget_ms, lease_ms = unpack(ARGV)
--- A clock that is set back by less than STEP_MS delays a lane by no more. Within RENEWED_MS workers have renewed their leases.
+-- A clock set back by less than STEP_MS delays a lane by no more than that. Within RENEWED_MS workers have renewed their
+-- leases.
 local STEP_MS, RENEWED_MS = 1000, 10000
 
 local function make_due(is_late)
@@ -16,7 +17,7 @@ local function make_due(is_late)
   end
 end
 
--- One that was renewed in this millisecond is not lost: its score has a fraction.
+-- A lease that was renewed in this millisecond is not lost: its score has a fraction.
 local function is_lost(score) return not is_due_time(score) and score >= now + lease_ms + 1 end
 
 local last, look_at = unpack(redis.call('HMGET', clock, 'beat', 'look_at_leases'))

@@ -118,7 +118,7 @@ local function advance_copy()
   if not entry then return end
   if entry ~= from or token ~= '' and redis.call('GET', copying) ~= token then return -1 - entry end
   if known ~= '' and forgotten_in(log) ~= known then return -1 - entry end
-  -- A primary that took over may have other entries by these numbers than the one that was lost.
+  -- After a failover, other entries may have these numbers.
   local found = redis.call('LINDEX', logs_prefix .. log, to - 1 - first_entry(log))
   if not found or redis.sha1hex(found) ~= mark then return -1 - entry end
   set_cursor(copy, log, to, fix + passed, start, seen, last)
@@ -194,7 +194,7 @@ local function hold_copy()
   local token, ms = unpack(ARGV)
   local holder = redis.call('GET', copying)
   if holder and holder ~= token then
-    -- A turn that is longer was taken while the clock of Redis was ahead.
+    -- A longer turn was taken while Redis' clock was ahead.
     if redis.call('PTTL', copying) > tonumber(ms) then redis.call('PEXPIRE', copying, ms) end
     return 0
   end

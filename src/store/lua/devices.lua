@@ -94,7 +94,7 @@ local function change(event)
   if said and not string.find(said, '^%a*connected"') then return said end
 end
 
--- The events of ARGV, between two indexes, that are to be appended to a list.
+-- Returns the events of ARGV, between two indexes, that a list lacks.
 local function missing(list, from, to)
   local known, latest_change, new_events = {}, nil, {}
   for _, event in ipairs(list) do

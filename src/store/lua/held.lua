@@ -25,7 +25,7 @@ local function look_again()
   if at < was_at or is_all and was_at > now then redis.call('ZADD', devices, 'XX', at, device) end
 end
 
--- Those of some names that a zset has.
+-- Returns those names that a zset contains.
 local function names_in(devices, names)
   local found = {}
   if #names == 0 or redis.call('EXISTS', devices) == 0 then return found end

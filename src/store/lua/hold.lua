@@ -11,7 +11,7 @@ local function held_lists(reason, place)
   return proven, unproven
 end
 
--- Whether a device that is not configured has no place for more fixes: the second half of the memory is for configured ones.
+-- Whether an unconfigured device has no place for more fixes: the second half of the memory is for configured devices.
 local function is_refused(proven, unproven, own, more)
   local length = proven.length + unproven.length
   if length + more > most_of_unknown or 2 * (tonumber(redis.call('GET', held_fixes) or 0) + more) > most_held then return true end

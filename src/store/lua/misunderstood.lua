@@ -31,8 +31,7 @@ local function drop(list, id)
   return true
 end
 
--- The set that has too many frames or bytes for one more frame: that of the device, or that of all; nil if there is
--- room.
+-- Returns the set with too many frames or bytes for one more frame: that of the device, or that of all; nil if there is room.
 local function too_many(list, device, size, most_frames, most_bytes, most_of_all)
   local own = prefix .. list .. ':' .. device
   local of_own, of_all = unpack(redis.call('HMGET', sizes, list .. ':' .. device, list))

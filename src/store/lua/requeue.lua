@@ -21,7 +21,7 @@ if redis.call('RPUSH', lane_prefix .. lane, unpack(records)) == #records then
   note_clock(clock)
   redis.call('ZADD', schedule, 'NX', string.format('%.0f', now + lane_delay), lane)
 end
--- The list is there, so its end is known.
+-- The list exists, so its last entry is known.
 keep(kept, '\254' .. lane, chunk)
 count_kept(kept)
 redis.call('HINCRBY', custody, 'requeued', count)

@@ -23,7 +23,7 @@ export class StreamCopy {
   readonly #stream: FrameStream
   readonly #comparison: AnswerComparison
   #isTaking = false
-  /** Whether frames are cut that the comparison does not know yet. */
+  /** Whether there are frames that the comparison does not know yet. */
   #isCut = false
   /** Whether the sender and its protocol are known. */
   #isSettled = false
@@ -42,7 +42,7 @@ export class StreamCopy {
     this.#comparison = new AnswerComparison((compared) => trial.compared(session, this.#stream.protocol, compared))
   }
 
-  /** The tracker has sent bytes, and the old server gets them. */
+  /** Call it with bytes of the tracker that are passed to the old server. */
   sent(bytes: Buffer): void {
     const { pressure } = this.#context
     const { received } = this.#stream

@@ -36,7 +36,7 @@ export class TrialRequests {
     this.#feed = new RequestFeed(context.trial)
   }
 
-  /** A request has come. Call it before the request has its turn. */
+  /** Call it when a request arrives, before it has its turn. */
   arrived(request: IncomingMessage): void {
     this.#bodies.set(request, new RequestBody(request, this.#room))
   }

@@ -40,7 +40,7 @@ export class Trial implements TrialMode {
     return this.#of.replica.roster.hasSwitched
   }
 
-  /** The entry of a device that we answer ourselves; undefined: the old server does. */
+  /** Returns the entry of a device that waybridge answers itself; undefined: the old server does. */
   switched(device: string): DeviceEntry | undefined {
     const entry = this.#of.replica.roster.find(device)
     return entry?.trial === 'off' ? entry : undefined

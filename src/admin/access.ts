@@ -11,7 +11,7 @@ import { EVERYTHING, Scope } from './scope.ts'
 
 /** The caller of an operation in a form that may be shown: where its token is configured, never the token itself. */
 export interface Caller {
-  /** The name of the token; without one `admin.tokens[1]`, or `admin-token` for the one that waybridge made. */
+  /** The name of the token; for an unnamed one `admin.tokens[1]`, or `admin-token` for waybridge's own. */
   readonly label: string
   /** `read` may look; `operate` may change something as well. */
   readonly role: Config['admin']['tokens'][number]['role']

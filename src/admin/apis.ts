@@ -111,8 +111,8 @@ function untested({ company_id, name }: TestedCompanyOfConfig, mistake: string):
 
 const CORRECT_FILES = say('correct the files of tls in gateway.yaml')
 
-/** Whether no step of a test has failed. */
-export function isWell({ steps }: { readonly steps: readonly Pick<TestStep, 'state'>[] }): boolean {
+/** Returns whether no step of a test has failed. */
+export function isWell({ steps }: CompanyTest): boolean {
   return steps.every(({ state }) => state !== 'failed')
 }
 

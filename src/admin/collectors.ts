@@ -170,7 +170,7 @@ class RosterCollector {
     return this.#facts
   }
 
-  /** They are counted anew when the roster has changed, and every minute. */
+  /** Counts offers again when the roster has changed, and every minute. */
   async #offers(): Promise<RosterFacts['offers']> {
     const { directory, live, redis } = this.#sources
     const now = performance.now()

@@ -159,7 +159,7 @@ export class CustodyCollector {
   #last: Custody | undefined
   #known = 0
   #account: FixAccount | undefined
-  /** Of the lanes that are not parked: since when their oldest fix waits there, as far as that is known. */
+  /** Since when the oldest fix of each lane that is not parked waits there, as far as known. */
   #queued = new Map<string, QueuedLane>()
   #takenAt = Infinity
 

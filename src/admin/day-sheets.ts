@@ -42,7 +42,7 @@ interface KeptSheets {
   readonly sheets: Promise<readonly LaneSheet[]>
   /** Of the roster. */
   readonly version: number
-  /** By `performance.now()`; Infinity: they are being made. */
+  /** By `performance.now()`; Infinity while they are being computed. */
   madeAt: number
 }
 
@@ -142,7 +142,7 @@ export class DaySheets {
 
 type VanPlan = Omit<PlannedVan, 'gaps'>
 
-/** By lane, the devices that the roster has there on a day. A day on which a device has changed its company is left out. */
+/** Returns the devices that the roster has on each lane on a day. A day on which a device has changed its company is left out. */
 async function plansOf(roster: Roster, day: DaySpan, isListed: (lane: string) => boolean) {
   const plans = new Map<string, VanPlan[]>()
   const interval = { from: day.from / 1000, until: day.until / 1000 }

@@ -128,7 +128,7 @@ function sheetJson({ lane, sheet, figures, verified }: LaneSheet, day: string): 
   }
 }
 
-/** Two digits of a delay: it is known to 9 %. */
+/** Rounds a delay to two digits: it is only known to 9 %. */
 function seconds(ms: number | null): number | null {
   return ms === null ? null : Number((ms / 1000).toPrecision(2))
 }
@@ -152,7 +152,7 @@ type DayColumn = (sheet: SheetAnswer) => string | number | null
 type PlainField = Exclude<keyof DaySheetJson, 'devices' | 'planned' | 'gaps' | 'by_reason' | 'verified'>
 const plain = (...names: PlainField[]) =>
   Object.fromEntries(names.map((name): [string, DayColumn] => [name, (sheet) => sheet[name]]))
-/** The columns of CSV, and what each has of a sheet. */
+/** The columns of CSV, each with its value of a sheet. */
 const COLUMNS: Readonly<Record<string, DayColumn>> = {
   ...plain('company_id', 'courier_id', 'route_id', 'day'),
   devices: ({ devices }) => devices.join(' '),

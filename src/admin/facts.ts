@@ -103,13 +103,13 @@ export class FactGatherer {
   /** Of each worker and API. */
   get #pushFigures(): readonly FiguresOfApi[] {
     return this.#live('worker').flatMap((each) => {
-      // A worker of the version before has one API alone.
+      // A worker of the previous version has only one API.
       const { apis = [], ...usual } = each.figures as unknown as FiguresOfWorker
       return [{ ...usual, id: '' }, ...apis.map((api) => ({ ...api, url: api.id }))]
     })
   }
 
-  /** While Redis does not answer: that alone. */
+  /** Gathers the facts; while Redis does not answer, only that. */
   async gather(): Promise<Facts> {
     const now = Date.now()
     const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices, traffic } = this.#sources

@@ -32,14 +32,14 @@ interface FindingSources {
 }
 
 /**
- * The findings that hold. The log has one line when an incident begins, one each time that it has doubled, and one when it ends; what
- * ended is kept for 24 hours.
+ * The findings that hold. The log gets one line when an incident begins, one each time that it has doubled, and one when it
+ * ends; ended findings are kept for 24 hours.
  */
 export class Findings {
   readonly #sources: FindingSources
   readonly #followers: ((change: FindingChange) => void)[] = []
   #current: readonly Finding[] = []
-  /** The findings that held when Redis went away. Whether they still hold is not known. */
+  /** Findings from when Redis went away; it is unknown whether they still hold. */
   #suspended: readonly Finding[] = []
   #facts: Facts | undefined
   /** When something held last that explains why positions wait, ms UTC. */

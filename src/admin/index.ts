@@ -73,7 +73,7 @@ export interface AdminOptions
   readonly listen: { readonly host: string; readonly port: number }
   /** The tokens that are valid now. */
   readonly tokens: () => readonly AdminToken[]
-  /** How people sign in now; default: they do not. */
+  /** Returns the present sign-in settings; default: there is no sign-in. */
   readonly oidc?: () => OidcConfig | null
   /** Whether a proxy with TLS is in front of the port. */
   readonly isBehindProxy?: boolean
@@ -97,7 +97,7 @@ export interface AdminOptions
   readonly mappings: MappingSources
   /** Settings of the page; without them, there is no page. */
   readonly page?: PageSettings
-  /** How delivered fixes are compared with what the tracking API has. */
+  /** How delivered fixes are compared with the tracking API. */
   readonly verify: Pick<VerifierSources, 'batch' | 'gapMs' | 'keptMs' | 'pauseMs' | 'settings'>
 }
 

@@ -141,7 +141,7 @@ function wholeOf({
 }
 
 const AT_ONCE = 500
-/** At once, while those of some companies are looked for: a frame may have 64 KiB. */
+/** Frames read at once when searching for those of some companies: a frame may have 64 KiB. */
 const LOOKED_AT = 100
 const SHOWN_BYTES = 1024
 /** Whole frames in a page. */

@@ -133,7 +133,7 @@ async function listParked(redis: Store, scope: Scope, query: unknown) {
   return { results: await parkedIn(redis, results), ...rest }
 }
 
-/** Why a lane is parked whole: the last answer, how often one position was tried, when it last was, and since when. */
+/** Returns why a lane is parked whole: the last answer, the number of tries, the time of the last one, and since when. */
 function parkedJson({ status, message, tries, at, since }: Parked) {
   return { status, message, tries, at: instant(at), since_at: instant(since) }
 }

@@ -67,7 +67,7 @@ export function isObject(entry: unknown): entry is Readonly<Record<string, unkno
   return typeof entry === 'object' && entry !== null && !Array.isArray(entry)
 }
 
-/** A number as its text: ids may have more digits than a number. */
+/** Returns a number as its source text, because ids may have more digits than a number. */
 function asWritten(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
   return typeof value === 'number' ? source : value
 }

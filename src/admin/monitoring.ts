@@ -233,7 +233,7 @@ async function countLines(assignments: Iterable<readonly [field: string, line: A
 
 /** Reasons for discarding fixes. Each has a counter that begins at 0. */
 const DISCARDED = ['held_age', 'held_overflow', 'other_protocol', 'other_company', 'deleted'] as const
-/** The embedded tracking service is not always there. */
+/** Without the embedded tracking service, which is not always there. */
 const ROLES = ['gateway', 'worker', 'admin'] as const
 /** A process gives a sign each second. */
 const LIVES_MS = 10_000

@@ -8,7 +8,7 @@ import { Scope } from './scope.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The parameters that the operation has in its query; it ignores others. */
+    /** The query parameters of the operation; others are ignored. */
     readonly asks?: readonly string[]
   }
   interface FastifyRequest {
@@ -36,7 +36,7 @@ export interface Operation extends Omit<DescribedOperation, 'method' | 'credenti
   readonly refusals?: readonly number[]
   /** True: needs no token. A hook: refuses callers itself. */
   readonly open?: true | AccessHook
-  /** Whether a request only asks what a change would do. Any other request asks for a change, unless its method is GET. */
+  /** Returns whether a request only asks what a change would do. Any other request is for a change, unless its method is GET. */
   readonly isDryRun?: (request: FastifyRequest) => boolean
   /**
    * What a caller with only some companies gets. `filtered`: the operation itself limits what it shows and changes to the
@@ -105,7 +105,7 @@ const refuseLongId: AccessHook = async ({ method, params }, reply) => {
 }
 
 const NO_ID = { message: `no id of a device has more than ${MAX_ID_BYTES} bytes` }
-/** As for a device that does not exist. */
+/** The same answer as for a device that does not exist. */
 const NO_DEVICE = { message: 'no device with this id is configured' }
 
 /** The port's own paths, without those of the relay. */
@@ -161,7 +161,7 @@ function described({ open, refusals = [], ...operation }: Operation): DescribedO
   return { ...operation, credential: open ? undefined : 'token', refusals: statuses }
 }
 
-/** A number of JavaScript does not hold every id. */
+/** A JavaScript number cannot hold every id. */
 const ID_AS_TEXT = { type: 'string', pattern: '^(?:0|[1-9]\\d{0,18})$', description: 'An id: digits, as text.' }
 const NOTHING = new Scope([])
 

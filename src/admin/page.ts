@@ -132,7 +132,7 @@ function escaped(text: string): string {
 const TILES = '/map.pmtiles'
 const MOST_PART_BYTES = 4 << 20
 const brotli = promisify(brotliCompress)
-/** The largest file has a megabyte: the best quality would take seconds. */
+/** The largest file has a megabyte; the best quality would take seconds. */
 const QUALITY = 7
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

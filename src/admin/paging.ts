@@ -72,7 +72,7 @@ export async function pageOfOrdered<Item>(
   return { results, next_page_token: undefined }
 }
 
-/** The first `count` items, in order. Sorting a whole long list for each of its pages would take several times as long. */
+/** Returns the first `count` items, in order. Sorting a whole long list for each page would take several times as long. */
 async function firstOf<Item>(
   items: Iterable<Item>,
   { placeOf, isListed = () => true }: Listing<Item>,
@@ -97,7 +97,7 @@ async function firstOf<Item>(
   return inOrder(first)
 }
 
-/** The answer to a token that another list has made. */
+/** Returns the answer to a token of another list. */
 export function wrongToken(): ApiRefusal {
   return new ApiRefusal(
     400,

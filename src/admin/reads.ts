@@ -48,7 +48,7 @@ export class ReadLog {
     await this.#note(request, request.reads)
   }
 
-  /** The log of the process alone gets what Redis does not take within a second. */
+  /** Stores a read; what Redis does not accept within a second is in the process log only. */
   async #note(request: FastifyRequest, operation: string): Promise<void> {
     const { companyOf, idOf, isOn, logger, redis } = this.#options
     const { caller } = request

@@ -9,7 +9,7 @@ export interface RedisSources {
   readonly redis: Store
   /** Whether this Redis must keep acknowledged data and is not the private one. */
   readonly isVerified: boolean
-  /** The folder of the private Redis; null: the disk of Redis is not known. */
+  /** The folder of the private Redis; null: Redis' disk is unknown. */
   readonly redisDir: string | null
 }
 

@@ -35,7 +35,7 @@ export interface StatusSources {
   readonly hour: Pick<FlowHour, 'of'>
   readonly copies?: Pick<CopyCollector, 'json'>
   readonly companies: () => readonly Pick<Company, 'company_id' | 'name'>[]
-  /** How many configured devices do what. */
+  /** Returns the number of configured devices in each condition. */
   readonly vans: (scope: Scope) => StatusJson['vans']
   /** Returns how many of them should send but are not heard. */
   readonly overdue: (scope: Scope) => number
@@ -217,7 +217,7 @@ export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | 
 /** Fixes per second over the last ten seconds, to a tenth; `placed`: neither filtered nor held. */
 export type Rates = Readonly<Record<'received' | 'placed' | 'delivered', number>>
 
-/** The rates of the counters. They are 0 until it has looked twice, and while Redis does not answer. */
+/** Computes the rates of the counters. They are 0 before the second look, and while Redis does not answer. */
 export class RateCollector {
   readonly #redis: Store
   #samples: RateSample[] = []

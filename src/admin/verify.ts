@@ -109,7 +109,7 @@ function dayOf(text: string, zone: string): ComparedDay['day'] {
   return { from: day.from * 1000, until: day.until * 1000 }
 }
 
-/** Where the run before has ended. @throws ApiRefusal 400 */
+/** Returns where the previous run ended. @throws ApiRefusal 400 */
 function placeIn(token: string | undefined): string | undefined {
   if (token === undefined) return undefined
   const place = Buffer.from(token, 'base64url').toString()

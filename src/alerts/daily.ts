@@ -27,7 +27,7 @@ export interface DailySources {
   readonly logger: Logger
 }
 
-/** A report that a receiver has not got yet. */
+/** A report that a receiver does not have yet. */
 interface PendingReport {
   readonly receiver: DailyReceiver
   readonly report: DayReport

@@ -95,7 +95,7 @@ function reportOf(
   }
 }
 
-/** The two reasons that most minutes have. */
+/** Returns the two most frequent reasons. */
 function reasonsText(byReason: DayReport['worst'][number]['by_reason']): Text {
   const reasons = Object.entries(byReason) as [DayReason, number][]
   const most = reasons.toSorted(([, one], [, other]) => other - one).slice(0, MOST_REASONS)

@@ -22,7 +22,7 @@ interface FormatOptions {
 
 /** How news are written for a kind of receiver. */
 export interface WebhookFormat {
-  /** How many messages one request takes. */
+  /** The most messages in one request. */
   readonly mostAtOnce: number
   /** A holding incident is sent again after this time, ms; undefined: never. */
   readonly repeatMs?: number
@@ -275,5 +275,5 @@ function cut(text: string, most: number): string {
 const HEADS = { begins: 'Begins', updates: 'Goes on', ends: 'Ended' } satisfies Record<AlertMessage['change'], string>
 const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const TEST = `This is a test of alerts, by waybridge ${VERSION}: nothing is wrong.`
-/** As Prometheus does it: four times the time after which an alert is sent again. */
+/** Like Prometheus: four times the time after which an alert is sent again. */
 const HOLDS_MS = 240_000

@@ -55,7 +55,7 @@ function instant(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** No vehicle has less; a tracker that is cut off may still measure some volts. */
+/** No vehicle has a lower voltage; a tracker without power may still measure some volts. */
 const POWERED_V = 6
 /** Trackers raise the alarm at 10 to 20 %. */
 const CHARGED_PERCENT = 20

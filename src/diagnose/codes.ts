@@ -556,7 +556,7 @@ export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([
 /** Findings about files that each process of a machine reports. */
 export const SAID_BY_EACH: ReadonlySet<FindingCode> = new Set(['config_refused', 'restart_needed'])
 
-/** A finding for each device, unless more than a hundred of a company have it. */
+/** Findings that name each device, unless more than a hundred of a company have one. */
 export const ALWAYS_NAMED: ReadonlySet<FindingCode> = new Set(['sos'])
 
 /** What can be wrong. */

@@ -26,7 +26,7 @@ export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
   if (!isAwake(device, now)) return isAsleep(device, now) ? 'parked' : 'silent'
   if (isUnplaced && unplaced?.isHeld && unplaced.reason !== 'no_route') return 'held'
   if (!route) return 'no_route'
-  // Where a parked van stands, there may be no satellites, and trackers that stay awake send signs of life without a position.
+  // A parked van may stand without satellites, and trackers that stay awake send messages without a position.
   if (isParked(device)) return 'parked'
   if (isGpsOld(device)) return 'gps_old'
   return (fix?.speed ?? 0) >= MOVING_M_PER_S ? 'moving' : 'standing'
@@ -240,5 +240,5 @@ export function durationText(ms: number): Text {
 /** The conditions of a device that sends and has no trouble. */
 export const PLACED: ReadonlySet<DeviceCondition> = new Set(['moving', 'standing', 'parked'])
 const UTC = '+00:00'
-/** One more than are named singly: with the sixth device it is known that there are too many to name. */
+/** One more than are named: with the sixth device, there are too many to name. */
 const MAX_NAMED = 6

@@ -186,7 +186,7 @@ function oldest(named: DeviceGroup['named']): Text {
 
 /** More devices with the same trouble are one finding. */
 const FEW = 5
-/** As many people do not press a button within a day: a wire is wrong, or a decoder is. */
+/** This many people do not press a button within a day: a wire or a decoder is wrong. */
 const HUNDRED = 100
 
 /** One of the seven links of the whole system. */

@@ -74,7 +74,7 @@ function foundTroubles({ findings = [] }: ExplainedDevice): Text[] {
   return some.map(({ evidence, action }) => joined([...evidence.slice(0, 1), action], ': '))
 }
 
-/** A tracker that speaks to a port which does not understand it. */
+/** Returns the trouble of a tracker on a port of another protocol. */
 function senderTrouble({ sender }: ExplainedDevice): Text | undefined {
   return sender && joined([senderText(sender), portAdvice(sender)], ': ')
 }
@@ -153,7 +153,10 @@ function routeAdvice({ replaced_line: line }: Pick<DeviceDetail, 'replaced_line'
   return say('a put replaced {}: put a line, or edit that one', line.source)
 }
 
-/** Only of a fix that is newer than the last good one. One that was held does not count: it may have been released. */
+/**
+ * Returns the trouble of a filtered fix that is newer than the last good one. A held fix does not count: it may have been
+ * released.
+ */
 function filteredTrouble({ last_filtered, last_fix }: DeviceDetail, clock: ShowInstant): Text | undefined {
   if (!last_filtered || last_filtered.held) return undefined
   if (isOnTrial({ last_filtered, last_fix })) return say(ON_TRIAL)

@@ -24,7 +24,7 @@ export type Found = Pick<Finding, 'code'> & Partial<Finding>
 /** Facts about the whole system; unknown ones are omitted. Instants in ms UTC, durations in ms. */
 export interface Facts {
   readonly now: number
-  /** When Redis began to answer without a break. Only from then on does a missing sign of life mean something. */
+  /** Since when Redis has answered without a break. Only after that does a missing sign of life mean something. */
   readonly watchedSince?: number
   readonly observations: readonly Observation[]
   /** Returns the name of a device, by its id; undefined: it has none. */
@@ -325,7 +325,7 @@ export interface SaidFacts {
 export interface RaisedAlarm {
   readonly alarm: string
   readonly at: number
-  /** When it was raised first; one that is raised ten minutes or more after the last begins anew. */
+  /** When it was first raised; an alarm that comes ten minutes or more after the last one begins anew. */
   readonly sinceAt: number
   readonly cameAt: number
 }

@@ -41,8 +41,8 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
 }
 
 /**
- * The error of the whole system that breaks a link; one about lanes only if it is about the lane of the device.
- * `isBroken`: it is known to be; then a warning explains it, too.
+ * Returns the error of the whole system that breaks a link; an error about lanes only if it concerns the device's lane.
+ * `isBroken`: the link is known to be broken, so that a warning may explain it, too.
  */
 function causeOf(link: Link, { device, explained, findings }: Looked, isBroken = false): Finding | undefined {
   const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
@@ -165,7 +165,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     if (device.heardAt === undefined) return { ...idle(), evidence }
     const condition = conditionOf(device, now)
     const isWrong = own.some(({ link, code }) => link === 'placed' && !STILL_PLACED.has(code))
-    // Where a van is parked, there may be no satellites.
+    // A parked van may stand without satellites.
     const isLost = isUnplaced === true && !(condition === 'parked' && NO_SATELLITES.has(unplaced?.reason ?? ''))
     const isBroken = isWrong || isLost || condition === 'held' || (condition === 'no_route' && !route)
     return {
@@ -276,7 +276,7 @@ function placedUntil(device: ExplainedDevice['device']): number | undefined {
   return routed > 0 ? Date.parse(treated[routed - 1].at) : undefined
 }
 
-/** Whether an entry was put through the admin port a moment ago; of files that is not known. `now`: ms UTC. */
+/** Returns whether an entry was put through the admin port a moment ago; for entries of files this is unknown. `now`: ms UTC. */
 export function isNewEntry(source = '', now: number): boolean {
   return now - (Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity) < NEW_MS
 }

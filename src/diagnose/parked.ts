@@ -20,7 +20,7 @@ export function isParked({ behind, fix, said }: Pick<DeviceFacts, 'behind' | 'fi
   return fixAt <= ignition.sinceAt || (fix.speed ?? 0) < MOVING_M_PER_S
 }
 
-/** Whether a device that is not heard is taken to sleep: it is parked, and its usual sleeping interval has not passed twice. */
+/** Returns whether a silent device counts as asleep: it is parked, and twice its usual sleeping interval has not passed. */
 export function isAsleep(device: DeviceFacts, now: number): boolean {
   const { heardAt = 0, sender } = device
   // A message of it on a wrong port shows that it is awake.
@@ -35,7 +35,10 @@ export function longestSleepMs(device: Pick<DeviceFacts, 'usualMs' | 'sleepMs'>)
 
 /** A slower device counts as standing: a receiver that does not move still reports some tenths of m/s. */
 export const MOVING_M_PER_S = 1
-/** The sleeping interval of a device that has not slept for three days yet: a night passes, and the next working day begins with a finding. */
+/**
+ * The sleeping interval of a device that has not slept for three days yet: short enough that a finding begins on the next
+ * working day.
+ */
 export const UNKNOWN_SLEEP_MS = 6 * 3_600_000
 export const LEAST_MS = 300_000
 /** Some trackers report it only in heartbeats, which come every few minutes. */

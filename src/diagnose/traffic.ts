@@ -67,7 +67,7 @@ export class TrafficWatch {
     if (cutAt !== undefined) this.#begin(cutAt, { lately, missing: free, now })
   }
 
-  /** All that is known of what stopped, as JSON, for the watch of the process that comes next. */
+  /** Returns everything known of the stopped traffic, as JSON, for the watch of the next process. */
   kept(): string {
     return JSON.stringify(this.#stops.map((stop) => ({ ...stop, silent: [...stop.silent] })))
   }
@@ -339,7 +339,7 @@ const MOST = 0.8
 const HALF = 0.5
 /** Time after the last of them was heard. */
 const LEAST_MS = 30_000
-/** Of a van that was heard so soon after, it is not known yet whether it was cut off as well. */
+/** It is not clear yet whether a van that was heard so soon after the stop is cut off as well. */
 const NEAR_MS = 2000
 /** How much later than usual a message may come. */
 const SLACK = 1.25
@@ -352,7 +352,7 @@ const LATELY_MS = 900_000
 const WARM_MS = 60_000
 /** After a cause of silence has ended, trackers connect again. */
 const GRACE_MS = 45_000
-/** By then those that were not heard again after it have come back, if they can. */
+/** By this time all vans have come back that can. */
 const RETURN_MS = 120_000
 const JUDGED_MS = 50_000
 /** Later vans fall silent for reasons of their own. */

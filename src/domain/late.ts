@@ -21,7 +21,7 @@ export interface Late {
   readonly mayBeKept?: boolean
 }
 
-/** A fix of `time` that came at `at`; `fixBeforeAt`: when the one before it came, undefined: that is not known. ms UTC. */
+/** A fix of `time` that arrived at `at`; `fixBeforeAt`: when the previous one arrived, undefined: unknown. ms UTC. */
 interface TimedFix {
   readonly at: number
   readonly time: number
@@ -56,7 +56,10 @@ export function isBehind(late: Late | undefined): late is Late {
 const QUARTER_MS = 900_000
 const MOST_QUARTERS = 56
 const TOLERANCE_MS = 60_000
-/** Of a difference that is no number of quarter hours: in `FAR_MS` a backlog that is sent a quarter faster than it was made differs by as much. */
+/**
+ * For a difference that is no number of quarter hours: a backlog that is sent a quarter faster than it was measured differs
+ * by this much in `FAR_MS`.
+ */
 const STEADY_MS = 30_000
 const FAR_MS = 120_000
 const LATE_FIXES = 4

@@ -74,7 +74,7 @@ export async function* sharedRoutes(
   }
 }
 
-/** The first of the rows that ended before `today` (unix seconds, its beginning), and in words how many have. */
+/** Returns the first of the rows that ended before `today` (its begin, unix seconds), and how many have, in words. */
 export function endedLines(rows: readonly RouteRow[], today: number) {
   const ended = rows.filter(({ until }) => until <= today)
   if (ended.length === 0) return undefined

@@ -21,7 +21,7 @@ export function assignmentField({ device, courier_id, route_id, from, until }: O
   return `${from} ${until} ${courier_id} ${route_id} ${device}`
 }
 
-/** A line that is put through the admin port, by its key. It has no version until it is written: it wins over all others. */
+/** A line that is put through the admin port, by its key. Until it is written it has no version, and wins over all others. */
 export function putLine(
   { device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>,
   { company_id, line }: Required<Pick<Assignment, 'company_id' | 'line'>>,

@@ -25,7 +25,7 @@ export interface FilesOutcome {
   readonly inEffect: Files
   /** Why files are not in effect. */
   readonly refused: readonly Problem[]
-  /** Whether a file is refused because devices would lose their routes. It is to be tried again: old lines end. */
+  /** Whether a file is refused because devices would lose their routes. It is retried, because old lines end. */
   readonly withLoss: boolean
   /** Names of files that are older copies of what another installation has written. */
   readonly stale: readonly string[]

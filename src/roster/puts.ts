@@ -45,10 +45,10 @@ export interface RosterResult {
   readonly removed: number
   readonly rejected: readonly RosterRemark[]
   readonly warnings: readonly RosterRemark[]
-  /** The id of a put that may be taken back. */
+  /** The id of a put that can be undone. */
   readonly put?: string
   readonly undone?: true
-  /** The file is older than what another file of this name has written. */
+  /** The file is older than a version that another file of this name has written. */
   readonly stale?: true
   /** The file is not in effect at all; its earlier content stays in effect. */
   readonly refused?: true
@@ -57,7 +57,7 @@ export interface RosterResult {
   readonly failing?: PullFailure
 }
 
-/** Why a pulled roster is not in effect as its server has it. It never contains a secret. */
+/** Why the server's present version of a pulled roster is not in effect. It never contains a secret. */
 export interface PullFailure {
   /** ms UTC. */
   readonly since: number
@@ -203,12 +203,15 @@ function latestFirst(a: RosterResult, b: RosterResult): number {
   return b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0)
 }
 
-/** The put of a company that may be taken back: its latest that was not. */
+/** Returns the put of a company that can be undone: the latest that was not. */
 export function latestPut(results: readonly RosterResult[], company: string): RosterResult | undefined {
   return results.find(({ put, undone, company_id }) => put !== undefined && !undone && company_id === company)
 }
 
-/** The last result of each writer and company, of routes and of lists of vans; if that put was taken back, also the one before it. */
+/**
+ * Returns the last result of each writer and company, for routes and for lists of vans; if that put was undone, also the
+ * previous one.
+ */
 export function lastResults(results: readonly RosterResult[]): RosterResult[] {
   const done = new Set<string>()
   return results.filter(({ kind, list = '', writer, company_id = '', undone }) => {

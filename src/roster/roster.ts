@@ -60,10 +60,7 @@ export class Roster {
     return concerned
   }
 
-  /**
-   * As `apply`, but in slices between which the process does other work. The roster must not be used until it has
-   * ended.
-   */
+  /** Like `apply`, but in slices between which the process does other work. The roster must not be used until it has ended. */
   async applyInSlices(change: RosterChange): Promise<Set<string>> {
     const concerned = new Set<string>()
     // Assignments first: they concern no device that comes after them.
@@ -85,7 +82,7 @@ export class Roster {
     return derived
   }
 
-  /** The devices with these ids; ids that no device has are left out. */
+  /** Returns the devices with these ids; unknown ids are left out. */
   entriesOf(ids: Iterable<string>): DeviceEntry[] {
     return Array.from(ids, (id) => this.find(id) ?? []).flat()
   }

@@ -133,7 +133,7 @@ function entryText({ devices, assignments }: Required<RosterChange>): string {
   return JSON.stringify({ devices: ofDevices, assignments: ofAssignments })
 }
 
-/** The part of a change in an entry that the write of a version has made; `since`: by the ids of devices. */
+/** Returns one entry's part of the change of a version; `since`: by device id. */
 function readEntry(text: string, version: number, since: ReadonlyMap<string, unknown>): Required<RosterChange> {
   const { devices, assignments } = JSON.parse(text) as Record<'devices' | 'assignments', FieldTexts>
   const read = <Stored, Value>(texts: FieldTexts, valueOf: ValueOf<Stored, Value>) =>
@@ -184,7 +184,7 @@ export function putSource(version: number): string {
 
 let lastPut = { version: -1, source: '' }
 
-/** How many devices, and how many assignments, an entry of the log has. Its id is `<version>-<part>`. */
+/** The most devices, and the most assignments, in an entry of the log. Its id is `<version>-<part>`. */
 const PART_SIZE = 5000
 /** The number of the last part of each write. */
 const LAST_PART = 99_999

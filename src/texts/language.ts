@@ -12,10 +12,10 @@ export type WithTexts<Json> = string extends Json
       ? { readonly [Key in keyof Json]: WithTexts<Json[Key]> }
       : Json
 
-/** The catalogues. English is what text.ts takes: the text itself. */
+/** The catalogues. English needs none: its text is the key. */
 const CATALOGUES: Readonly<Record<Exclude<Language, 'en'>, Readonly<Record<Template, string>>>> = { de: GERMAN }
 
-/** The language that an HTTP client asks for first (`Accept-Language`), if we have it; else English. */
+/** Returns the language that an HTTP client asks for first (`Accept-Language`), if there is a catalogue; else English. */
 export function languageOf(accepted = ''): Language {
   return accepted.trimStart().slice(0, 2).toLowerCase() === 'de' ? 'de' : 'en'
 }

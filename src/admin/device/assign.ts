@@ -109,7 +109,7 @@ function assigning<Body>(
   }
 }
 
-/** The time zone of times in texts: that of the header `time-zone`, if there is one, else that of the roster. */
+/** Returns the time zone of times in texts: that of the header `time-zone`, else that of the roster. */
 function zoneFor({ headers }: Parameters<Operation['handle']>[0], { config }: RosterSources['live']): string {
   const wanted = headers['time-zone']
   return typeof wanted === 'string' && isZone(wanted) ? wanted : config.time_zone
@@ -140,7 +140,7 @@ function doubtsOf(body: unknown, { config }: RosterSources['live']): Text[] {
   return [from_at, until_at].flatMap((text) => timesIn(config.time_zone).doubt(text) ?? [])
 }
 
-/** The JSON of a body, with numbers as their text: so ids have all their digits. */
+/** Reads the JSON of a body, with numbers as text, so that ids keep all digits. */
 export async function readJson(request: Parameters<Operation['handle']>[0]): Promise<unknown> {
   const bytes = await readBody(request.raw, MAX_ASSIGN_BYTES)
   if (bytes.length === 0) return {}

@@ -71,7 +71,7 @@ function planTakeOver(
   const from = devicesMeant(roster, like, { field: 'like', scope: new Scope([company_id]) })
   if (from.some((device) => devices.includes(device)))
     throw refuseFields(422, [{ path: 'like', message: say('this is the same device') }])
-  // The usual route of an entry has no end: it is taken over for the day.
+  // The usual route of an entry has no end, so it is taken over for the day.
   const usualUntil = hasEnd ? interval.until : endOfDay(interval.from, live)
   const gives = routesIn(from[0], interval, usualUntil)
   if (gives.length === 0)
@@ -149,7 +149,7 @@ function linesFor(devices: readonly DeviceEntry[], lines: AssignmentPlan['gives'
   )
 }
 
-/** From now on, or from the given time; without an end for ever. */
+/** Returns the bounds of an assignment: from the given time or now on, until the given end or for ever. */
 function boundsOf(
   { from_at, until_at }: { readonly from_at?: string; readonly until_at?: string },
   { live, now }: Pick<AssignmentRequest<unknown>, 'live' | 'now'>,

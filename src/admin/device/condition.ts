@@ -54,7 +54,7 @@ export function factsOf(
   }
 }
 
-/** Why a fix is filtered that is stored already, or that the old server of a trial has. */
+/** Reasons for filtering a fix that is stored elsewhere: already stored, or with the old server of a trial. */
 const PLACED_ELSEWHERE: ReadonlySet<string> = new Set(['duplicate', 'trial'])
 
 /** `devices.yaml:9`, or the admin port. */
@@ -104,7 +104,7 @@ interface SurveySources extends StateSources {
 
 interface ConditionSources extends SurveySources {
   readonly redis: Store
-  /** Whether something that is known explains that vans are not heard. `now`: ms UTC. */
+  /** Returns whether a known cause explains why vans are not heard. `now`: ms UTC. */
   readonly isExplained: (now: number) => boolean
   readonly knownTraffic: () => KnownTraffic
 }
@@ -145,21 +145,18 @@ export class ConditionCollector {
     await this.#counted()
   }
 
-  /** How many configured devices do what. */
+  /** Returns the number of configured devices in each condition. */
   vans(scope: Scope): Omit<ReturnType<DeviceSurvey['countsOf']>, 'unknown'> {
     const { unknown: _unknown, ...counts } = this.#survey.countsOf((company) => scope.sees(company))
     return counts
   }
 
-  /** How many moving vans have not been heard for a minute and for longer than usual, and are not silent yet. */
+  /** Returns how many moving vans have not been heard for a minute, and for longer than usual, but are not silent yet. */
   overdue(scope: Scope): number {
     return [...this.#overdue].reduce((sum, [company, count]) => sum + (scope.sees(company) ? count : 0), 0)
   }
 
-  /**
-   * How many configured devices are in each state: up to date, or a second old if there are very many. Rejects if Redis
-   * does not answer.
-   */
+  /** Resolves to the number of configured devices in each state, at most a second old. Rejects if Redis does not answer. */
   async states(): Promise<Readonly<Record<DeviceState, number>>> {
     await this.#sources.index.catchUp()
     await this.look()

@@ -111,7 +111,7 @@ export class DeviceIndex {
     return this.#devices.get(sameId(id))
   }
 
-  /** Whether all that was written until a few seconds ago is known. */
+  /** Whether everything written until a few seconds ago is known. */
   get isCurrent(): boolean {
     const isRead = this.#shards.values().every(({ due }) => due.size === 0)
     return isRead && performance.now() - this.#lookedAt < CURRENT_MS
@@ -141,10 +141,7 @@ export class DeviceIndex {
     return this.#held.of(sameId(id))
   }
 
-  /**
-   * The sender that sent the device's id to a port that does not understand it, if that was after the device was last
-   * heard.
-   */
+  /** Returns the sender that sent the device's id to a port of another protocol, if that was after the device was last heard. */
   senderOf({ id, heard }: Pick<IndexedDevice, 'id' | 'heard'>, now: number): LostSender | undefined {
     const sender = this.#lost.of(sameId(id), now)
     return sender && sender.at > (heard?.at ?? 0) + ANOTHER_MS ? sender : undefined

@@ -110,7 +110,7 @@ export async function describeDevice(
     findings,
     problem,
     held,
-    // Where a fix goes that is made now.
+    // The lane of a fix measured now.
     lane: stay && {
       ...laneJson((await describeLanes(redis, [stay.lane.key], [redis.shardOf(name)]))[0]),
       ...stayJson(stay),
@@ -131,8 +131,8 @@ function hiddenEntry(live: RosterInEffect, id: string): string | undefined {
 }
 
 /**
- * The line of a file that would give a device its route at a time, unix seconds, had no put taken its place; of several the one
- * with the latest `from`.
+ * Returns the line of a file that would give a device its route at a time, unix seconds, if no put had replaced it; of
+ * several, the one with the latest `from`.
  */
 async function hiddenLine(live: RosterInEffect, device: DeviceEntry, time: number) {
   const roster = live.directory()
@@ -169,7 +169,7 @@ async function heldJson(
   }
 }
 
-/** The UTC time of a held record, unix seconds; the record has the device's own time. */
+/** Returns the UTC time of a held record, unix seconds, which has the device's own time. */
 function timeOf(record: Buffer, { time_zone }: DeviceEntry): number {
   const seconds = timestampOf(record)
   return time_zone === undefined ? seconds : utcFromLocal(seconds * 1000, time_zone) / 1000

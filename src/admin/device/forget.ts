@@ -82,7 +82,7 @@ export class FileRewrite {
 
 const REWRITE_APART_MS = 600_000
 
-/** When the days begin that may have notes, ms UTC. */
+/** Returns the begins of the days that may have notes, ms UTC. */
 function lastDays(zone: string): number[] {
   const days = [localDay(Date.now(), zone).from]
   while (days.length < DAYS_NOTED) days.push(localDay(days[days.length - 1] - 1, zone).from)

@@ -12,7 +12,7 @@ export class HeldIndex {
     this.#redis = redis
   }
 
-  /** In which lists a device has held fixes, and under which name. `key`: its id without leading zeros. */
+  /** Returns the lists with held fixes of a device, and its name in each. `key`: its id without leading zeros. */
   of(key: string): readonly HeldPlace[] {
     return this.#places.get(key) ?? NONE
   }

@@ -34,7 +34,7 @@ export function historyOperation(sources: DetailSources): Operation {
       if (!found) return reply.code(404).send(missing)
       const now = Date.now()
       const entry = sources.directory().find(id)
-      // A day is noted as a whole: that on which the device has changed its company is left out, too.
+      // A day is noted as a whole, so the day on which the device changed its company is left out, too.
       const days = daysIn(parse(HistoryQuery, query), sources, now).filter(({ from }) => belongedAt(entry ?? {}, from))
       const known = sources.index.find(id)?.id ?? id
       const starts = days.map(({ from }) => from)

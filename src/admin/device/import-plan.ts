@@ -35,7 +35,7 @@ interface DoubtfulLine {
   readonly suggestions: readonly Suggestion[]
 }
 
-/** A device that may be meant: one that has arrived, or one of the company. */
+/** A device that may be meant: an arrived one, or one of the company. */
 interface Suggestion {
   readonly id: string
   readonly name?: string
@@ -278,7 +278,7 @@ function sharedNames(taken: readonly TakenLine[], after: Roster): ImportRemark[]
   })
 }
 
-/** The keys of an entry that a list may have. */
+/** The keys of an entry that a list may set. */
 const MERGED = ['name', 'courier_id', 'route_id', 'time_zone', 'model'] as const satisfies readonly SheetField[]
 const TAKEN = say('this id or name is taken: the line is left out')
 const MOST_SUGGESTIONS = 5

@@ -18,7 +18,7 @@ export interface Learnt {
   readonly paceMs: number
   /** The last times between two of its messages, without those in which it slept. */
   readonly gaps: readonly number[]
-  /** How long it usually sleeps while its ignition is off; undefined: it never has, as far as that is known. */
+  /** How long it usually sleeps while its ignition is off; undefined: it has never slept, as far as known. */
   readonly sleepMs?: number
   /** The longest sleep of each of the last days on which it slept. `day`: since 1970, in UTC. */
   readonly sleeps: readonly Sleep[]
@@ -83,7 +83,7 @@ function hasDriven({ heard: before }: HeardBefore, { fix }: DeviceRecord): boole
   return before?.fix !== undefined && fix !== undefined && metresBetween(before.fix.fix, fix.fix) > DRIVEN_M
 }
 
-/** Whether the usual intervals are to be kept in the record, for the next start: one is long, and has changed. */
+/** Returns whether the usual intervals must be stored for the next start: one is long, and has changed. */
 export function isIntervalNew({ usualMs, sleepMs = 0 }: Learnt, kept: DeviceRecord): boolean {
   return isOther(usualMs, kept.usualMs) || isOther(sleepMs, kept.sleepMs)
 }

@@ -28,7 +28,7 @@ export interface FeedEvent {
   readonly topic: EventTopic
   /** The event in English, for a reader that may see everything. */
   readonly bytes: Buffer
-  /** The event as this reader gets it; undefined: it does not get the event. */
+  /** Returns the event for a reader; undefined: the reader does not get it. */
   bytesFor(audience: EventAudience): Buffer | undefined
 }
 

@@ -33,7 +33,7 @@ export class EventFeed {
   #looked: readonly EventSource[] = []
   #waking: Promise<void> | undefined
   #seconds = 0
-  /** For how many seconds there has been no reader. */
+  /** Seconds without a reader. */
   #aloneS = 0
   #isClosed = false
 

@@ -106,7 +106,7 @@ function leavesOf(samples: readonly unknown[]): JsonLeaf[] {
   return [...leaves.values()].filter(({ values }) => values.length > 0)
 }
 
-/** The latitude and longitude that stand beside each other: two numbers, a list of two, or a text such as "54.6,25.2". */
+/** Finds latitude and longitude side by side: two numbers, a list of two, or a text such as "54.6,25.2". */
 function placeIn(leaves: readonly JsonLeaf[]): PlaceFound | undefined {
   const byName = leaves.flatMap((lat) => {
     const rank = rankOf(lat, LATITUDE)
@@ -146,7 +146,7 @@ function pairOf(lat: JsonLeaf, lon: JsonLeaf, doubts: readonly string[]): PlaceF
   return { lat, lon, doubts, latPath: path(lat), lonPath: path(lon) }
 }
 
-/** The leaf that is most likely of a kind: by its name, then by how near it stands to the place. */
+/** Returns the likeliest leaf of a kind: by its name, then by its distance to the place. */
 function best(
   { found, lat }: Around,
   kind: ValueKind,
@@ -218,7 +218,7 @@ function timeFormat(values: readonly unknown[]): string {
   return values.every((value) => Number(value) > 1e8) ? 's' : 'iso'
 }
 
-/** The unit of a speed by its name, or by what no vehicle does in metres a second. */
+/** Guesses the unit of a speed by its name, or by values that no vehicle reaches in metres a second. */
 function unitOf({ name, steps, values }: JsonLeaf): { readonly unit: string; readonly isGuess: boolean } {
   const path = steps.map((step) => spread(String(step))).join('_')
   const named = UNITS.find(([pattern]) => pattern.test(name) || pattern.test(path))

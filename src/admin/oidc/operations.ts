@@ -141,14 +141,17 @@ function withFault(fault: SignInFault): string {
   return `/#sign-in=${fault}`
 }
 
-/** The URL of the page without a slash at its end. A provider refuses a host that it does not know. */
+/** Returns the URL of the page without a trailing slash. A provider refuses a host that it does not know. */
 function publicUrl({ headers }: FastifyRequest, { url }: OidcConfig, isSecure: boolean): string {
   const found = url ?? `${isSecure ? 'https' : 'http'}://${headers.host ?? ''}`
   if (!URL.canParse(found)) throw new ApiRefusal(422, 'the header Host is missing or wrong')
   return found
 }
 
-/** Has the browser keep what only it and the provider may know. A cookie for each sign-in: it may have several tabs. */
+/**
+ * Makes the browser keep the secrets between it and the provider. Each sign-in has its own cookie, because a browser may have
+ * several tabs.
+ */
 function keepPending(
   { headers }: FastifyRequest,
   reply: FastifyReply,
@@ -178,7 +181,7 @@ function takePending(
   return { state, nonce, verifier }
 }
 
-/** As long as a verifier of PKCE has to be. */
+/** A random text of the length that a PKCE verifier needs. */
 function random(): string {
   return randomBytes(32).toString('base64url')
 }

@@ -22,7 +22,7 @@ interface Person {
 /** What the provider returned for a person. */
 export interface ProvidedSignIn {
   readonly person: Person
-  /** When it has to be asked again, ms UTC. */
+  /** When the provider must be asked again, ms UTC. */
   readonly until: number
   readonly secrets: ProviderSecrets
 }
@@ -93,7 +93,10 @@ export class Provider {
     })
   }
 
-  /** The same person as the provider knows them now; undefined: they are not signed in there any more. @throws ProviderError */
+  /**
+   * Resolves to the person as the provider knows them now; undefined: they are no longer signed in there. @throws
+   * ProviderError
+   */
   async renew({ person, secrets }: ProvidedSignIn): Promise<ProvidedSignIn | undefined> {
     const { refreshToken } = secrets
     if (refreshToken === undefined) return undefined

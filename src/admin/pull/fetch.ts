@@ -81,7 +81,7 @@ function authorizationFor({ origin }: URL, { url, token }: RosterAddress): Recor
   return token !== undefined && origin === new URL(url).origin ? { authorization: `Bearer ${token}` } : {}
 }
 
-/** Where a redirect leads: never out of TLS, and to this machine only from there. */
+/** Returns the target of a redirect: never from TLS to plain HTTP, and to this machine only from this machine. */
 function redirected({ headers, status }: Reply, from: URL, { url }: RosterAddress): URL {
   const to = headers.location === undefined ? null : URL.parse(String(headers.location), from.href)
   if (!to) throw answers(status)
@@ -103,7 +103,7 @@ function bodyIn(reply: Reply, known: PulledBody | undefined): PulledBody | undef
   if (reply.cut) throw failed(say('sends more than {} MiB', MAX_BODY_BYTES / 1024 ** 2))
   if (encoding !== undefined && encoding !== 'identity')
     throw failed(say('sends it compressed, which was not asked for'))
-  // Where only the end of the connection ends an answer, half of a roster looks like a whole one.
+  // If only the end of the connection ends an answer, half a roster looks like a whole one.
   if (length === undefined && transfer === undefined)
     throw failed(say('does not say how long its answer is: it needs Content-Length, or chunks'))
   return { bytes: bodyOf(reply), validators: validatorsIn(headers) }

@@ -60,7 +60,7 @@ class FollowedPull {
   #pull: Pull
   /** The last body of its server; after a start it is fetched anew. */
   #body: PulledBody | undefined
-  /** The body that was taken last, and the version of the roster that it was compared with. */
+  /** The body that was taken last, and the roster version that it was compared with. */
   #taken: { readonly body: PulledBody; readonly version: number } | undefined
   /** By `performance.now()`. */
   #dueAt = -Infinity

@@ -23,7 +23,7 @@ export interface PullSources {
 /** Result of taking a pulled roster. */
 export interface TakenRoster {
   readonly result: RosterResult
-  /** Whether its lines are others than those that were taken last. */
+  /** Whether its lines differ from those taken last. */
   readonly isChanged: boolean
 }
 

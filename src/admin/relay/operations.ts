@@ -48,7 +48,7 @@ export function relayOperations(sources: RelaySources): Operation[] {
       const oauthToken = company.oauth_token
       const api = tracking(company.company_id)
       const headers = forwardedHeaders(request.headers, input.body !== undefined)
-      // A change is completed although its caller has gone.
+      // A change is completed even if its caller has left.
       const isGet = OPERATIONS[operation].method === 'GET'
       const signal = isGet ? AbortSignal.any([whenClosed(reply), closing]) : closing
       const outcome = await hold(reply, input.body?.length ?? 0, (take) =>

@@ -49,7 +49,7 @@ export function redeliveryAudit(redelivery: Redelivery) {
   return { redelivered: fixesOf(redelivery), moves: moves.join('; ') }
 }
 
-/** Has what a change that was made concerns delivered once more. @returns its part of the audit */
+/** Redelivers the fixes that a change concerns, after the change. @returns its part of the audit entry */
 export async function carryOut(redis: Store, redelivery: Redelivery | undefined) {
   if (!redelivery) return {}
   await redeliver(redis, redelivery)

@@ -51,7 +51,7 @@ function seenResults(results: readonly RosterResult[], scope: Scope): RosterResu
   return results.filter(({ company_id }) => scope.sees(company_id))
 }
 
-/** The results that are added or taken back, whichever process writes the roster. */
+/** Events of results that are added or undone, whichever process writes the roster. */
 export function rosterSource(redis: Redis): EventSource {
   let known: ReadonlySet<string> | undefined
   return {

@@ -135,7 +135,7 @@ const PutQuery = z
 
 const BODY =
   'CSV in the form of routes.csv, a spreadsheet (.xlsx) with such a sheet, or a JSON array of objects with its columns.'
-/** A line as a put has it: the columns of routes.csv, or as `GET /admin/routes` answers it. */
+/** A line of a put: the columns of routes.csv, or an answer of `GET /admin/routes`. */
 const PutLineJson = z.object({
   device: z.string(),
   route_id: Id,

@@ -100,7 +100,7 @@ export function instantIn({ config }: Pick<RosterInEffect, 'config'>, path: stri
 }
 
 /**
- * The time at which devices are compared by whether they have a route: now, if it lies in the interval, else the whole
+ * Returns the time at which devices are compared by whether they have a route: now, if it is in the interval, else the whole
  * interval. `now`: ms UTC.
  */
 export function momentOf({ from, until }: Interval, now: number): Interval {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Count, each, Instant } from './parts.ts'
 import { DeviceChangeJson, LineRemark, TakenRouteJson } from './roster.ts'
 
-/** A column of the list; `read_as`: null if it is left aside, for the reason in `note`. */
+/** A column of the list; `read_as`: null if it is ignored, for the reason in `note`. */
 const ColumnJson = z.object({
   name: z.string(),
   read_as: z.enum(['device', 'name', 'courier_id', 'route_id', 'time_zone', 'model']).nullable(),

@@ -50,7 +50,7 @@ const CopyJson = z.object({
 export type CopyJson = z.infer<typeof CopyJson>
 
 export const StatusJson = z.object({
-  /** These three are absent until Redis has answered for the first time since the admin port was opened. */
+  /** These three are absent until Redis has answered once since the admin port was opened. */
   waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }).optional(),
   parked: z.object({ fixes: Count, lanes: Count }).optional(),
   held: z.object({ fixes: Count, devices: Count }).optional(),

@@ -5,8 +5,8 @@ import { Count, each, Instant } from './parts.ts'
 export const TrialAccountJson = z.object(each(Count, 'seen', 'stored', 'missed'))
 
 /**
- * Where the old server answered otherwise than we would have: the frame and both answers, as hex, at most 64 bytes each; for tokens that
- * may operate.
+ * The first answer of the old server that differs from ours: the frame and both answers, as hex, at most 64 bytes each; only
+ * for tokens that may operate.
  */
 const DifferenceJson = z.object({ at: Instant, ...each(z.string(), 'frame', 'ours', 'old') })
 

@@ -122,7 +122,7 @@ const MASKED_NUMBER = /^-?[\d*][\d*.eE+-]*$/
 // oxlint-disable-next-line no-control-regex
 const SPACES = /[\s,;&"'<>\0-\x1f\x7f\ufffd]+/
 const MARKS = /[:=#*$|(){}[\]/?@!]/g
-/** One that is cut off goes to the end: without that, each quotation mark in it would be looked at as another beginning. */
+/** A truncated string extends to the end: otherwise each quotation mark in it would be tried as another beginning. */
 const JSON_STRING = /"(?:[^"\\]|\\[^]?)*(?:"|$)/g
 const LOOKED_AT = 4096
 const MOST_WORDS = 300

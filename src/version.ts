@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import product from '../package.json' with { type: 'json' }
 
-/** A package has the commit that it was built from in its package.json; a clone has it in its folder of git. */
+/** A package has the commit that it was built from in its package.json; a clone has it in its .git folder. */
 const { version, commit = commitOfClone() }: { readonly version: string; readonly commit?: string } = product
 
 /** The full id of the commit of this program; undefined if only the version is known. */
 export const COMMIT = commit
 
-/** The version of this program, with the commit if that is known: `0.2.0-dev+1a2b3c4d5e6f`. */
+/** The version of this program, with the commit if known: `0.2.0-dev+1a2b3c4d5e6f`. */
 export const VERSION = commit === undefined ? version : `${version}+${commit.slice(0, 12)}`
 
 /** Reads files: git itself may be missing, and refuses a clone of another user. */

@@ -21,7 +21,7 @@ export interface AdminPort {
   /** The URL without a slash at its end. */
   readonly url: string
   readonly token: string
-  /** The certificate that the port of this configuration has, PEM: no other one is accepted, and its name does not matter. */
+  /** The certificate of this configuration's port, PEM: only this one is accepted, whatever its name. */
   readonly certificate?: string
   /** Where the token comes from, for messages: `--token`, `the file .data/admin-token`. */
   readonly tokenPlace: string
@@ -65,7 +65,7 @@ interface PortSettings extends Pick<Config, 'admin' | 'data_dir'> {
   readonly file: string
 }
 
-/** Of several configured tokens it takes one for all companies that has the role `operate`. */
+/** Returns one of several configured tokens: one for all companies with the role `operate`. */
 async function configuredToken(settings: PortSettings | undefined): Promise<Given> {
   if (!settings) throw new UserError(`Give ${TOKEN}.`)
   const tokens = settings.admin.tokens.filter(({ expires = Infinity }) => expires > Date.now())
@@ -78,7 +78,7 @@ async function configuredToken(settings: PortSettings | undefined): Promise<Give
   throw new UserError(`There is no ${file}: start waybridge, which creates it, or give ${TOKEN}.`)
 }
 
-/** The port that `start` has written down, else the configured one. */
+/** Returns the port that `start` has written to a file, else the configured one. */
 async function configuredPort({ admin, data_dir }: PortSettings): Promise<Pick<AdminPort, 'url' | 'certificate'>> {
   const ports = await readPorts(data_dir)
   const port = ports ? ports.admin : admin.port

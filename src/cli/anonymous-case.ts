@@ -123,7 +123,7 @@ function isDamaged(reading: Message | DecodeError): boolean {
   return reading instanceof DecodeError && reading.code === 'checksum'
 }
 
-/** Whether the frames of a conversation have an id or a place of before, or a driver. */
+/** Returns whether the frames of a conversation still have the old id, an old place, or a driver. */
 function stillSays(frames: readonly (Buffer | HttpRequest)[], { ids, places, protocol }: SentBy): boolean {
   if (!protocol) return false
   const session = Object.assign(newSession(), { lenient: true })

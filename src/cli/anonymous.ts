@@ -90,7 +90,7 @@ function numberBytes(digits: string, width?: number): Buffer {
 /** Bytes without places. */
 export interface Placeless {
   readonly bytes: Buffer
-  /** Whether a place was in it at which the device was about then. */
+  /** Whether the bytes had a place near which the device was then. */
   readonly isFound: boolean
   /** Whether a text still holds what may be a place in another form: a number of seven digits or more, or base64. */
   readonly isDoubtful: boolean

@@ -47,7 +47,7 @@ export async function ask(admin: AdminPort, request: AdminRequest): Promise<Admi
   return { status, text }
 }
 
-/** By Node's own client: undici takes longer to load than a command to run. */
+/** Sends a request with Node's own client: loading undici takes longer than a command. */
 async function send(
   admin: AdminPort,
   { method = 'GET', path, query, accept, ...content }: AdminRequest,
@@ -195,7 +195,7 @@ export async function namedDevices(
   throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
 }
 
-/** The first names that have this text as one or some of their words: `12` in Van 12. */
+/** Returns the first names that contain this text as whole words: `12` in Van 12. */
 function wordIn(devices: readonly ListedDevice[], text: string): string[] {
   const names = devices.flatMap(({ name = '' }) =>
     ` ${name} `.toLowerCase().includes(` ${text.toLowerCase()} `) ? name : [],
@@ -206,10 +206,10 @@ function wordIn(devices: readonly ListedDevice[], text: string): string[] {
 export type ChainAnswer = ChainJson
 
 interface ChainRead {
-  /** As the admin port has answered it. */
+  /** As the admin port answered it. */
   readonly text: string
   readonly chain?: ChainAnswer
-  /** Why a device is missing that was deleted while a file still has its entry. */
+  /** Why a device is missing that was deleted although a file still has its entry. */
   readonly missing: string
 }
 

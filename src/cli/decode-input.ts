@@ -117,7 +117,7 @@ function asOnWire(protocol: Protocol, bytes: Buffer): Buffer {
   return likelihood(protocol, escaped, escaping) > likelihood(protocol, bytes, escaping) ? escaped : bytes
 }
 
-/** By its escapes, then by its frames, then by their checksums. */
+/** Ranks bytes by their escapes, then by their frames, then by their checksums. */
 function likelihood(protocol: Protocol, bytes: Buffer, escaping: Escaping): 0 | 1 | 2 | 3 {
   if (!isEscaped(bytes, escaping)) return 0
   const session: Session = { settingsOf: noSettings, transport: 'tcp', now: 0, lenient: false }

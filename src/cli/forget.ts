@@ -19,7 +19,7 @@ export async function forgetCommand(idOrName: string, options: ForgetOptions): P
   for (const { id } of devices) {
     const path = `/admin/devices/${encodeURIComponent(id)}/data`
     const deleted = await read<Forgotten>(admin, { method: 'DELETE', path, timeoutMs: TIMEOUT_MS })
-    // Of a device that is not listed there may be marks and frames.
+    // An unlisted device may still have marks and frames.
     if (named instanceof Error && Object.values(deleted).every((count) => count === 0)) throw named
     printLines(textOf(id, deleted))
     isAll &&= deleted.busy === 0
@@ -50,5 +50,5 @@ function textOf(
   return [`${id}: deleted ${all}, ${rest}`, ...(busy > 0 ? [`${id}: ${again}`] : [])]
 }
 
-/** A hundred lanes may have to be waited for. */
+/** Time to wait for a hundred lanes. */
 const TIMEOUT_MS = 600_000

@@ -79,7 +79,7 @@ function choiceOf({ courier, route }: ParkedOptions): Record<string, string> {
   return { ...(courier !== undefined && { courier_id: courier }), ...(route !== undefined && { route_id: route }) }
 }
 
-/** A row for why the lane is parked whole, and one for each answer under which positions were refused. */
+/** Returns a row for a lane that is parked whole, and one for each answer that refused positions. */
 function rowsOf(clock: Clock): (lane: ParkedLane) => string[][] {
   return ({ company_id, courier_id, route_id, fixes, parked, refused }) => {
     const row = (count: number, answer: number | string, refusal: string, message: string) => {

@@ -88,5 +88,5 @@ export function idOption(option: string, text: string): string {
   return id
 }
 
-/** The relay fetches a month in hundreds of windows, which takes minutes. */
+/** The relay reads a month in hundreds of windows, which takes minutes. */
 const TIMEOUT_MS = 600_000

@@ -77,7 +77,7 @@ export function importCommands(devices: Command, asking: AskingCommand): void {
         .option('--yes', 'put it also where devices lose their route')
         .option('--redeliver', REDELIVER)
         .option('--force', 'put it even if most devices lose their route')
-    // The command above takes the options that it has too, such as --url.
+    // Options that the parent command has too, such as --url, belong to the parent.
     command.action(async (file: string) =>
       exit(await (await import('./device-import.ts')).importCommand(act, file, command.optsWithGlobals())),
     )
@@ -123,7 +123,7 @@ export function takeOverCommands(waybridge: Command, asking: AskingCommand): voi
   )
 }
 
-/** All values of an option that may be given several times. */
+/** Collects all values of an option that may be repeated. */
 function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value]
 }

@@ -26,7 +26,7 @@ export interface ReportContext {
   readonly intervals: readonly Interval[]
 }
 
-/** The report of an interval: the lines that are left out, how many lines change, and which devices have a route. */
+/** Returns the report of an interval: skipped lines, the number of changed lines, and which devices have a route. */
 export function report(result: IntervalResult, context: ReportContext): string[] {
   const { interval, answer, isPut, roster } = result
   const { file, zone, company, intervals } = context

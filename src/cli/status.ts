@@ -223,7 +223,7 @@ function folded(note: string): string[] {
   return (note.match(NOTE_LINE) ?? []).map((line) => line.trim())
 }
 
-/** At most 51 characters, which is 80 columns with the indent, as far as there are commas. */
+/** At most 51 characters, which makes 80 columns with the indent, if there are enough commas. */
 const NOTE_LINE = /.{1,51}(?:(?<=,) |$)|.+?(?:(?<=,) |$)/g
 /** In front of the further lines of a note. */
 const INDENT = ' '.repeat(29)

@@ -15,7 +15,7 @@ export async function whyCommand(
     return await explainDevices(admin, words, options)
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error
-    // While Redis is away the device is not known: the findings about the whole system explain that.
+    // While Redis is away nothing is known of the device; findings about the whole system explain it.
     const chain = await chainOfAll(admin, error)
     printExact(options.json ? [JSON.stringify(chain)] : chainPage(chain, paintOutput))
     return 1

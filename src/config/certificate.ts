@@ -84,7 +84,7 @@ export function trackingTls({ tls }: Config['tracking']): SecureContextOptions |
   return read
 }
 
-/** The TLS of connections to the server of a pull, or why its authority cannot be used; undefined: as the system has it. */
+/** Returns the TLS settings for the server of a pull, or why its authority cannot be used; undefined: those of the system. */
 export function pullTls({ ca }: Pick<Pull, 'ca'>): SecureContextOptions | CertificateMistake | undefined {
   return readApiTls({ ca, cert: null, key: null })
 }

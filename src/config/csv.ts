@@ -100,7 +100,7 @@ function fit(cells: string[], width: number): Text | undefined {
   return undefined
 }
 
-/** A cell of CSV. A spreadsheet takes a text that begins like a formula for one: an apostrophe in front makes it text. */
+/** Returns a cell of CSV. Spreadsheets would run a text that begins like a formula, so it gets an apostrophe in front. */
 export function csvCell(value: string): string {
   const text = /^[=+@\t\r]|^-(?![\d.]+$)/.test(value) ? `'${value}` : value
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

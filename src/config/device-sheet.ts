@@ -9,7 +9,7 @@ import { parseCsv, type Row, type Table } from './csv.ts'
 export const SHEET_FIELDS = ['device', 'name', 'courier_id', 'route_id', 'time_zone', 'model'] as const
 export type SheetField = (typeof SHEET_FIELDS)[number]
 
-/** One column of a list of vans. `note`: why it is read so, or left aside. */
+/** One column of a list of vans. `note`: why it is read this way, or ignored. */
 interface SheetColumn {
   readonly name: string
   readonly read_as: SheetField | null
@@ -132,7 +132,7 @@ function asideNote(name: string): Text {
   return meaning && meaning in ASIDE ? ASIDE[meaning as keyof typeof ASIDE] : say('not recognised: left aside')
 }
 
-/** Whether a column that may have ids of couriers has no single id. */
+/** Returns whether a column that may have courier ids has no id at all. */
 function isNamesOfPeople(field: SheetField, cells: readonly string[]): boolean {
   return (
     ['courier_id', 'route_id'].includes(field) && cells.length > 0 && cells.every((cell) => int64(cell) === undefined)

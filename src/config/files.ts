@@ -179,8 +179,8 @@ export function isMistake({ severity }: Problem): boolean {
 }
 
 /**
- * A text that changes whenever a file of `dir`, or a file that gateway.yaml referred to when it was last read, may have
- * changed: also by a rename, and when the target of a link changes.
+ * Resolves to a text that changes whenever a file of `dir`, or a file that gateway.yaml referred to when it was last read,
+ * may have changed; also by a rename, and when the target of a link changes.
  */
 export async function fingerprint(dir: string, { gateway }: Files, gatewayOnly = false): Promise<string> {
   const names = gatewayOnly ? [GATEWAY, MAPPINGS] : await fileNames(dir).catch((error: ConfigError) => [error.message])
@@ -323,7 +323,7 @@ function weakTokens(root: Node): Mistake[] {
   })
 }
 
-/** A number of connections that this machine does not let a process open; the default is lowered to what fits. */
+/** Returns a mistake for more connections than this machine lets a process open; the default is lowered instead. */
 function tooManyConnections(root: Node): Mistake[] {
   const connections = Number(textAt(child(root, 'limits'), 'max_connections'))
   const message = openFilesMistake(connections, Number(textAt(root, 'gateways')) || 1)

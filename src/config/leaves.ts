@@ -37,7 +37,7 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.preprocess((value) => value ?? {}, fields(shape))
 }
 
-/** A list that may be left out or empty: then it is `usual`, which stands in its `meta` for the list of all settings. */
+/** An optional list, with the default `usual`, which is in its `meta` for the list of all settings. */
 export function list<Element extends z.ZodType>(element: Element, usual: () => readonly unknown[] = () => []) {
   const all = z.array(element, { error: 'expected a list' })
   return z.preprocess((value) => value ?? usual(), all).meta({ usual: usual() })
@@ -99,9 +99,7 @@ export const printableText = leaf(
   'expected printable text',
 )
 
-/**
- * Whether a text has no control characters, which a terminal would obey, and no lone surrogates, which are not text.
- */
+/** Returns whether a text has no control characters, which a terminal would obey, and no lone surrogates, which are no text. */
 export function isPrintable(value: string): boolean {
   return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
 }

@@ -54,7 +54,7 @@ export const redis = section({
   if (servers === 'sentinels' && name === null) refuse(context, 'name', 'missing: what the Sentinels call the primary')
 })
 
-/** The keys that are refused beside each way to name the servers. */
+/** For each way to name the servers, the keys that are refused beside it. */
 const OF_SERVERS = {
   url: ['name', 'username', 'password', 'sentinel_password', 'tls'],
   cluster: ['name', 'sentinel_password'],

@@ -121,7 +121,7 @@ function shown(mistake: Text, text: string): Text {
 }
 
 const MOST_SHOWN = 40
-/** In how many lines at its beginning a roster may have its header. */
+/** The header of a roster must be within this many lines. */
 const MOST_TITLE_LINES = 20
 
 function intervalOf(cells: { date: string; from: string; until: string }, times: Times): Interval | CellMistake {

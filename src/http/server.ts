@@ -16,7 +16,7 @@ export interface HttpServerOptions {
   readonly exposeHeadRoutes?: false
   /** Answers a request after a fault of the server itself. */
   readonly fault: (error: Error, request: FastifyRequest, reply: FastifyReply) => FastifyReply
-  /** How long requests in flight may still take once the server closes. */
+  /** How long requests in flight may take once the server closes. */
   readonly closeMs: number
   /** A client that reads nothing of its answer for this long is disconnected; default: a minute. */
   readonly readerMs?: number
@@ -196,8 +196,8 @@ const MAX_CONNECTIONS = 1000
 /** The most unanswered requests of one connection. */
 const MAX_REQUESTS_AHEAD = 16
 const MAX_REST_MS = 2_000
-// The request time-out is what sending the largest body may take. A proxy in front closes an idle connection after 60 s,
-// so before this server does.
+// The request time-out allows for sending the largest body. A proxy in front closes an idle connection after 60 s, before
+// this server does.
 const TIMEOUTS = {
   headersTimeout: 30_000,
   requestTimeout: 60_000,

@@ -99,7 +99,7 @@ function NavLink({ tab, isCurrent, live }: { tab: Tab; isCurrent: boolean; live:
   )
 }
 
-/** How many things in a view want to be looked at: as many as its list has. */
+/** Returns the number of things in a view that need attention: the length of its list. */
 function badgeOf(tab: Tab, { status }: LiveState): { n: number; kind: string } | undefined {
   if (!status) return undefined
   const { findings } = status

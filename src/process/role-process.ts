@@ -118,7 +118,7 @@ export class RoleProcess implements Runnable {
     return this.latestMetrics
   }
 
-  /** Whether the process sends its metrics within this time. Until it has answered, it is not asked again. */
+  /** Resolves to whether the process sends its metrics within this time. It is asked again only after it has answered. */
   answers(withinMs: number): Promise<boolean> {
     if (!this.#asked) tell(this.#child, { type: 'ask_metrics' })
     this.#asked ??= Promise.withResolvers<void>()

@@ -48,7 +48,7 @@ export class Supervisor {
   readonly #supervision: Supervision
   readonly #portsFile: string
   readonly #cut = new AbortController()
-  /** A process that is started again takes the ports that it had. */
+  /** A restarted process takes its earlier ports. */
   readonly #ports: Ports = {}
   readonly #roles: Partial<Record<RoleName, readonly Kept<RoleProcess>[]>> = {}
   readonly #inTurns = inTurns()
@@ -109,7 +109,7 @@ export class Supervisor {
     await Promise.all((this.#roles[role] ?? []).map((kept) => kept.stop()))
   }
 
-  /** Whether each process that is ready answers within this time; one that has ended is started again anyway. */
+  /** Resolves to whether each ready process answers within this time; one that has ended is restarted anyway. */
   async answers(withinMs: number): Promise<boolean> {
     const answers = await Promise.all(this.#running().map((process) => process.answers(withinMs)))
     return answers.every(Boolean)
@@ -187,7 +187,7 @@ export class Supervisor {
       killSignal: 'SIGKILL',
     })
     const started = new RoleProcess(child, this.#forRoles)
-    // Without the counters of a process that has ended, a sum would fall when it is started again.
+    // Without the counters of an ended process, a sum would fall when it restarts.
     const retire = async () => void (this.#retired = await addCounters(this.#retired, started.latestMetrics))
     void started.exited.then(() => this.#state !== 'stopping' && this.#inTurns(retire))
     const begin = () =>

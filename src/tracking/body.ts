@@ -67,8 +67,8 @@ export function jsonText(bytes: Buffer): string {
 }
 
 /**
- * Whether JSON has more lists and objects than positions have. Each takes a hundred times its bytes once it is parsed, and as
- * much time.
+ * Returns whether JSON has more lists and objects than positions have. Once parsed, each takes a hundred times its bytes, and
+ * as much time.
  */
 export function isDense(json: Buffer): boolean {
   let left = Math.max(100, json.length / LEAST_OBJECT_BYTES)
@@ -104,7 +104,7 @@ declare global {
 
 const BRACKET = 0x5b
 const BRACE = 0x7b
-/** A list of positions has fewer objects: the shortest position is two objects in 50 bytes. */
+/** Positions have fewer objects: the shortest one is two objects in 50 bytes. */
 const LEAST_OBJECT_BYTES = 16
 const NAMES = INT64_FIELDS.join('|')
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i

@@ -16,9 +16,9 @@ export interface TrackingClientOptions {
   readonly pushUrl?: string | null
   /** Precedes the path of returns: '' (default) or /api/v1. */
   readonly returnPrefix?: string
-  /** For a whole request, waiting for a free connection included. */
+  /** Time-out of a whole request, including the wait for a free connection. */
   readonly timeoutMs: number
-  /** Of https: hosts; undefined: as the system has it. */
+  /** For https: hosts; undefined: the system's settings. */
   readonly tls?: SecureContextOptions
   /** The URL of a proxy that connects to the hosts; default: none. */
   readonly proxy?: string | null

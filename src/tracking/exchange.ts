@@ -28,12 +28,12 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** The body, in the pieces in which it came. */
   readonly chunks: readonly Buffer[]
-  /** The body was longer than the limit and ends there. */
+  /** The body was longer than the limit, and is truncated. */
   readonly cut: boolean
 }
 
 export interface ExchangeLimits {
-  /** For the whole exchange, waiting for a free connection included. */
+  /** Time-out of the whole exchange, including the wait for a free connection. */
   readonly timeoutMs: number
   /** Aborts the request: the fault is `given_up`. */
   readonly signal?: AbortSignal
@@ -109,7 +109,7 @@ export function exchange(
       reply.status = status
       reply.headers = headers
       if (status < 200 || status > 299) left = Math.min(maxBytes, maxErrorBytes)
-      // The length in a 304 is that of the body that it does not have. What is enough is found in the body.
+      // The length in a 304 is that of a body that it does not have. With `isEnough`, the body decides when it is enough.
       if (!isEnough && status !== 304 && Number(headers['content-length']) > left) cut()
       awaitRest()
     },

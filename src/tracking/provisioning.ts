@@ -8,7 +8,7 @@ export interface Provisioning {
   readonly companies: readonly CompanyCredentials[]
   /** Lanes: one courier on one route of one company each. */
   readonly routes: readonly { readonly route_id: string; readonly courier_id: string; readonly company_id: string }[]
-  /** Whether these are all routes: a route that was known before and is not among them takes no more positions. */
+  /** Whether these are all routes: a known route that is not among them accepts no more positions. */
   readonly exhaustive?: boolean
 }
 

@@ -5,7 +5,7 @@ const CANONICAL_INTEGER = /^(?:0|-?[1-9]\d{0,18})$/
 const INT64_FROM_0 = `expected an integer from 0 to ${INT64_MAX}`
 /** The error for an integer that a number cannot hold exactly. */
 const SAFE_INTEGER = `expected an integer from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
-/** No body of 4 MiB has more objects that are right. */
+/** A valid body of 4 MiB cannot have more objects. */
 const MAX_OBJECTS = 105_000
 const MAX_POSITIONS = 1_000
 

@@ -15,7 +15,7 @@ export function secureProbe(proxy?: string | null): (url: URL) => Promise<boolea
     if (performance.now() < againAt) return answer
     againAt = performance.now() + AGAIN_MS
     answer = speaksTls(url, proxy).then((isSecure) => {
-      // A server that is started anew may speak TLS a moment later.
+      // A server that has just been restarted may speak TLS a moment later.
       if (!isSecure) againAt = performance.now() + SOON_MS
       return isSecure
     })

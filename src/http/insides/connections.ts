@@ -14,8 +14,8 @@ export function takeConnections(server: Server): (socket: Socket) => void {
 }
 
 /**
- * Has a server answer a client that has ended its half of the connection. Node ends the other half at once, and no option turns that
- * off; this property does, and has no documentation.
+ * Makes a server answer a client that has ended its half of the connection. Node ends the other half at once, and no option
+ * turns that off; this undocumented property does.
  */
 export function allowHalfOpen(server: Server & { httpAllowHalfOpen?: boolean }): void {
   server.httpAllowHalfOpen = true

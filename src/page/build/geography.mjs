@@ -4,7 +4,7 @@ import { feature, mesh } from 'topojson-client'
 
 const require = createRequire(import.meta.url)
 
-/** The coordinates of outlines are whole numbers: this many units are the width of the world. */
+/** The coordinates of outlines are whole numbers, of which this many are the width of the world. */
 const WORLD = 1 << 18
 /** People of a place that is in `places`. */
 const FEWEST_IN_PLACES = 15_000

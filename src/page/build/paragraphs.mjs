@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Where each finding has its paragraph. */
+/** The file with a paragraph for each finding. */
 export const PARAGRAPHS_FILE = fileURLToPath(new URL('../../diagnose/README.md', import.meta.url))
 
 /** Returns the meaning of each finding, and when it begins and ends, by its code; one line each. */

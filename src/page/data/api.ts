@@ -49,7 +49,7 @@ export const api = {
     call<RosterPutJson>('/admin/routes', { method: 'PUT', query, body, type: body.type }),
   roster: () => call<RosterResultsJson>('/admin/roster'),
   undo: (query: Call['query']) => call<RosterPutJson>('/admin/roster/undo', { method: 'POST', query }),
-  /** Has delivered what a file or a pull has put on another route for times that are over. */
+  /** Redelivers fixes whose past routes a file or a pull has changed. */
   redeliver: (company: string) =>
     call<{ readonly fixes: number }>('/admin/roster/redeliver', { method: 'POST', query: { company_id: company } }),
   leaveDelivered: (company: string) =>
@@ -112,5 +112,5 @@ export async function unlessMissing<Answer>(ask: Promise<Answer>): Promise<Answe
   }
 }
 
-/** A port that takes longer does not answer, as far as the page is concerned. */
+/** Time-out of a status: a slower port counts as not answering. */
 const STATUS_MS = 5000

@@ -95,7 +95,10 @@ async function send(
   }
 }
 
-/** A token, or what makes the admin port take the cookie of a person: no page of another site can send it. */
+/**
+ * Returns the header with a token, or the one that makes the admin port accept a person's cookie: no page of another site can
+ * send it.
+ */
 function credential(): Record<string, string> {
   const own = token()
   return own === undefined ? { 'x-waybridge-page': '1' } : { authorization: `Bearer ${own}` }

@@ -9,7 +9,7 @@ let asked: { readonly token: string | undefined; readonly answer: Promise<TokenJ
 // The next person may be another one.
 onRefusal(() => (asked = undefined))
 
-/** Why the caller may not change anything; undefined: it may, or that is not known yet. */
+/** Returns why the caller may not change anything; undefined: it may, or that is not known yet. */
 export function useMayNot(): string | undefined {
   const [role, setRole] = useState<TokenJson['role']>()
   useEffect(() => {

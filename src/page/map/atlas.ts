@@ -32,7 +32,7 @@ interface Waters {
 interface Towns {
   /** Those with the most people first. */
   readonly towns: readonly Town[]
-  /** The world has so many cells of villages in a row and in a column. */
+  /** Number of cells of villages in a row and in a column of the world. */
   readonly cells: number
   /** The cells that have villages. */
   readonly villages: ReadonlySet<string>

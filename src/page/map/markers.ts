@@ -81,9 +81,9 @@ function worstOf(numbers: ReadonlyMap<Tone, number>): Tone {
   return [...numbers].reduce((most, each) => (each[1] > most[1] ? each : most))[0]
 }
 
-/** The tones that somebody has to look into, worst first. */
+/** Tones that need attention, worst first. */
 const WORST_FIRST: readonly Tone[] = ['refused', 'silent', 'gps_old', 'held', 'no_route', 'unknown', 'never']
-/** The width of the world has fewer cells. */
+/** More cells than the width of the world has. */
 const CELLS = 2 ** 24
 const CLUSTER_PX = 26
 const FEWEST_IN_CLUSTER = 3

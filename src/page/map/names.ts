@@ -8,7 +8,7 @@ export interface Name {
   readonly y: number
   /** Pixels. */
   readonly size: number
-  /** The name is beside a dot; else around its place. */
+  /** The name is beside a dot; else it is centred on its place. */
   readonly hasDot: boolean
 }
 

@@ -53,7 +53,7 @@ export function Empty({
   )
 }
 
-/** An instant, short; its title has the zone. */
+/** A short instant, with its zone in the title. */
 export function When({ at }: { at: string | undefined }): JSX.Element {
   if (at === undefined) return <span class="muted">{words.never}</span>
   return (

@@ -79,7 +79,7 @@ export function Palette({ close, signOut }: { close: () => void; signOut: () => 
   const press = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0 && hits.length > 0) mark((chosen + step + hits.length) % hits.length)
-    // Of vans that are not loaded yet the best hit is not known.
+    // The best hit is unknown while vans are loading.
     else if (event.key === 'Enter' && !isLoaded) isEntered.current = true
     else if (event.key === 'Enter') take(hits[chosen])
     else return

@@ -6,7 +6,7 @@ import { openStore, type Role, type RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 
 export interface AdminAddresses extends Omit<RoleAddresses, 'baseUrl'> {
-  /** The tracking API's, once it has one. Asked for when the files are compared with the roster: gateways begin then. */
+  /** Resolves to the URL of the tracking API. Called once the files are compared with the roster, when gateways begin. */
   readonly baseUrl: () => Promise<string>
 }
 

@@ -88,7 +88,7 @@ export class ConfigReport {
     this.#endNoting()
   }
 
-  /** The first new problems: there may be one for each of ten thousand devices. */
+  /** Logs only the first new problems: each of ten thousand devices may have one. */
   async #warn(files: Files, roster: Roster): Promise<readonly Problem[]> {
     const remarks = await remarksOn(files, roster, { now: Date.now(), zone: this.#config.time_zone })
     const problems = remarks.filter((remark) => !isMistake(remark))

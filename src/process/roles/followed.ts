@@ -25,7 +25,7 @@ export interface FirstFiles extends FilesOptions {
   readonly installation: string
 }
 
-/** The files of a folder: reads them, and has those of devices and routes take effect. */
+/** The files of a folder: reads them, and makes those of devices and routes take effect. */
 export class FollowedFiles {
   readonly #first: FirstFiles
   #read: Files

@@ -42,9 +42,9 @@ export interface Live {
   copies(): Config['copies']
   /** Returns the files of devices and routes in effect; undefined if this process does not follow them. */
   files(): Files | undefined
-  /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
+  /** Makes the roster in Redis take effect, or without Redis that of the files; resolves once this is `complete`. */
   join(replica?: Replica): Promise<void>
-  /** Whether the roster in effect was confirmed a moment ago. If not, it is not known which lane a fix belongs to. */
+  /** Whether the roster in effect was confirmed a moment ago. If not, the lane of a fix is not certain. */
   readonly complete: boolean
   /** Resolves once everything written to the roster is in effect. Rejects if Redis does not answer. */
   catchUp(): Promise<void>

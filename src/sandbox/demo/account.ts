@@ -124,12 +124,12 @@ export function resultLines(ending: Ending): string[] {
   return sentences
 }
 
-/** The line for programs. */
+/** Returns the last line, which programs parse. */
 export function lastLine({ account: { sent, acked, delivered, lost }, duplicates }: Ending): string {
   return `sent=${sent} acked=${acked} delivered=${delivered} lost=${lost} duplicates=${duplicates}`
 }
 
-/** Where the fixes are that the gateway has received, from `GET /admin/status`. */
+/** The account of received fixes in `GET /admin/status`. */
 export interface Status {
   readonly waiting: number
   readonly parked: number

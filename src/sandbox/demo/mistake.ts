@@ -1,7 +1,7 @@
 import { type FleetVan, ROUTES_FROM } from '../fleet.ts'
 import type { PaintText } from './view.ts'
 
-/** When the roster of a demo has the first two vans on each other's routes, ms UTC, whole minutes. */
+/** The time for which the roster of a demo has the first two vans on each other's routes, ms UTC, whole minutes. */
 export interface RosterMistake {
   readonly from: number
   readonly until: number

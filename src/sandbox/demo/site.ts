@@ -116,7 +116,7 @@ export interface DemoPlan {
   readonly mistake?: RosterMistake
 }
 
-/** The plan that the options describe. With a mistake there is time to put it right. @throws UserError for a wrong option. */
+/** Returns the plan for the options. With a mistake, there is time to correct it. @throws UserError for a wrong option. */
 export function demoPlan({ vans = '20', seconds, protocols, mistake }: DemoArguments, now = Date.now()): DemoPlan {
   const chosen = protocols === undefined ? demoSpeeches : speechesOption(protocols)
   const drivingMs = durationOption('--seconds', seconds ?? (mistake ? '900' : '30'), INTERVAL_MS)

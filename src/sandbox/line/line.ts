@@ -50,7 +50,7 @@ export interface PacketExchange {
    * the packet is refused, fails, or takes longer than `answerMs`
    */
   readonly send: (packet: Packet, write: (bytes: Buffer) => void) => Promise<void>
-  /** The bytes of a packet are written: that accepts a packet that has no answer. */
+  /** Called when the bytes of a packet are written, which counts as acceptance for a packet without an answer. */
   readonly written: (bytes: Buffer) => void
   /** Takes an answer of the gateway. */
   readonly receive: (answer: Buffer) => void

@@ -50,7 +50,7 @@ function login(id: string): Packet {
 function packet(fixes: readonly Fix[], codec: Codec): Packet {
   const content = contentOf(fixes, codec)
   const bytes = new ByteWriter().u32(0).u32(content.length).bytes(content).u32(crc16Arc(content)).toBuffer()
-  // With another number than that of the records the whole packet is sent again.
+  // If the answer has another number of records, the whole packet is sent again.
   return { bytes, accepted: (answer) => answer.length === 4 && answer.readUInt32BE() === fixes.length }
 }
 

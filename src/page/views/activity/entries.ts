@@ -53,7 +53,7 @@ export function isOf(entry: ActivityEntry, kind: ActivityEntry['kind']): boolean
   return entry.kind === kind || (kind === 'roster' && entry.kind === 'change' && entry.result !== undefined)
 }
 
-/** The result of the put that a request made: that of its token which was kept when it was answered. */
+/** Returns the result of a request's put: that of its token which was stored when the request was answered. */
 function resultOf(
   { at, token, operation }: AuditJson,
   roster: readonly WriterResultJson[],

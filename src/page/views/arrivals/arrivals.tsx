@@ -118,6 +118,6 @@ function Nobody(): JSX.Element {
   )
 }
 
-/** No id of a device: it has a blank. */
+/** Cannot be a device id, because it has a blank. */
 const MANY = 'several devices'
 const RELOAD_MS = 5000

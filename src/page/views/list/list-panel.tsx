@@ -211,7 +211,7 @@ function Done({ done, file, company, close }: DoneProps): JSX.Element {
   )
 }
 
-/** The answer of a put. One that was refused since it takes too many routes is an answer too, with its `message`. */
+/** Sends a put and resolves to its answer, also to a refusal because of lost routes, with its `message`. */
 async function send(
   file: File,
   { company, columns, accepted }: Decided,

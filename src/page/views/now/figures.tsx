@@ -91,8 +91,8 @@ export function UpstreamPanel({ status }: { status: StatusJson }): JSX.Element {
 }
 
 /**
- * An API that answers, and refuses the apikey of a company, does not accept its positions. Behind what answers in its place
- * the API may be well.
+ * The state of the API. One that answers but refuses a company's apikey does not accept its positions; behind a server that
+ * answers in its place, the API may be well.
  */
 function UpstreamState({ status: { findings, upstream } }: { status: StatusJson }): JSX.Element {
   const isForeign = findings.some(({ code, ended_at }) => code === 'not_the_api' && ended_at === undefined)

@@ -1,6 +1,9 @@
 import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 
-/** The devices that have sent something since `before`: when each was heard last, which no clock of ours is compared with. */
+/**
+ * Returns the devices that have sent something since `before`, by when each was last heard, without using a clock of the
+ * page.
+ */
 export function heardSince(
   vans: readonly DeviceRowJson[],
   before: ReadonlyMap<string, string | undefined>,

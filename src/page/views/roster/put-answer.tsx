@@ -14,7 +14,7 @@ import { RemarkList } from './remark-list.tsx'
 
 interface PutAnswerProps {
   readonly answer: RosterPutJson
-  /** The only day that it is about: lines do not name it again. */
+  /** The only day of the put: lines do not repeat it. */
   readonly day?: string
 }
 
@@ -137,7 +137,7 @@ function spanText({ from_at, until_at }: LineOfChange, onlyDay?: string): string
   return `${begin}${clockText(from, name)}–${isOneDay ? '' : `${dayText(until)}, `}${end}`
 }
 
-/** The lines that `others` does not have. */
+/** Returns the lines that `others` does not have. */
 function differing(lines: readonly LineOfChange[], others: readonly LineOfChange[]): readonly LineOfChange[] {
   const known = new Set(others.map(keyOf))
   return lines.filter((line) => !known.has(keyOf(line)))

@@ -192,7 +192,7 @@ function lineOf({ path, message }: Remark): LineRemark {
   return line ? { line: Number(line), message } : { line: 0, message: `${path}: ${message}` }
 }
 
-/** The answer of a put. One that was refused since it takes too many routes is an answer too, with its `message`. */
+/** Sends a put and resolves to its answer, also to a refusal because of lost routes, with its `message`. */
 async function put(body: Blob, target: Target, how: Record<string, boolean>): Promise<Tried<RosterPutJson>> {
   const { company, first, last, onlyListed } = target
   const query = {

@@ -37,7 +37,7 @@ export function RemarkList({ title, tone, remarks }: RemarkListProps): JSX.Eleme
   )
 }
 
-/** Why a roster that is pulled is not in effect as its server has it. */
+/** Why the present roster of the server of a pull is not in effect. */
 export function PullFailure({ failing }: Pick<WriterResultJson, 'failing'>): JSX.Element | null {
   if (!failing) return null
   const title = words.roster.failing(time(failing.since_at))

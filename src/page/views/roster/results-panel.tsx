@@ -97,7 +97,7 @@ async function load(): Promise<readonly WriterResultJson[] | null> {
   return (await unlessMissing(api.roster()))?.results ?? null
 }
 
-/** Only the latest put of a company that was not taken back. Results come latest first. */
+/** Returns whether a put can be undone: only the latest of a company that was not undone. Results come latest first. */
 function canUndo(result: WriterResultJson, results: readonly WriterResultJson[]): boolean {
   const latest = results.find(
     ({ put, undone, company_id }) => put !== undefined && !undone && company_id === result.company_id,

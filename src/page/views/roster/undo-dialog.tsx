@@ -61,7 +61,7 @@ export function UndoDialog({
   )
 }
 
-/** The answer of undo. One that was refused since it takes routes from vans is an answer too, with its `message`. */
+/** Undoes a put and resolves to the answer, also to a refusal because of lost routes, with its `message`. */
 async function undo({ put }: WriterResultJson, how: Record<string, boolean>): Promise<Tried<RosterPutJson>> {
   try {
     return await api.undo({ put, ...how })

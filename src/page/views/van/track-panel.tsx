@@ -124,7 +124,7 @@ interface ReadTrack {
   readonly isUnread: boolean
 }
 
-/** The positions that the tracking API has of a day on the routes that the van had, each for the time that it had it. */
+/** Reads the positions of a day from the tracking API, on each route of the van for the time that it had the route. */
 async function readTrack({ id, company_id, route_id, courier_id }: DeviceJson, day: LocalDay): Promise<ReadTrack> {
   if (company_id === undefined) return { track: NONE, isUnread: false }
   const query = { device: id, from: day.day, until: dayAfter(day.day) }
@@ -155,7 +155,7 @@ async function readRoute(
     const positions = await api.track(company, route, query)
     return positions.map(({ lat, lon, timestamp }) => ({ at: timestamp * 1000, lat, lon }))
   } catch (error) {
-    // Of a route that the tracking API does not know it has no position.
+    // The tracking API has no positions of a route that it does not know.
     return error instanceof RequestError && error.status === 404 ? NONE : undefined
   }
 }

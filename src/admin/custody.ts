@@ -178,7 +178,7 @@ export class CustodyCollector {
     return this.#account
   }
 
-  /** The number of waiting fixes, and the least time since they wait: fixes that were held or parked first are older. */
+  /** The waiting fixes, and when the oldest began to wait. It may be older: it may have been held or parked before. */
   get backlog(): StoredFixes['waiting'] | undefined {
     const { waiting } = this.#account ?? {}
     let oldestAt: number | undefined

@@ -10,7 +10,7 @@ interface PlaceColumns {
   readonly lon: readonly number[]
 }
 
-/** Says near which place something is, by a grid of whole degrees. */
+/** Finds the place near a position with a grid of whole degrees. */
 export class Places {
   readonly #columns: PlaceColumns
   readonly #cells: ReadonlyMap<number, number[]>

@@ -212,7 +212,7 @@ export class LogDelivery {
     this.#progress(counted.length)
   }
 
-  /** Has the second half of the devices of a queue wait in a queue of their own: one that fails stops fewer others. */
+  /** Moves the second half of a queue's devices to a queue of their own, so that a failing one stops fewer others. */
   #splitUp(queue: Queue): void {
     const devices = [...this.#devicesIn(queue)]
     if (devices.length < 2) return

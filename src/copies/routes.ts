@@ -34,7 +34,7 @@ export function logsToSend(copy: string, gets: ReadonlySet<string>, logs: readon
   return own.filter(({ log }) => !earlier.has(otherLogOf(log)))
 }
 
-/** Says to which logs the fixes of a company are written. It follows the settings. */
+/** Returns the logs to which the fixes of a company are written. It follows the settings. */
 export class CopyRoutes {
   readonly #settings: CopySettings
   #copies: readonly Copy[] = []

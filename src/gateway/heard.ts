@@ -262,7 +262,7 @@ class HeardDevice {
     }
   }
 
-  /** Has its shard write it. */
+  /** Marks it for its shard to write. */
   changed(): void {
     if (!this.#isChanged) this.#shard.changed.push(this)
     this.#isChanged = true

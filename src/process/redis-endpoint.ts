@@ -89,7 +89,7 @@ export async function inspectEndpoint(socket: string): Promise<EndpointState> {
   return { is: 'ours', pid: Number(pid), dir, loading: !/^loading:0/m.test(answer) }
 }
 
-/** Has a Redis end; its files are complete. */
+/** Ends a Redis; its files are then complete. */
 export async function shutDown(socket: string): Promise<void> {
   await converse(socket, ['SHUTDOWN NOSAVE'])
 }

@@ -93,7 +93,7 @@ export class RoleProcess implements Runnable {
     })
   }
 
-  /** Has it begin. */
+  /** Starts it. */
   begin(settings: RoleSettings): void {
     tell(this.#child, { type: 'begin', settings })
   }

@@ -14,7 +14,7 @@ import { endOnRequest } from './signals.ts'
 
 export interface Role {
   readonly ports?: Ports
-  /** Says whether the role is ready; without it, the role is always ready. */
+  /** Reports whether the role is ready; without it, the role is always ready. */
   readonly readiness?: () => Promise<Readiness>
   /** Accepts no more work, finishes what has begun, closes. */
   close(): Promise<void>

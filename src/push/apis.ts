@@ -56,7 +56,7 @@ export class PushApi {
     return this.tickets < MOST_TICKETS && lanes < MOST_LANES
   }
 
-  /** Has all lanes that wait for a slot go on: no company pushes to this API any more. */
+  /** Lets all lanes that wait for a slot continue, because no company pushes to this API any more. */
   release(): void {
     this.limit.concurrency = Number.POSITIVE_INFINITY
   }

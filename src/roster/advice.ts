@@ -109,7 +109,10 @@ export async function unresolved(
   return mistakes
 }
 
-/** Says that a text means no device, and which of some devices may be meant; that only for few texts and devices. */
+/**
+ * Yields remarks for a text that means no device, with the devices that may be meant, if there are few such texts and
+ * devices.
+ */
 export function missingDeviceIn(devices: IteratorObject<Pick<Device, 'id' | 'name'>>): (text: string) => Text {
   let asked = 0
   let names: readonly string[] | undefined

@@ -44,7 +44,7 @@ function heldDevicesIn(shard: Shard, { name }: HeldLists): Promise<string[]> {
   return membersOf(shard, shard.keyNames.heldDevices(name))
 }
 
-/** Resolves to a text that changes with the number of devices with held fixes, for each reason and kind of sender. */
+/** Resolves to the number of devices with held fixes, and to a mark that changes with the held fixes. */
 export async function heldMark(redis: Store): Promise<{ readonly devices: number; readonly mark: string }> {
   const ofShards = await redis.inShards(async (shard) => {
     const keys = shard.keyNames

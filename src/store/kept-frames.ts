@@ -149,7 +149,7 @@ export async function rewriteFrame({ shard, list, id, text }: StoredFrame): Prom
   await shard.run('rewrite_frame', keysOf(shard), [list, id, text])
 }
 
-/** Has the frames of some devices decoded again (undefined: of all); `at`: not before that, ms UTC. */
+/** Makes the frames of some devices due to be decoded again (undefined: of all); `at`: not before that, ms UTC. */
 export async function decodeAgain(redis: Store, devices?: readonly string[], at = 0): Promise<void> {
   await redis.inShards(async (shard) => {
     const due = shard.keyNames.misunderstood('due')

@@ -30,7 +30,10 @@ export function memoryShare(info: string): number {
   return limit > 0 ? used / limit : 0
 }
 
-/** Says of each server without `maxmemory` what counts as its memory. A container may have less: its limit is not in the answer. */
+/**
+ * Returns, for each server without `maxmemory`, what counts as its memory. A container may have less: its limit is not in the
+ * answer.
+ */
 export function unlimitedMemory(infos: readonly string[]): Text[] {
   const unlimited = infos.filter((info) => /^maxmemory:0\s*$/m.test(info))
   return unlimited.map((info) => {

@@ -14,7 +14,7 @@ export interface SaidPart {
   readonly since_at?: number
   /** For a state: when another value was last sent. */
   readonly other_at?: number
-  /** Of an alarm: when it came. */
+  /** For an alarm: when it arrived. */
   readonly value: boolean | number | string
 }
 

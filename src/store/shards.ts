@@ -175,7 +175,7 @@ export class Store extends Shard {
     return Promise.all(this.shards.map(ask))
   }
 
-  /** Says why this process cannot work on the stored data: the sentence for the user. */
+  /** Reports why this process cannot work on the stored data: a sentence for the user. */
   refuse(message: string): void {
     this.#unusable.resolve(message)
   }

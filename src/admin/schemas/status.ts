@@ -108,7 +108,7 @@ export const StatusJson = z.object({
 })
 export type StatusJson = z.infer<typeof StatusJson>
 
-/** Says in the OpenAPI document what a token with `companies` does not get. */
+/** Notes in the OpenAPI document what a token with `companies` does not get. */
 function ofWhole<Schema extends z.ZodType>(schema: Schema) {
   return schema.optional().meta({ description: 'Of the whole system: absent for a token with companies.' })
 }

@@ -36,7 +36,7 @@ export function sessionOf(
   return new Conversation(transport, [address, port].join(':'), { ...more, certificate, handshakeBytes })
 }
 
-/** Says which addresses are in these networks; without any, all are. */
+/** Returns a filter for addresses in these networks; without networks, it accepts all. */
 export function networkFilter(networks: readonly string[] = []): (address: string) => boolean {
   const list = networksOf(networks)
   return networks.length === 0 ? () => true : (address) => isWithin(list, address)

@@ -51,7 +51,7 @@ export class Connections<Connection extends DeviceConnection> {
     this.#sweeping = setInterval(() => this.#sweep(), 1000)
   }
 
-  /** Has a connection until it is removed. */
+  /** Adds a connection, until it is removed. */
   add(connection: Connection): void {
     this.open.add(connection)
     this.#shared.slots.opened(connection)

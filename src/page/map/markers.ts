@@ -83,7 +83,7 @@ function worstOf(numbers: ReadonlyMap<Tone, number>): Tone {
 
 /** Tones that need attention, worst first. */
 const WORST_FIRST: readonly Tone[] = ['refused', 'silent', 'gps_old', 'held', 'no_route', 'unknown', 'never']
-/** More cells than the width of the world has. */
+/** More than the number of cells in the width of the world. */
 const CELLS = 2 ** 24
 const CLUSTER_PX = 26
 const FEWEST_IN_CLUSTER = 3

@@ -11,7 +11,7 @@ interface Said {
 let show: (said: Said) => void = () => {}
 let next = 0
 
-/** Says in the corner what an action has done, for some seconds; a screen reader reads it. */
+/** Shows the result of an action in the corner for some seconds; a screen reader reads it. */
 export function toast(text: string, kind: Said['kind'] = 'done'): void {
   show({ id: next++, text, kind })
 }

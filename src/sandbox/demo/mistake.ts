@@ -29,7 +29,7 @@ export function mistakenRoutes(mistake: RosterMistake, fleet: readonly FleetVan[
   return `device,courier_id,route_id,from,until\n${lines.join('')}`
 }
 
-/** Says what the mistake is, and what puts it right. */
+/** Returns the description of the mistake, and what corrects it. */
 export function mistakeLines(
   mistake: RosterMistake,
   {

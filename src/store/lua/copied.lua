@@ -23,7 +23,7 @@ local function names_in(logs)
   return names
 end
 
--- Has a log get these of the records of a run: as a section.
+-- Adds these records of a run to a log, as a section.
 local function add_section(log, run, records, first, last)
   local pieces, behind = pieces_of[log], run.own_length + 1
   if not pieces then
@@ -36,7 +36,7 @@ local function add_section(log, run, records, first, last)
   fixes_of[log] = fixes_of[log] + last - first + 1
 end
 
--- Has the logs of a run get these of its records.
+-- Adds these records of a run to each of its logs.
 local function copy(run, records)
   if run.logs == '' then return end
   for _, log in ipairs(names_in(run.logs)) do

@@ -53,7 +53,7 @@ export class Trial implements TrialMode {
     return this.during(this.#shared.ingest.take(frame, session, protocol)).finally(() => this.#taking.give(bytes))
   }
 
-  /** Has the listener wait for some work before it is closed. */
+  /** Makes the listener wait for some work before it closes. */
   during<Result>(work: Promise<Result>): Promise<Result> {
     this.#working.add(work)
     return work.finally(() => this.#working.delete(work))

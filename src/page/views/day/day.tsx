@@ -196,7 +196,7 @@ async function readDay(query: { readonly day: string; readonly company_id: strin
   return { ...day, sheets, readAt: Date.now() }
 }
 
-/** Has the browser save the day as CSV, of all routes. */
+/** Saves the day as CSV, with all routes. */
 async function saveCsv(query: { readonly day: string; readonly company_id: string | undefined }): Promise<void> {
   try {
     const url = URL.createObjectURL(await api.daysCsv(query))

@@ -28,7 +28,7 @@ export interface VanSwap {
   readonly typed?: string
 }
 
-/** Says what a swap of two vans does, then does it, in one step. */
+/** Shows the effect of a swap of two vans, then does it, in one step. */
 export function ExchangeDialog({
   exchange,
   close,

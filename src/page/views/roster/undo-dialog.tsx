@@ -12,7 +12,7 @@ import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { PutAnswer } from './put-answer.tsx'
 
-/** Says what taking a put back changes, then does it. */
+/** Shows the effect of undoing a put, then undoes it. */
 export function UndoDialog({
   result,
   close,

@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/copies': ['src/config', 'src/domain', 'src/store', 'src/tracking', ...EVERYWHERE],
   'src/push': ['src/domain', 'src/store', 'src/tracking', ...EVERYWHERE],
   'src/verify': ['src/config', 'src/domain', 'src/http', 'src/store', 'src/tracking', ...EVERYWHERE],
-  'src/diagnose': ['src/observe', 'src/texts'],
+  'src/diagnose': ['src/domain', 'src/observe', 'src/texts'],
   'src/admin/schemas': ['src/diagnose'],
   'src/admin': [
     'src/config',

@@ -1,3 +1,4 @@
+import { companyOfLane, laneIds } from '../domain/ids.ts'
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
 import type {
@@ -100,7 +101,7 @@ function hangingLanes({ answers, state }: UpstreamFacts): Found[] {
   return byCompany(hanging).flatMap(({ company_id, lanes }): Found[] => {
     if (lanes.length <= FEW)
       return lanes.map(({ lane, since, waiting, others }) => {
-        const { courier_id, route_id } = subjectOf(lane)
+        const { courier_id, route_id } = laneIds(lane)
         return {
           code: 'lane_hanging',
           subject: { company_id, courier_id, route_id },
@@ -139,13 +140,8 @@ function hangingLanes({ answers, state }: UpstreamFacts): Found[] {
 }
 
 function byCompany<Lane extends { readonly lane: string }>(lanes: readonly Lane[]) {
-  const groups = Map.groupBy(lanes, ({ lane }) => subjectOf(lane).company_id)
+  const groups = Map.groupBy(lanes, ({ lane }) => companyOfLane(lane))
   return Array.from(groups, ([company_id, some]) => ({ company_id, lanes: some }))
-}
-
-function subjectOf(lane: string) {
-  const [company_id, courier_id, route_id] = lane.split('/')
-  return { company_id, courier_id, route_id }
 }
 
 function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting: number): Found {
@@ -177,12 +173,12 @@ function refusedPositions(refused: readonly RefusedPositions[], now: number): Fo
     if (lanes.length <= FEW)
       return lanes.map(({ lane, message, positions, status, trace }) => ({
         code: 'positions_refused',
-        subject: subjectOf(lane),
+        subject: laneIds(lane),
         count: positions,
         message: say(
           'the tracking API refuses positions of courier {} on route {}: they are parked',
-          subjectOf(lane).courier_id,
-          subjectOf(lane).route_id,
+          laneIds(lane).courier_id,
+          laneIds(lane).route_id,
         ),
         evidence: [`${status} ${message}`.trim(), ...traceTexts(trace)],
       }))
@@ -320,8 +316,8 @@ function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): F
 }
 
 function laneText(lane: string): Text {
-  const [, courier, route] = lane.split('/')
-  return say('courier {}, route {}', courier, route)
+  const { courier_id, route_id } = laneIds(lane)
+  return say('courier {}, route {}', courier_id, route_id)
 }
 
 function errorText({ at, code, message = '', operation, status }: UpstreamError): Text {

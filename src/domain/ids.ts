@@ -19,6 +19,17 @@ export function sameId(id: string): string {
   return isDigits(id) ? withoutZeros(id) : id
 }
 
+/** The ids in the name of a lane: `7/42/1001`. */
+export function laneIds(lane: string) {
+  const [company_id, courier_id, route_id] = lane.split('/')
+  return { company_id, courier_id, route_id }
+}
+
+/** The company in the name of a lane, or of a route: `7/1001`. */
+export function companyOfLane(lane: string): string {
+  return lane.slice(0, lane.indexOf('/'))
+}
+
 /** How an id is often mistyped. */
 type Slip = 'swapped' | 'wrong' | 'missing'
 

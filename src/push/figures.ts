@@ -1,3 +1,4 @@
+import { companyOfLane } from '../domain/ids.ts'
 import { metrics } from '../observe/metrics.ts'
 import { companyOf, noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
@@ -96,7 +97,7 @@ export class PushStatistics {
     const { lane = '', at: beganAt = 0, laneAt = 0, trace } = this.#inFlight.get(request) ?? {}
     const ms = performance.now() - beganAt
     const at = Date.now()
-    const company = companyOf(lane)
+    const company = companyOfLane(lane)
     this.#inFlight.delete(request)
     this.#lanes.ended(lane, { end: endOf(answer), beganAt: laneAt })
     metrics.pushDuration.observe(ms / 1000)

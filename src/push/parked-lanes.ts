@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sameId } from '../domain/ids.ts'
+import { companyOfLane, sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import {
   companyOf,
@@ -92,7 +92,7 @@ export class ParkedLanes {
       devices?.has(sameId(deviceOf(record))) === false ? undefined : this.#options.place(record)
     const misplaced = devices?.size === 0 ? [] : await misplacedLanes(shard, place)
     if (misplaced === NOT_CURRENT) return false
-    const isConcerned = (lane: string) => companies.has(companyOf(lane))
+    const isConcerned = (lane: string) => companies.has(companyOfLane(lane))
     const concerned = companies.size > 0 ? (await lanesParked(shard)).filter(isConcerned) : []
     await tryParked(shard, [...new Set([...misplaced, ...concerned])])
     return true

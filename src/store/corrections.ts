@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { sameId } from '../domain/ids.ts'
-import { companyOf, dueAfter } from './lease.ts'
+import { companyOfLane, sameId } from '../domain/ids.ts'
+import { dueAfter } from './lease.ts'
 import { NOT_CURRENT } from './move.ts'
 import type { Place } from './parked.ts'
 import { chunksOf } from './kept-chunks.ts'
@@ -42,7 +42,7 @@ export function misplacedFixes(
   for (const [fix, ...others] of deliveries.values()) {
     const to = laneOf(fix)
     if (to === NOT_CURRENT) return to
-    if (to === undefined || companyOf(to) !== companyOf(fix.lane)) continue
+    if (to === undefined || companyOfLane(to) !== companyOfLane(fix.lane)) continue
     if (![fix, ...others].some(({ lane }) => lane === to)) found.push({ fix, to })
   }
   return found.toSorted((one, other) => one.fix.timestamp - other.fix.timestamp)

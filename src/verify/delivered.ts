@@ -1,4 +1,5 @@
 import { yieldToEventLoop } from '../async.ts'
+import { companyOfLane } from '../domain/ids.ts'
 import { keptDevicesIn, type KeptFix, type Position, readKeptHour, type Store } from '../store/index.ts'
 import { windowOf } from './compare.ts'
 
@@ -68,7 +69,7 @@ export async function routesIn(redis: Store, hour: number): Promise<string[]> {
 
 /** Returns the route of a lane: `7/42/1003` → `7/1003`. The API returns the positions of a route without their couriers. */
 export function routeOf(lane: string): string {
-  return `${lane.slice(0, lane.indexOf('/'))}${lane.slice(lane.lastIndexOf('/'))}`
+  return `${companyOfLane(lane)}${lane.slice(lane.lastIndexOf('/'))}`
 }
 
 /** Yields the delivered fixes of a device, once for each lane and fix; fixes that are only queued are left out. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inTurns } from '../async.ts'
 import type { Company } from '../config/schema.ts'
+import { companyOfLane } from '../domain/ids.ts'
 import { ApiRefusal } from '../http/refusal.ts'
 import { say, type Text } from '../texts/text.ts'
 import { isForeign } from '../tracking/answer.ts'
@@ -77,11 +78,11 @@ export class ReadBack {
   }
 
   #apiOf(route: string): Api {
-    return this.#sources.tracking(companyOf(route))
+    return this.#sources.tracking(companyOfLane(route))
   }
 
   #companyOf(route: string): Company | undefined {
-    return this.#sources.companies().find(({ company_id }) => company_id === companyOf(route))
+    return this.#sources.companies().find(({ company_id }) => company_id === companyOfLane(route))
   }
 
   async #turn(turns: { nextAt: number }): Promise<void> {
@@ -111,12 +112,8 @@ export class ReadBack {
   }
 }
 
-function companyOf(route: string): string {
-  return route.slice(0, route.indexOf('/'))
-}
-
 function noToken(route: string): NotKnown {
-  return { reason: 'no_token', message: say('company {} has no oauth_token in gateway.yaml', companyOf(route)) }
+  return { reason: 'no_token', message: say('company {} has no oauth_token in gateway.yaml', companyOfLane(route)) }
 }
 
 function positionsOf(outcome: Reply | Failure, route: string): readonly Position[] | NotKnown {
@@ -130,7 +127,7 @@ function positionsOf(outcome: Reply | Failure, route: string): readonly Position
   if (isForeign(outcome)) return NOT_READABLE
   if (status === 200) return parsed(outcome)
   if (status === 401 || status === 403) {
-    const company = companyOf(route)
+    const company = companyOfLane(route)
     return {
       reason: 'refused',
       message: say('the tracking API refuses to be read for company {}: {}', company, status),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { companyOfLane } from '../domain/ids.ts'
 import { type Store, WINDOW_MS } from '../store/index.ts'
 import { missingFixes } from './compare.ts'
 import { type DeliveredFix, deliveredIn, type RouteWindow, routesIn } from './delivered.ts'
@@ -119,7 +120,7 @@ export class VerifyRun {
         const some = await this.#deliveredTo(routes.slice(at, at + ROUTES_AT_ONCE), hour)
         for (const [route, windows] of some) {
           signal.throwIfAborted()
-          if (this.#isUnanswered(companyOf(route))) {
+          if (this.#isUnanswered(companyOfLane(route))) {
             if (this.#sources.companies().every(({ company_id }) => this.#isUnanswered(company_id))) return undefined
             continue
           }
@@ -182,7 +183,7 @@ export class VerifyRun {
   }
 
   async #read(route: string, windows: readonly RouteWindow[]) {
-    const known = this.#unreadable.get(companyOf(route))
+    const known = this.#unreadable.get(companyOfLane(route))
     if (known) return known
     this.#requests++
     const interval = intervalOf(windows[0].window, windows[windows.length - 1].window)
@@ -192,8 +193,8 @@ export class VerifyRun {
   #cannotRead(route: string, fixes: number, why: NotKnown): void {
     countUnknown(fixes)
     this.#addUnknown(route, fixes, why)
-    if (why.reason === 'no_answer') this.#unanswered.set(this.#sources.tracking(companyOf(route)), why)
-    else if (why.reason !== 'not_readable') this.#unreadable.set(companyOf(route), why)
+    if (why.reason === 'no_answer') this.#unanswered.set(this.#sources.tracking(companyOfLane(route)), why)
+    else if (why.reason !== 'not_readable') this.#unreadable.set(companyOfLane(route), why)
   }
 
   /** Whether the API of a company has not answered in this run. */
@@ -202,7 +203,7 @@ export class VerifyRun {
   }
 
   #addUnknown(route: string, fixes: number, why: NotKnown): void {
-    const company = companyOf(route)
+    const company = companyOfLane(route)
     const key = `${company} ${why.reason}`
     this.#unknown.set(key, { ...why, company, fixes: fixes + (this.#unknown.get(key)?.fixes ?? 0) })
   }
@@ -224,10 +225,6 @@ function quartersOf(windows: readonly RouteWindow[]): RouteWindow[][] {
 function placeOf(next: string): [hour: number, route: string] {
   const [hour, route = ''] = next.split(' ')
   return [Number(hour), route]
-}
-
-function companyOf(route: string): string {
-  return route.slice(0, route.indexOf('/'))
 }
 
 const HOUR_MS = 3_600_000

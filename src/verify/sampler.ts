@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { companyOfLane } from '../domain/ids.ts'
 import { keys, type MissingFixes, type Store, verifiedInHour, WINDOW_MS } from '../store/index.ts'
 import { isChosen, missingFixes, windowOf } from './compare.ts'
 import { type DeliveredFix, deliveredIn, type RouteWindow, routeOf } from './delivered.ts'
@@ -115,7 +116,7 @@ export class Sampler {
 
   /** Returns the task that has been due for longest, among those of companies that can be read. */
   #nextTask(now: number, isReadable: (company: string) => boolean): Task | undefined {
-    const due = this.#tasks.filter(({ dueAt, route }) => dueAt <= now && isReadable(companyOf(route)))
+    const due = this.#tasks.filter(({ dueAt, route }) => dueAt <= now && isReadable(companyOfLane(route)))
     const [next] = due.toSorted((one, other) => one.dueAt - other.dueAt)
     this.#tasks = this.#tasks.filter((task) => task !== next)
     return next
@@ -144,9 +145,9 @@ export class Sampler {
   /** Without an answer, all companies of the API pause; if one company cannot be read, only that one does. */
   #pause({ fixes, isFresh, route }: Task, { reason }: NotKnown, now: number): void {
     if (isFresh) countUnknown(fixes.length)
-    if (reason === 'no_answer') this.#pausedUntil.set(this.#sources.tracking(companyOf(route)), now + NO_ANSWER_MS)
-    else if (reason === 'refused') this.#pausedUntil.set(companyOf(route), now + REFUSED_MS)
-    else if (reason === 'no_operation') this.#pausedUntil.set(companyOf(route), now + NO_OPERATION_MS)
+    if (reason === 'no_answer') this.#pausedUntil.set(this.#sources.tracking(companyOfLane(route)), now + NO_ANSWER_MS)
+    else if (reason === 'refused') this.#pausedUntil.set(companyOfLane(route), now + REFUSED_MS)
+    else if (reason === 'no_operation') this.#pausedUntil.set(companyOfLane(route), now + NO_OPERATION_MS)
   }
 
   /** Reads missing fixes again, those checked longest ago first. */
@@ -154,7 +155,7 @@ export class Sampler {
     const { redis, settlement } = this.#sources
     const lookedAt = ({ at, ...each }: MissingFixes) => Math.max(at, this.#recheckedAt.get(keyOfMissing(each)) ?? 0)
     const [next] = settlement.missing
-      .filter((each) => now - lookedAt(each) >= RECHECK_MS && isReadable(companyOf(each.lane)))
+      .filter((each) => now - lookedAt(each) >= RECHECK_MS && isReadable(companyOfLane(each.lane)))
       .toSorted((one, other) => lookedAt(one) - lookedAt(other))
     if (!next) return
     for (const key of this.#recheckedAt.keys())
@@ -174,10 +175,6 @@ function taskKey({ route, window }: Pick<RouteWindow, 'route' | 'window'>): stri
 
 function keyOfMissing({ lane, window }: Pick<MissingFixes, 'lane' | 'window'>): string {
   return `${lane} ${window}`
-}
-
-function companyOf(route: string): string {
-  return route.slice(0, route.indexOf('/'))
 }
 
 const HOUR_MS = 3_600_000

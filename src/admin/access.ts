@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { headerToken } from '../config/leaves.ts'
+import type { OidcConfig } from '../config/admin.ts'
 import type { Config } from '../config/schema.ts'
 import { keptText } from '../durable.ts'
 import { UserError } from '../errors.ts'
@@ -60,7 +61,22 @@ export async function adminTokens({ admin, data_dir }: TokenSettings, logger?: L
   return { tokens: [{ token, role: 'operate', label: 'admin-token', scope: EVERYTHING }], place }
 }
 
-/** Returns the token if an HTTP header can carry it. @param place where the token is configured @throws UserError */
+/**
+ * What somebody in these groups may do: the strongest role that one of them has, for the companies of those that have it. So
+ * nobody may do what none of their groups may. Undefined: no group is listed.
+ */
+export function grantOf(
+  groups: readonly string[],
+  roles: OidcConfig['roles'],
+): Pick<Caller, 'role' | 'scope'> | undefined {
+  const listed = groups.filter((group) => Object.hasOwn(roles, group)).map((group) => roles[group])
+  if (listed.length === 0) return undefined
+  const role = listed.some((each) => each.role === 'operate') ? 'operate' : 'read'
+  const companies = listed.filter((each) => each.role === role).map((each) => each.companies)
+  return { role, scope: companies.includes(null) ? EVERYTHING : new Scope(companies.flatMap((ids) => ids ?? [])) }
+}
+
+/** The token, checked: an HTTP header must be able to carry it. @param place where it comes from @throws UserError */
 export function sendable(token: string, place: string): string {
   const read = headerToken.safeParse(token)
   if (read.success) return read.data

@@ -1,7 +1,7 @@
 import type { FailedReceiver } from '../diagnose/facts.ts'
 import type { WithTexts } from '../texts/language.ts'
 import type { Operation } from './operation.ts'
-import { AlertTestsJson } from './schemas/alert-tests.ts'
+import { AlertTestsJson } from './schemas/tests.ts'
 import type { Scope } from './scope.ts'
 
 /** Result of sending a test to one receiver. */

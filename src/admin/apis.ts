@@ -9,14 +9,14 @@ import type { Roster } from '../roster/roster.ts'
 import {
   type ApiTestOptions,
   type CompanyTest,
+  isWell,
   type TestedCompany,
-  type TestStep,
   testApi,
 } from '../tracking/api-test/index.ts'
 import { say } from '../texts/text.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
-import { ApiTestsJson } from './schemas/api-tests.ts'
+import { ApiTestsJson } from './schemas/tests.ts'
 
 export interface ApiSources {
   readonly companies: () => readonly Company[]
@@ -49,7 +49,7 @@ export function apiOperations({ companies, directory, api }: ApiSources): Operat
         const tested = await testedCompanies(seen, directory(), { ...choice, push: push === 'true' })
         if ('mistake' in tested) throw new ApiRefusal(422, tested.mistake)
         const results = await testApis(api, tested.companies)
-        const failed = results.filter((result) => !isWell(result)).length
+        const failed = results.filter(({ steps }) => !isWell(steps)).length
         request.audit = { tested: results.length, failed }
         return { ok: failed === 0, results }
       },
@@ -110,11 +110,6 @@ function untested({ company_id, name }: TestedCompanyOfConfig, mistake: string):
 }
 
 const CORRECT_FILES = say('correct the files of tls in gateway.yaml')
-
-/** Returns whether no step of a test has failed. */
-export function isWell({ steps }: CompanyTest): boolean {
-  return steps.every(({ state }) => state !== 'failed')
-}
 
 /** Which companies are tested, and the lane that the keys are tested with; with `push` it gets a position. */
 export interface ApiTestChoice {

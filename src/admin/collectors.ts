@@ -101,6 +101,7 @@ export function openCollectors(sources: CollectorSources) {
     findings,
     refusals,
     jobs: {
+      account: () => custody.look(),
       devices: () => index.catchUp(),
       'what devices do': () => devices.look(),
       rates: () => rates.look(),
@@ -111,9 +112,7 @@ export function openCollectors(sources: CollectorSources) {
       'refused lanes': () => refusals.look(),
       'pulled rosters': () => sources.puller?.look(),
     },
-    close() {
-      for (const each of [custody, gauges]) each.close()
-    },
+    close: () => gauges.close(),
   }
 }
 

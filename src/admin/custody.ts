@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { yieldToEventLoop } from '../async.ts'
+import { companyOfLane } from '../domain/ids.ts'
 import {
   countLanes,
   custodyCounters,
@@ -11,7 +11,6 @@ import {
   type Store,
   surveyHeld,
 } from '../store/index.ts'
-import { laneIds } from './json.ts'
 import { EVERYTHING, Scope } from './scope.ts'
 
 export type FixAccount = Awaited<ReturnType<typeof takeAccount>>
@@ -107,7 +106,7 @@ async function countWaiting(redis: Store, stored: StoredByCompany, queued: Map<s
     const { waiting: before = 0, oldestAt: oldestBefore } = lanes.get(lane) ?? {}
     lanes.set(lane, { lane, waiting: before + part.waiting, oldestAt: earlier(oldestBefore, part.oldestAt) })
     if (isParked) continue
-    const { waiting } = stored.ofCompany(laneIds(lane).company_id)
+    const { waiting } = stored.ofCompany(companyOfLane(lane))
     waiting.fixes += part.waiting
     if (!counted.has(lane)) waiting.lanes++
     counted.add(lane)
@@ -120,7 +119,7 @@ async function countWaiting(redis: Store, stored: StoredByCompany, queued: Map<s
 
 async function countParked(redis: Store, stored: StoredByCompany): Promise<void> {
   for (const [lane, fixes] of await parkedByLane(redis)) {
-    const { parked } = stored.ofCompany(laneIds(lane).company_id)
+    const { parked } = stored.ofCompany(companyOfLane(lane))
     parked.fixes += fixes
     parked.lanes++
   }
@@ -150,12 +149,13 @@ function sumOf(numbers: Iterable<number>): number {
 }
 
 /**
- * Takes the account every 5 seconds. Two equal accounts in a row show that nothing moved; a difference then means that fixes
+ * Takes the account every five seconds. Two equal accounts in a row show that nothing moved; a difference then means that fixes
  * are lost or counted twice.
  */
 export class CustodyCollector {
   readonly #take: () => Promise<FixAccount>
-  readonly #stopping = new AbortController()
+  readonly #everyMs: number
+  #dueAt = -Infinity
   #last: Custody | undefined
   #known = 0
   #account: FixAccount | undefined
@@ -163,9 +163,23 @@ export class CustodyCollector {
   #queued = new Map<string, QueuedLane>()
   #takenAt = Infinity
 
-  constructor(account: () => Promise<FixAccount>, { everyMs = 5000 } = {}) {
+  constructor(account: () => Promise<FixAccount>, { everyMs = 4500 } = {}) {
     this.#take = account
-    void this.#run(everyMs)
+    this.#everyMs = everyMs
+  }
+
+  /** Call it once a second. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
+    if (performance.now() < this.#dueAt) return
+    const takenAt = Date.now()
+    try {
+      this.#compare(await this.#take(), takenAt)
+    } catch (error) {
+      this.#last = undefined
+      throw error
+    } finally {
+      this.#dueAt = performance.now() + this.#everyMs
+    }
   }
 
   /** Resolves to a fresh account; while a count takes long, to the last one, so that callers do not wait and Redis is spared. */
@@ -194,22 +208,6 @@ export class CustodyCollector {
   /** The difference on which two equal accounts in a row agree. */
   get difference(): number {
     return this.#known
-  }
-
-  close(): void {
-    this.#stopping.abort()
-  }
-
-  async #run(everyMs: number): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      const takenAt = Date.now()
-      await this.#take().then(
-        (taken) => this.#compare(taken, takenAt),
-        () => (this.#last = undefined),
-      )
-      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {})
-    }
   }
 
   #compare(account: FixAccount, takenAt: number): void {

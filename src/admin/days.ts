@@ -2,13 +2,14 @@ import * as z from 'zod'
 import { csvCell } from '../config/csv.ts'
 import { DAY_REASONS } from '../diagnose/day-sheet.ts'
 import type { DaySpan } from '../diagnose/history.ts'
-import { localDay, localFromUtc, timesIn } from '../domain/times.ts'
+import { laneIds } from '../domain/ids.ts'
+import { localDay, timesIn } from '../domain/times.ts'
 import { parse, refuseFields } from '../http/refusal.ts'
 import { delayOf } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { DaySheets, LaneSheet } from './day-sheets.ts'
-import { instant, laneIds } from './json.ts'
+import { dateOf, instant, spanJson } from './json.ts'
 import type { Operation } from './operation.ts'
 import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { type DaySheetJson, DaysJson } from './schemas/days.ts'
@@ -88,12 +89,7 @@ function isListedBy({ company_id, route_id }: Partial<DaySheetJson>, scope: Scop
   }
 }
 
-/** The local date of an instant, ms UTC: `2026-11-20`. */
-export function dateOf(at: number, zone: string): string {
-  return new Date(localFromUtc(at, zone)).toISOString().slice(0, 10)
-}
-
-/** Sorts the worst share first and lanes without a share last; equal shares by route number. */
+/** The worst share first; last what has none. Routes of one share by their numbers. */
 export function placeOf({ lane, sheet }: Pick<LaneSheet, 'lane' | 'sheet'>): ListPlace {
   return [sheet.share ?? 2, `${laneIds(lane).route_id.padStart(MOST_DIGITS)} ${lane}`]
 }
@@ -119,9 +115,7 @@ function sheetJson({ lane, sheet, figures, verified }: LaneSheet, day: string): 
     delay_p50_s: delays ? seconds(delayOf(delays, 0.5)) : null,
     delay_p95_s: delays ? seconds(delayOf(delays, 0.95)) : null,
     longest_gap_min: sheet.longestGapMin,
-    gaps: sheet.gaps.map(({ from, until, min, reason, message, device }) => {
-      return { ...spanJson({ from, until }), min, reason, message, device }
-    }),
+    gaps: sheet.gaps.map(({ from, until, ...gap }) => ({ ...spanJson({ from, until }), ...gap })),
     by_reason: sheet.byReason,
     verified,
     redelivered,
@@ -131,10 +125,6 @@ function sheetJson({ lane, sheet, figures, verified }: LaneSheet, day: string): 
 /** Rounds a delay to two digits: it is only known to 9 %. */
 function seconds(ms: number | null): number | null {
   return ms === null ? null : Number((ms / 1000).toPrecision(2))
-}
-
-function spanJson({ from, until }: DaySpan) {
-  return { from_at: instant(from) ?? '', until_at: instant(until) ?? '' }
 }
 
 /** A line for each sheet, times in UTC; several values of a cell are separated by blanks. */

@@ -1,3 +1,5 @@
+import { laneIds } from '../domain/ids.ts'
+import { type Interval, localFromUtc } from '../domain/times.ts'
 import type { Stay } from '../roster/device-entry.ts'
 
 /** An instant as the admin port writes it, RFC 3339; undefined if there is none. */
@@ -5,10 +7,14 @@ export function instant(ms: number | undefined): string | undefined {
   return ms !== undefined && Math.abs(ms) <= LAST_MS ? new Date(ms).toISOString() : undefined
 }
 
-/** The ids of a lane's name. */
-export function laneIds(lane: string) {
-  const [company_id, courier_id, route_id] = lane.split('/')
-  return { company_id, courier_id, route_id }
+/** From when until when, ms UTC. */
+export function spanJson({ from, until }: Interval) {
+  return { from_at: instant(from) ?? '', until_at: instant(until) ?? '' }
+}
+
+/** The local date of an instant, ms UTC: `2026-11-20`. */
+export function dateOf(at: number, zone: string): string {
+  return new Date(localFromUtc(at, zone)).toISOString().slice(0, 10)
 }
 
 /** The lane of a device, when the assignment holds, and what assigns it. */

@@ -36,7 +36,10 @@ export interface Operation extends Omit<DescribedOperation, 'method' | 'credenti
   readonly refusals?: readonly number[]
   /** True: needs no token. A hook: refuses callers itself. */
   readonly open?: true | AccessHook
-  /** Returns whether a request only asks what a change would do. Any other request is for a change, unless its method is GET. */
+  /**
+   * Whether a request changes nothing. Default: with `dry_run=true`, if the operation has that parameter. Any other request asks for a
+   * change, unless its method is GET.
+   */
   readonly isDryRun?: (request: FastifyRequest) => boolean
   /**
    * What a caller with only some companies gets. `filtered`: the operation itself limits what it shows and changes to the
@@ -64,21 +67,26 @@ export function register(
   app.decorateRequest('reads')
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   for (const operation of operations) {
-    const { method, path, open, isDryRun, query, reads, handle } = operation
+    const { method, path, open, query, reads, handle } = operation
+    const asks = Object.keys(query?.shape ?? {})
+    const { isDryRun = (request) => asks.includes('dry_run') && wantsDryRun(request) } = operation
     const mark = async (request: FastifyRequest) => {
-      if (method !== 'GET' && !isDryRun?.(request)) request.change = path
+      if (method !== 'GET' && !isDryRun(request)) request.change = path
       if (reads && request.method !== 'HEAD') request.reads = `${method} ${path}`
     }
     const own = open === true ? [] : open ? [open] : [access, withinScope(operation, companyOf)]
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
       handle(request, reply, request.caller?.scope ?? NOTHING)
-    const config = { asks: Object.keys(query?.shape ?? {}) }
-    app.route({ method, url: routerPath(path), config, onRequest: [mark, ...own, refuseLongId], handler })
+    app.route({ method, url: routerPath(path), config: { asks }, onRequest: [mark, ...own, refuseLongId], handler })
   }
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 
   const message = `unknown path; this port has ${adminPaths(operations).join(', ')}`
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message }))
+}
+
+function wantsDryRun({ query }: FastifyRequest): boolean {
+  return (query as { dry_run?: unknown }).dry_run === 'true'
 }
 
 /**

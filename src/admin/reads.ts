@@ -7,7 +7,7 @@ import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery } from './paging.ts'
 import { pageSchema } from './schemas/parts.ts'
-import { type PositionRead, ReadJson } from './schemas/reads.ts'
+import { type PositionRead, ReadJson } from './schemas/audit.ts'
 
 interface ReadLogOptions {
   readonly redis: Store

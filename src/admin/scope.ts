@@ -1,5 +1,6 @@
 import { CODES, type FindingCode } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
+import { companyOfLane } from '../domain/ids.ts'
 import { say } from '../texts/text.ts'
 
 /**
@@ -28,7 +29,7 @@ export class Scope {
 
   /** Whether a lane is seen, by its name. */
   seesLane(lane: string): boolean {
-    return this.sees(lane.slice(0, lane.indexOf('/')))
+    return this.sees(companyOfLane(lane))
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Operation } from './operation.ts'
-import { TokenJson } from './schemas/token.ts'
+import { TokenJson } from './schemas/access.ts'
 
 /** `GET /admin/token`: what the caller may do. */
 export function tokenOperation(): Operation {

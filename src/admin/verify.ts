@@ -1,11 +1,12 @@
 import * as z from 'zod'
-import { localDay, localFromUtc, timesIn } from '../domain/times.ts'
+import { laneIds } from '../domain/ids.ts'
+import { localDay, timesIn } from '../domain/times.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'
 import { keptFigures, type Store } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { RunResult, Verifier } from '../verify/index.ts'
-import { instant, laneIds } from './json.ts'
+import { dateOf, instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { Flag } from './roster/routes.ts'
 import { VerifiedJson } from './schemas/verify.ts'
@@ -79,7 +80,7 @@ function verifiedJson(result: RunResult, { day, zone, keptSince }: ComparedDay):
   const { checked, missing, next, repaired, stopped, unknown, until } = result
   const lanes = [...Map.groupBy(missing, ({ lane }) => lane)]
   return {
-    day: new Date(localFromUtc(day.from, zone)).toISOString().slice(0, 10),
+    day: dateOf(day.from, zone),
     checked,
     repaired,
     missing: lanes.map(([lane, fixes]) => {

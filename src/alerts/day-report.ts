@@ -1,8 +1,9 @@
-import { dateOf, placeOf } from '../admin/days.ts'
+import { placeOf } from '../admin/days.ts'
+import { dateOf } from '../admin/json.ts'
 import type { LaneSheet } from '../admin/day-sheets.ts'
-import { laneIds } from '../admin/json.ts'
 import { compare } from '../admin/paging.ts'
 import type { DayReason } from '../diagnose/day-sheet.ts'
+import { companyOfLane, laneIds } from '../domain/ids.ts'
 import { localFromUtc, utcFromLocal } from '../domain/times.ts'
 import { inLanguage, type Language } from '../texts/language.ts'
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
@@ -39,7 +40,7 @@ interface ReportOptions {
 
 /** Pure: a report for each company that has a route on the day. */
 export function dayReports(sheets: readonly LaneSheet[], options: ReportOptions): DayReport[] {
-  const byCompany = Map.groupBy(sheets, ({ lane }) => laneIds(lane).company_id)
+  const byCompany = Map.groupBy(sheets, ({ lane }) => companyOfLane(lane))
   return Array.from(byCompany, ([company, own]) => reportOf(company, own, options))
 }
 

@@ -1,4 +1,4 @@
-import type { AlertTestsJson } from '../admin/schemas/alert-tests.ts'
+import type { AlertTestsJson } from '../admin/schemas/tests.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read } from './client.ts'
 import { printExact, printLines, table } from './output.ts'

@@ -1,4 +1,4 @@
-import { apiOf, isWell, testApis, testedCompanies } from '../admin/apis.ts'
+import { apiOf, testApis, testedCompanies } from '../admin/apis.ts'
 import { loadConfig } from '../config/files.ts'
 import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
@@ -6,8 +6,7 @@ import { readPorts } from '../process/listener-ports.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import type { Roster } from '../roster/roster.ts'
 import { english } from '../texts/text.ts'
-import type { CompanyTest, TestStep } from '../tracking/api-test/index.ts'
-import { type PullStep, testPull } from './check-pulls.ts'
+import { type CompanyTest, isWell, type TestStep } from '../tracking/api-test/index.ts'
 import { counted, printLines } from './output.ts'
 import { idOption } from './positions.ts'
 
@@ -35,18 +34,9 @@ export async function checkLive(dir: string, options: ApiOptions): Promise<numbe
   if ('mistake' in tested) throw new UserError(`check --live: ${tested.mistake} (${OPTIONS}).`)
   const results = await testApis(apiOf(config, await baseUrlOf(config)), tested.companies)
   for (const result of results) printLines(testLines(result))
-  const failed = results.filter((result) => !isWell(result))
-  const pulls = await testedPulls(config, roster, new Set(results.map(({ company_id }) => company_id)))
-  for (const { pull, steps } of pulls)
-    printLines([`roster of company ${pull.company_id}, ${pull.name}`, ...steps.map(stepLine)])
-  const unpulled = pulls.filter((pull) => !isWell(pull))
-  const wrong = [
-    failed.length > 0 ? counted(failed.length, 'company', 'companies') : [],
-    unpulled.length > 0 ? counted(unpulled.length, 'pulled roster') : [],
-  ].flat()
-  const well = pulls.length > 0 ? `${WELL} ${PULLED}` : WELL
-  printLines([wrong.length === 0 ? well : `The test fails for ${wrong.join(' and ')}.`])
-  return wrong.length === 0 ? 0 : 1
+  const failed = results.filter(({ steps }) => !isWell(steps))
+  printLines([failed.length === 0 ? WELL : `The test fails for ${counted(failed.length, 'company', 'companies')}.`])
+  return failed.length === 0 ? 0 : 1
 }
 
 /** Tests each roster that is pulled for these companies. */

@@ -250,7 +250,7 @@ function trackerCommands(waybridge: Command, asking: AskingCommand): void {
   asking('enrol', 'admit devices that are not configured for a while; without options: say whether they are')
     .option('--for <duration>', 'open the enrolment window for so long from now on: 30m')
     .option('--stop', 'close it')
-    .action(async (options) => exit(await (await import('./enrol.ts')).enrolCommand(options)))
+    .action(async (options) => exit(await (await import('./arrivals.ts')).enrolCommand(options)))
   asking(
     'release <device>',
     'deliver the fixes of a device that are held because they are off its track (filter.suspicious: hold)',

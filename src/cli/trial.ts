@@ -1,4 +1,5 @@
 import type { TrialJson, TriedDeviceJson } from '../admin/schemas/trial.ts'
+import { needsLook } from '../diagnose/trial.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read } from './client.ts'
 import { printExact, printLines, table } from './output.ts'
@@ -13,7 +14,7 @@ export async function trialCommand({ json, ...options }: AdminPortOptions & { js
   const trial = await read<TrialJson>(admin, { path: '/admin/trial' })
   if (json) printExact([JSON.stringify(trial, undefined, 2)])
   else printLines(linesOf(trial))
-  return trial.devices.some(wantsLook) ? 1 : 0
+  return trial.devices.some(needsLook) ? 1 : 0
 }
 
 function linesOf({ account, devices, left_out, running, verdict }: TrialJson): string[] {
@@ -45,10 +46,6 @@ function differenceLines({ device, first_difference: difference, name }: TriedDe
     `  the old server: ${old || 'nothing'}`,
     `  waybridge:      ${ours || 'nothing'}`,
   ]
-}
-
-function wantsLook({ answers_different, not_understood }: TriedDeviceJson): boolean {
-  return answers_different > 0 || not_understood > 0
 }
 
 const HEADS = ['device', 'protocol', 'frames', 'understood', 'positions', 'answers equal', 'answered by']

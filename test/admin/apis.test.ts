@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ApiTestsJson } from '../../src/admin/schemas/api-tests.ts'
+import type { ApiTestsJson } from '../../src/admin/schemas/tests.ts'
 import { TOKEN } from '../support/admin.ts'
 import { listening } from '../support/listening.ts'
 import { askAs, TOKEN_7, twoCompanies } from '../support/two-companies.ts'

@@ -1,6 +1,6 @@
 import { localDay } from '../../domain/times.ts'
 import { type AirDay, readAir, type Store } from '../../store/index.ts'
-import { dateOf } from '../days.ts'
+import { dateOf } from '../json.ts'
 import type { AirJson } from '../schemas/devices.ts'
 
 /** A local day, ms UTC, and what a device carried on the air on it. */

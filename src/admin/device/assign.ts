@@ -33,7 +33,6 @@ export function assignmentOperations(sources: RosterSources, change: RosterWrite
     answer: AssignedJson,
     refusals: [404, 409, 415, 504],
     companies: 'filtered',
-    isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
   } as const satisfies Partial<Operation>
   return [
     {

@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
 import { type DayFacts, type DaySpan, dayOf } from '../../diagnose/history.ts'
-import { localDay, localFromUtc } from '../../domain/times.ts'
+import { localDay } from '../../domain/times.ts'
 import { parse, refuseFields } from '../../http/refusal.ts'
 import { belongedAt, type DeviceEntry, staysWithin } from '../../roster/device-entry.ts'
 import { type NotedDay, readDays } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
-import { instant } from '../json.ts'
+import { dateOf, spanJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { instantIn } from '../roster/writes.ts'
-import { type DayJson, HistoryJson } from '../schemas/history.ts'
+import { type DayJson, HistoryJson } from '../schemas/days.ts'
 import { type DetailSources, describeDevice } from './device.ts'
 import { readBacklogs, vanDayFacts } from './van-day.ts'
 
@@ -77,7 +77,7 @@ function daysIn(query: z.infer<typeof HistoryQuery>, { live }: DetailSources, no
     throw refuseFields(422, [{ path: 'from', message: `more than ${MOST_DAYS} days` }])
   const days: HistoryDay[] = []
   for (let day = localDay(from, zone); day.from <= to; day = localDay(day.until, zone))
-    days.push({ ...day, date: new Date(localFromUtc(day.from, zone)).toISOString().slice(0, 10) })
+    days.push({ ...day, date: dateOf(day.from, zone) })
   return days
 }
 
@@ -95,10 +95,6 @@ function dayJson(
     connected: connected.map(spanJson),
     gaps: gaps.map(({ reason, message, ...span }) => ({ ...spanJson(span), reason, message })),
   }
-}
-
-function spanJson({ from, until }: DaySpan) {
-  return { from_at: instant(from) ?? '', until_at: instant(until) ?? '' }
 }
 
 const DAY_MS = 86_400_000

@@ -81,7 +81,6 @@ export function importOperation({ redis, live }: ImportSources, change: RosterWr
     bodyTypes: ['text/csv', 'application/json', SHEET],
     answer: DevicesPutJson,
     refusals: [404, 409, 415, 504],
-    isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
     companies: 'filtered',
     handle,
   }

@@ -22,7 +22,6 @@ export function redeliverOperation({ live, redis }: RosterSources): Operation {
     answer: RedeliveredJson,
     refusals: [404, 409, 415],
     companies: 'filtered',
-    isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
     async handle(request, _reply, scope) {
       const { id } = request.params as { id: string }
       const { dry_run } = parse(RedeliverQuery, request.query)

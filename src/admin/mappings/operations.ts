@@ -117,10 +117,9 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
       answer: MappingPutJson,
       refusals: [409, 415, 422],
       reads: 'positions',
-      isDryRun,
       async handle(request) {
         const { name } = request.params as { name: string }
-        const { kind } = parse(PutQuery, request.query)
+        const { dry_run, kind } = parse(PutQuery, request.query)
         const text = bodyOf(await readBody(request.raw, MAX_BODY_BYTES), request.headers['content-type'])
         const known = readMapping(name, text)
         if (!('mapping' in known))
@@ -133,7 +132,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
         )
         const tried = triedJson(known.mapping, payloads, read)
         const answer = { name, mapping: text, tried }
-        if (isDryRun(request)) return answer
+        if (dry_run === 'true') return answer
         if (ofFile().has(name))
           throw new ApiRefusal(
             409,
@@ -220,10 +219,6 @@ function bodyOf(bytes: Buffer, contentType: string | undefined): Record<string, 
   const value = parseJson(jsonText(bytes))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   throw new ApiRefusal(422, 'the body must be an object')
-}
-
-function isDryRun({ query }: { readonly query: unknown }): boolean {
-  return (query as { dry_run?: unknown }).dry_run === 'true'
 }
 
 const PutQuery = z

@@ -15,9 +15,8 @@ import {
   type Store,
   type StoredSignIn,
 } from '../../store/index.ts'
-import type { FindPerson } from '../access.ts'
+import { type FindPerson, grantOf } from '../access.ts'
 import { cookieName, cookiesOf, setCookie } from './cookies.ts'
-import { grantOf } from './groups.ts'
 import { nameOf, type Provider, type ProviderSecrets, type ProvidedSignIn, ProviderError } from './provider.ts'
 
 interface SignInSources {

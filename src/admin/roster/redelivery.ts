@@ -1,8 +1,9 @@
+import { laneIds } from '../../domain/ids.ts'
 import { type Move, type Redelivery, redeliver } from '../../roster/redelivery.ts'
 import type { Store } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { say } from '../../texts/text.ts'
-import { instant, laneIds } from '../json.ts'
+import { instant } from '../json.ts'
 import type { RedeliverJson } from '../schemas/roster.ts'
 
 /** Returns what a change of the roster means for delivered fixes; nothing if it concerns no kept past. */

@@ -113,7 +113,6 @@ export function undoOperation({ live, redis }: RosterSources, change: RosterWrit
     query: UndoQuery,
     answer: RosterPutJson,
     refusals: [404, 409, 504],
-    isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
     companies: 'filtered',
     async handle(request, reply, scope) {
       const { put: id, dry_run, force, redeliver } = parse(UndoQuery, request.query)

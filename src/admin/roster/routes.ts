@@ -105,7 +105,6 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       bodyTypes: ['text/csv', 'application/json', SHEET],
       answer: RosterPutJson,
       refusals: [404, 409, 415, 504],
-      isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
       companies: 'filtered',
       handle: put,
     },

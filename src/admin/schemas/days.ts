@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { DAY_REASONS } from '../../diagnose/day-sheet.ts'
-import { Count, each, Instant, LaneIds } from './parts.ts'
-
-const SpanJson = z.object({ from_at: Instant, until_at: Instant })
+import { GAP_REASONS } from '../../diagnose/history.ts'
+import { Count, each, Instant, LaneIds, SpanJson } from './parts.ts'
 
 /** A time of the plan without a delivered position: one reason, and the device that it is about. */
 const DayGapJson = SpanJson.extend({
@@ -53,3 +52,20 @@ export const DaysJson = SpanJson.extend({
   as_of_at: Instant,
 })
 export type DaysJson = z.infer<typeof DaysJson>
+
+const DayJson = SpanJson.extend({
+  date: z.iso.date(),
+  fixes: Count,
+  /** How many of these fixes came more than five minutes after their time. */
+  late: Count,
+  connected: z.array(SpanJson),
+  gaps: z.array(SpanJson.extend({ reason: z.enum(GAP_REASONS), message: z.string() })),
+})
+export type DayJson = z.infer<typeof DayJson>
+
+/** The last days of a device, each local, and its gaps. */
+export const HistoryJson = z.object({
+  days: z.array(DayJson),
+  time_zone: z.string(),
+})
+export type HistoryJson = z.infer<typeof HistoryJson>

@@ -2,6 +2,8 @@ import * as z from 'zod'
 
 /** RFC 3339. Beyond the year 9999 an instant has more digits than `z.iso.datetime` accepts. */
 export const Instant = z.string().meta({ format: 'date-time' })
+/** From when until when. */
+export const SpanJson = z.object({ from_at: Instant, until_at: Instant })
 export const Count = z.int().min(0)
 export const LaneIds = z.object(each(z.string(), 'company_id', 'courier_id', 'route_id'))
 /** The lane of a device, when the assignment holds, and what assigns it. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { TokenJson } from '../../admin/schemas/token.ts'
+import type { TokenJson } from '../../admin/schemas/access.ts'
 import { words } from '../words/index.ts'
 import { api } from './api.ts'
 import { onRefusal } from './client.ts'

@@ -53,7 +53,7 @@ export async function testApi(options: ApiTestOptions): Promise<CompanyTest[]> {
     testConnection({ url: base, setting, timeoutMs, tls, proxy }),
     ...(isOne ? [] : [testConnection({ url: push, setting: keyIn(at, 'push_url'), timeoutMs, tls, proxy })]),
   ])
-  const reached = { base: isReached(toBase), push: isReached(toPush) }
+  const reached = { base: isWell(toBase), push: isWell(toPush) }
   const client = createTrackingClient({
     baseUrl: base.href,
     pushUrl: push.href,
@@ -88,7 +88,8 @@ async function testCompany(
   return [...steps, ...(await testPush(client, company, { apikey: keys.apikey, last: reading.positions.at(-1) }))]
 }
 
-function isReached(steps: readonly TestStep[]): boolean {
+/** Whether no step has failed. */
+export function isWell(steps: readonly TestStep[]): boolean {
   return steps.every(({ state }) => state !== 'failed')
 }
 

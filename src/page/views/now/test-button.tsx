@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AlertTestsJson } from '../../../admin/schemas/alert-tests.ts'
-import type { ApiTestsJson } from '../../../admin/schemas/api-tests.ts'
+import type { AlertTestsJson, ApiTestsJson } from '../../../admin/schemas/tests.ts'
 import { api } from '../../data/api.ts'
 import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'

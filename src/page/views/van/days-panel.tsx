@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { DayJson, HistoryJson } from '../../../admin/schemas/history.ts'
+import type { DayJson, HistoryJson } from '../../../admin/schemas/days.ts'
 import { dateText, duration, exact } from '../../format.ts'
 import { Loading, Panel } from '../../parts/basics.tsx'
 import { DayStrip, rangeText, StripHours, StripLegend, withoutGaps } from '../../parts/day-strip.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { DayJson } from '../../../admin/schemas/history.ts'
+import type { DayJson } from '../../../admin/schemas/days.ts'
 import { zone } from '../../data/clock.ts'
 import { clockText, type LocalDay } from '../../data/day.ts'
 import type { TrackPoint } from '../../data/replay.ts'

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { DeviceJson, DeviceRowJson } from '../../../admin/schemas/devices.ts'
-import type { DayJson } from '../../../admin/schemas/history.ts'
+import type { DayJson } from '../../../admin/schemas/days.ts'
 import { allOf, api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { dayAfter, type LocalDay } from '../../data/day.ts'

@@ -1,6 +1,15 @@
 import * as z from 'zod'
 
-/** Whether people can sign in here. `problem`: why nobody can now. */
+/** What is known of the token of a request: its name and what it may do. The token itself is never answered. */
+export const TokenJson = z.object({
+  name: z.string(),
+  role: z.enum(['read', 'operate']),
+  /** Absent for a token for all companies. */
+  companies: z.array(z.string()).optional(),
+})
+export type TokenJson = z.infer<typeof TokenJson>
+
+/** Whether people sign in here. `problem`: why nobody can now. */
 export const SignInJson = z.object({
   enabled: z.boolean(),
   /** Whether the request has a valid sign-in cookie. */

@@ -19,3 +19,20 @@ export const ApiTestsJson = z.object({
   ),
 })
 export type ApiTestsJson = z.infer<typeof ApiTestsJson>
+
+/**
+ * What became of a test that was sent to each receiver of alerts; `ok`: all took it. `receiver`: its key in gateway.yaml and its
+ * host.
+ */
+export const AlertTestsJson = z.object({
+  ok: z.boolean(),
+  results: z.array(
+    z.object({
+      receiver: z.string(),
+      format: z.enum(['waybridge', 'slack', 'teams', 'pagerduty', 'alertmanager', 'mail']),
+      ok: z.boolean(),
+      reason: z.string().optional(),
+    }),
+  ),
+})
+export type AlertTestsJson = z.infer<typeof AlertTestsJson>

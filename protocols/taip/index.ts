@@ -1,6 +1,7 @@
 /*
  * Trackers that speak TAIP, Trimble's ASCII interface protocol (Trimble Placer, Sierra Wireless, CalAmp LMU, Virloc, Antares).
- * "TAIP reference" of Trimble's Lassen manuals, and the manuals of Virtual Tec for RGP … RUV. TCP and UDP, text:
+ * "TAIP reference" of Trimble's Lassen manuals, the manuals of Virtual Tec for RGP … RUV, and that of the Lantrix T1800 for the
+ * speed of RGP and RTT. TCP and UDP, text:
  *
  *   >RPVsssssYYYYYYYYOOOOOOOOOSSSCCCqa[;…];ID=I;*XX<                      position, s: seconds of the day
  *   >REVeewwwwdsssssYYYYYYYYOOOOOOOOOSSSCCCqa…                            event, w: GPS week, d: day of the week
@@ -10,7 +11,7 @@
  *
  *   Y, O  degrees × 100,000, signed; of RGP also ddmm.mmmm, dddmm.mmmm
  *   b     inputs, bit 7: ignition       q  source of RPV and REV, 9: none; of the others 0 and 9: no fix
- *   S     mph; of RUV km/h              P  HDOP                   n  number of the message
+ *   S     mph; of RGP, RTT, RUV km/h    P  HDOP                   n  number of the message
  *   C     degrees                       SV  satellites            X  exclusive or of what precedes
  *   IO    of its first digit bit 0: ignition, bit 1: charged (inferred)        BL  battery, mV
  *
@@ -37,6 +38,8 @@ const PLACE = '{lat:8/1e5}{lon:9/1e5}{speedMph:3}{course:3}'
 const PV = `${PLACE}{source}{age}{any}`
 const STATE = '{fixed}[{hex}[{inputs}[{event}[{hdop:2}]]]]'
 const GP = `{dmy}{hhmmss}${PLACE}${STATE}`
+/** The same with a speed in km/h. */
+const GP_KMH = `{dmy}{hhmmss}{lat:8/1e5}{lon:9/1e5}{speedKmh:3}{course:3}${STATE}`
 /** What `identityFirst` puts in front of a message. */
 const PARTS = '{message}|[{id}]|[{satellites}]|{io}|{millivolts}|'
 const STAR = 0x2a
@@ -83,10 +86,10 @@ export default textProtocol({
   lines: [
     { like: `${PARTS}>RPV{seconds}${PV}`, answer },
     { like: `${PARTS}>REV{event}{when}${PV}`, answer },
-    { like: `${PARTS}>RGP{dmy}{hhmmss}{latNmea}{lonNmea}{speedMph:3}{course:3}${STATE}{any}`, answer },
-    { like: `${PARTS}>RGP${GP}{any}`, answer },
+    { like: `${PARTS}>RGP{dmy}{hhmmss}{latNmea}{lonNmea}{speedKmh:3}{course:3}${STATE}{any}`, answer },
+    { like: `${PARTS}>RGP${GP_KMH}{any}`, answer },
     { like: `${PARTS}>RPI${GP}{any}`, answer },
-    { like: `${PARTS}>RTT${GP}{any}`, answer },
+    { like: `${PARTS}>RTT${GP_KMH}{any}`, answer },
     { like: `${PARTS}>RCV{event}${GP}{any}`, answer },
     { like: `${PARTS}>RC{kind}{event}{dmy}{hhmmss}${PLACE}[{inputs}]{any}`, answer },
     { like: `${PARTS}>R{kind}{status}{event}{dmy}{hhmmss}${PLACE}{any}`, answer },

@@ -28,7 +28,7 @@ export default {
         {
           frame: virloc(`>RGP201126112154${PLACE}3;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX }],
+          fixes: [{ time: TIME, ...FIX, speed: 10 }],
           reply,
         },
         { frame: signed(`>RPV40914${PLACE}32`), fixes: [{ time: TIME, ...FIX }] },
@@ -59,13 +59,13 @@ export default {
         {
           frame: virloc(`>RGP201126112154${PLACE}3007F4101;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX, hdop: 1, said: { ignition: false } }],
+          fixes: [{ time: TIME, ...FIX, speed: 10, hdop: 1, said: { ignition: false } }],
           reply,
         },
         {
           frame: signed(`>RGP201126112154${PLACE}0FF7F;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX, valid: false, said: { ignition: false } }],
+          fixes: [{ time: TIME, ...FIX, speed: 10, valid: false, said: { ignition: false } }],
           reply,
         },
         {
@@ -133,13 +133,13 @@ export default {
         {
           frame: signed('>RGP201126112154+5231.2000-01324.60000362703007F;ID=AA01;#0002;'),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX, said: { ignition: false } }],
+          fixes: [{ time: TIME, ...FIX, speed: 10, said: { ignition: false } }],
           reply,
         },
         {
           frame: signed(`>RTT201126112154${PLACE}300DF2101 0410;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX, hdop: 1, said: { ignition: true } }],
+          fixes: [{ time: TIME, ...FIX, speed: 10, hdop: 1, said: { ignition: true } }],
           reply,
         },
         {

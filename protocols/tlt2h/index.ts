@@ -10,10 +10,12 @@
  *   I  IMEI     p  password     n  how many lines follow     X  XOR between $ and *
  *   m  model    k  event        b  battery (of two digits 0.1 V, of four mV), cells     V, v  vehicle's and own battery, 0.1 V
  *
- * k is AUTO with the ignition on, AUTOLOW and AUTOSTOP with it off, TOWED, SOS. That and the voltages are inferred.
+ * k is AUTO and AUTOSTART with the ignition on, AUTOLOW and AUTOSTOP with it off; TOWED, SOS, LP (low power), DEF (power cut).
+ * These meanings are those of frames and of an owner of a TLT-2H; the voltages are inferred.
  * Nothing is answered.
  */
 import {
+  type Alarm,
   alarmsOf,
   DecodeError,
   eachReadable,
@@ -73,11 +75,24 @@ function saidOf(head: readonly string[], line: string): Said | undefined {
   const isLong = head.length >= LONG_HEAD
   const own = isLong ? Number(head[7]) / 10 : battery && Number(battery) / (battery.length === 2 ? 10 : 1000)
   return said({
-    ignition: event === 'AUTO' ? true : event === 'AUTOLOW' || event === 'AUTOSTOP' ? false : undefined,
+    ignition: IGNITIONS.get(event),
     external_voltage: isLong ? Number(head[6]) / 10 : undefined,
     battery_voltage: own || undefined,
-    alarms: alarmsOf(event === 'TOWED' && 'tow', event === 'SOS' && 'sos'),
+    alarms: alarmsOf(ALARMS[event]),
   })
+}
+
+const IGNITIONS: ReadonlyMap<string, boolean> = new Map([
+  ['AUTO', true],
+  ['AUTOSTART', true],
+  ['AUTOLOW', false],
+  ['AUTOSTOP', false],
+])
+const ALARMS: Readonly<Record<string, Alarm | undefined>> = {
+  TOWED: 'tow',
+  SOS: 'sos',
+  LP: 'low_power',
+  DEF: 'power_cut',
 }
 
 const BATTERY = /^#(\d{2}|\d{4})[#$]/

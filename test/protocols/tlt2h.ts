@@ -69,6 +69,21 @@ export default {
           device: ID,
           fixes: [{ ...FIX, said: { alarms: ['tow'] } }],
         },
+        {
+          frame: `#${ID}#V500#0000#AUTOSTART#1\r\n#${position('150010.00')}\r\n##\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+        },
+        {
+          frame: `#${ID}#V500#0000#DEF#1\r\n#${position('150010.00')}\r\n##\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['power_cut'] } }],
+        },
+        {
+          frame: `#${ID}#V500#0000#LP#1\r\n#${position('150010.00')}\r\n##\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['low_power'] } }],
+        },
         { frame: 'GET / HTTP/1.1\r\n##\r\n', error: 'unsupported' },
       ],
     },

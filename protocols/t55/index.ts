@@ -1,9 +1,9 @@
 /*
- * T55: NMEA 0183 sentences over TCP and UDP, from GPS modules and routers (u-blox, Maxon, CradlePoint, Sierra Wireless, …).
+ * T55: NMEA 0183 sentences over TCP and UDP, from GPS modules and routers (u-blox, CradlePoint, Sierra Wireless, MultiTech, …).
  * A sentence ends with a line feed; its checksum, the XOR between $ and *, may be missing. The device names itself in a line
  * of its own, in front of a sentence, or behind it:
  *
- *   $PGID,I*CC   $GPFID,I   $DEVID,I*CC   $PSIWMDID,I*CC   $PCPTI,I,…   $IMEI=I   IMEI I   I     no position
+ *   $PGID,I*CC   $GPFID,I   $GPSTN,I   $DEVID,I*CC   $PSIWMDID,I*CC   $PCPTI,I,…   $IMEI=I   IMEI I   I     no position
  *   [I[,]]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I[,i,x,b…]]  position; answer OK1
  *   [I]$GPGGA,T,Y,N,O,E,q,s,d,H,…*CC  $GPGLL,Y,N,O,E,T,A*CC  $PUBX,00,T,Y,N,O,E,H,…   position without a date
  *   $GPRMA,A,Y,N,O,E,,,S,C,…                       position without a time
@@ -39,6 +39,8 @@ export default textProtocol({
   fields: {
     talker: { like: '[A-Z]{2}' },
     name: { like: '[A-Za-z\\d_-]+[ ,:;]?', read: (text, draft) => void (draft.device = text.replace(/[ ,:;]$/, '')) },
+    /** The prefix of MultiTech modems, in front of the name. */
+    mark: { like: '[&#%!]{1,4}' },
     separator: { like: '[ =:,]' },
     mode: { like: '[A-Z]+', read: (text, draft) => void (draft.valid = /[^N]/.test(text)) },
     quiet: { like: 'GSA|GSV|VTG|ZDA|GST|GBS|DTM' },
@@ -56,8 +58,8 @@ export default textProtocol({
     { like: `\${talker}GGA,${GGA},{any}` },
     { like: `\${talker}GLL,${GLL}{any}` },
     { like: '${talker}GNS,{hms},{latNmea},[{ns}],{lonNmea},[{ew}],[{mode}],{satellites},{hdop},{altitude},{any}' },
-    { like: `{name}[/{imei}/]\${talker}RMC,${RMC}{any}`, answer },
-    { like: `{name}\${talker}GGA,${GGA},{any}` },
+    { like: `[{mark}]{name}[/{imei}/]\${talker}RMC,${RMC}{any}`, answer },
+    { like: `[{mark}]{name}\${talker}GGA,${GGA},{any}` },
     {
       like: '$PUBX,00,{hms},{latNmea},[{ns}],{lonNmea},[{ew}],{altitude},{status},{accuracy},{any},{speedKmh},{course},{any:2},{hdop},{any:2},{satellites},{id},{any}',
     },
@@ -74,6 +76,7 @@ export default textProtocol({
       none: 'login',
       fix: kept,
     })),
+    { like: '$GPSTN,{id}[,{any}][*{any}]', none: 'login', fix: kept },
     { like: '$PCPTI,{id},{any}', none: 'login', fix: kept },
     { like: '$CONNECT,{id},{any}', none: 'login', fix: kept },
     { like: '$GPTXT,NET,{id},{any}', none: 'status' },

@@ -23,6 +23,10 @@ export default {
       frames: [
         { frame: `IMEI ${ID}\r\n`, device: ID, none: 'login' },
         { frame: sentence(`IMEI,${ID}`), device: ID, none: 'login' },
+        { frame: `$GPSTN,${ID}\r\n`, device: ID, none: 'login' },
+        { frame: sentence(`GPSTN,${ID},van,2`), device: ID, none: 'login' },
+        { frame: `&&ID1111${sentence(RMC)}`, device: 'ID1111', fixes: [FIX], reply: OK },
+        { frame: `&&ID1111${sentence(GGA)}`, device: 'ID1111', fixes: [TODAY] },
         {
           frame: `unit-7${sentence(RMC.replace('GP', 'BD').replace('N', 'S'))}`,
           device: 'unit-7',

@@ -15,7 +15,7 @@
  *
  *   b  bit 4: is charged, 9: moves, 31–24: battery, %    a  bits: 0 low battery, 8 is switched off, 10 moves, 12 SOS
  *
- * Each 24 begins a record. Answer: AB 00 0300 CCCC SSSS 7F 01 00.
+ * Each 24 begins a record; its position comes before the place of a beacon, and of beacons the first counts. Answer: AB 00 0300 CCCC SSSS 7F 01 00.
  */
 import {
   type Alarm,
@@ -83,9 +83,11 @@ function data(r: ByteReader, now: number): Message {
   let device: string | undefined
   let time: number | undefined
   let record: Said = {}
-  /** Where the fixes of the record begin. */
+  /** Where the fixes of the record begin, and whether they are one, of a beacon. */
   let first = 0
+  let isOfBeacon = false
   const endRecord = () => {
+    isOfBeacon = false
     if (first === fixes.length) return
     const says = said(record)
     for (; first < fixes.length; first++) fixes[first].said = says
@@ -105,12 +107,15 @@ function data(r: ByteReader, now: number): Message {
         if (value.left >= 4) time ??= value.u32le() * 1000
         break
       case POSITION:
+        if (isOfBeacon) fixes.pop()
+        isOfBeacon = false
         fixes.push(positionOf(value, time ?? now))
         break
       default: {
         const before = PLACES.get(tag)
-        if (before !== undefined && (tag === 0x23 || value.peek() & HAS_PLACE))
-          fixes.push(placeOf(value.skip(before), time ?? now))
+        if (before === undefined || first < fixes.length || !(tag === 0x23 || value.peek() & HAS_PLACE)) break
+        fixes.push(placeOf(value.skip(before), time ?? now))
+        isOfBeacon = true
       }
     }
   }

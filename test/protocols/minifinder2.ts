@@ -31,6 +31,12 @@ const FIX = {
   satellites: 9,
 }
 const KNOWN = { time: FIX.time, latitude: 52.525, longitude: 13.41 }
+const BEACONS = [
+  key('23', `001122334455${PLACE}484f4d45`),
+  key('28', `80001122334455dec3${PLACE}`),
+  key('2a', `c0001122334455c5${PLACE}4f`),
+  key('2c', `c0001122334455d1c364${PLACE}4f`),
+]
 const REPLY = packet('7f', '0100', 0)
 
 export default {
@@ -66,21 +72,23 @@ export default {
           reply: REPLY,
         },
         { frame: packet('01', key('20', '0000')), error: 'truncated', envelope: { reply: REPLY } },
-        {
-          frame: packet(
-            '01',
-            [
-              IMEI,
-              key('02', `00100000${le(SECONDS)}`),
-              key('23', `001122334455${PLACE}484f4d45`),
-              key('28', `80001122334455dec3${PLACE}`),
-              key('2a', `c0001122334455c5${PLACE}4f`),
-              key('2c', `c0001122334455d1c364${PLACE}4f`),
-            ].join(''),
-            0,
-          ),
+        ...BEACONS.map((beacon) => ({
+          frame: packet('01', IMEI + key('02', `00100000${le(SECONDS)}`) + beacon, 0),
           device: ID,
-          fixes: Array.from({ length: 4 }, () => ({ ...KNOWN, said: { alarms: ['sos'] } })),
+          fixes: [{ ...KNOWN, said: { alarms: ['sos' as const] } }],
+        })),
+        {
+          frame: packet('01', status(SECONDS) + BEACONS.join('') + status(SECONDS + 60) + BEACONS[0]),
+          fixes: [
+            { ...KNOWN, said: IDLE },
+            { ...KNOWN, time: '2024-05-01T23:16:30Z', said: IDLE },
+          ],
+          reply: REPLY,
+        },
+        {
+          frame: packet('01', status(SECONDS) + BEACONS[0] + GPS + BEACONS[1]),
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: REPLY,
         },
         {
           frame: packet('01', GPS),

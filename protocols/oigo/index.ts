@@ -4,6 +4,8 @@
  *   7E LLLL NNNN IIIIIIIIIIIIIIII K 6 bytes [time] time AAAAAAAA OOOOOOOO S D V GGGG HHHH b UUUU BBBB …     K 04: one time, 00: two
  *   E IIIIIIIIIIIIIIII MMMMMMMMMMMMMMMM YM DD hh mm aaaaaaaa oooooooo hhhh GGGG V u b ss 3 bytes S …
  *
+ * In other kinds K a time with a place and a course behind it is looked for.
+ *
  *   L  length behind it     A, O  latitude + 90, longitude + 180, 1e-6 degrees     S  satellites, low four bits
  *   I  IMEI, decimals       a, o  latitude, longitude: ddmm.mmm without the point  D  HDOP, 0.1        M  IMSI
  *   time  YM DD hh mm ss    H  altitude, m; h  feet                                V  speed, km/h; behind oooooooo mph
@@ -53,8 +55,9 @@ function decode(frame: Buffer): Message {
 
 function newPosition(r: ByteReader): Message {
   const kind = r.u8()
-  if (kind !== ONE_TIME && kind !== TWO_TIMES) return { fixes: [] }
-  r.skip(kind === TWO_TIMES ? 11 : 6)
+  const before = kind === TWO_TIMES ? 11 : kind === ONE_TIME ? 6 : beforePosition(r.ahead().slice())
+  if (before < 0) return { fixes: [] }
+  r.skip(before)
   const time = timeOf(r)
   const latitude = r.u32() / 1e6 - 90
   const longitude = r.u32() / 1e6 - 180
@@ -78,6 +81,21 @@ function newPosition(r: ByteReader): Message {
   else if (kind === ONE_TIME && r.left >= 3) fix.said = said({ battery_voltage: r.skip(1).u16() / 1000 })
   return { fixes: [fix] }
 }
+
+/** Where a time, a place on Earth and a course stand in content of a kind that is not known; −1: nowhere. */
+function beforePosition(content: Buffer): number {
+  for (let at = 0; at + POSITION <= content.length; at++) {
+    const [month, day, hour, minute, second] = content.subarray(at, at + 5)
+    const isDate = (month & 15) >= 1 && (month & 15) <= 12 && day >= 1 && day <= 31
+    const isOnEarth = content.readUInt32BE(at + 5) <= 180e6 && content.readUInt32BE(at + 9) <= 360e6
+    if (isDate && hour < 24 && minute < 60 && second < 60 && isOnEarth && content.readUInt16BE(at + 16) <= 360)
+      return at
+  }
+  return -1
+}
+
+/** Bytes from the time to the altitude. */
+const POSITION = 20
 
 function timeOf(r: ByteReader): number {
   const yearAndMonth = r.u8()

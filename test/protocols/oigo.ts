@@ -24,7 +24,8 @@ export default {
           fixes: [{ ...NEW, said: { battery_voltage: 4.118 } }],
         },
         { frame: newer('04', '').subarray(0, 30), error: 'truncated', envelope: { device: IMEI } },
-        { frame: newer('09', ''), device: IMEI, fixes: [] },
+        { frame: newer('09', '0102'), device: IMEI, fixes: [NEW] },
+        { frame: newer('09', '').subarray(0, 30), device: IMEI, fixes: [] },
         { frame: older('e0000a0f'), error: 'malformed' },
         {
           frame: older(),

@@ -30,7 +30,6 @@ import {
   type Session,
   type Stream,
   said,
-  signMagnitude,
   splitBits,
   tlv,
   unescape,
@@ -112,7 +111,7 @@ function position(r: ByteReader, besides: Said | undefined): Fix {
 }
 
 function angle(r: ByteReader): number {
-  const minutes = signMagnitude(r.u16(), 16)
-  const part = r.u16() / 1e4
-  return (Math.abs(minutes) + part) / (minutes < 0 ? -60 : 60)
+  const minutes = r.u16()
+  const degrees = ((minutes & 0x7fff) + r.u16() / 1e4) / 60
+  return minutes & 0x8000 ? -degrees : degrees
 }

@@ -24,6 +24,12 @@ export default {
           reply: answer(5),
         },
         {
+          frame: message(5, report().replace((0x8000 + 1411).toString(16), '8000')),
+          device: '800036830',
+          fixes: [{ ...FIX, latitude: -0.5 / 60, said: { ignition: false } }],
+          reply: answer(5),
+        },
+        {
           frame: message(5, '6029a3de08010b0400015a0c'),
           device: '800036830',
           none: 'no place',

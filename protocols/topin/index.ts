@@ -15,7 +15,7 @@
  *   30  asks for the time                                       answer 07 30 YYYY MM DD hh mm ss
  *
  *   B  battery, %     S  satellites, low four bits     V  speed, km/h     G  bit 12: a fix, 11: west, 10: north; heading in the low ten bits
- *   A, O  latitude, longitude, 1/30000 minute           D, M  degrees and millionths of them
+ *   A, O  latitude, longitude, 1/30000 minute           D, M  degrees, 0 to 127, and millionths of them
  *
  * A time is one byte each, in 17, 18 and 69 packed decimals.
  */
@@ -80,7 +80,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }
   if (type === GPS || type === STORED_GPS)
     return enveloped({ reply: echoed(frame, length, type) }, () => ({ fixes: [concoxFix(r)] }))
-  if (type === ALARM) return isEmpty ? { none: 'heartbeat' } : { fixes: [alarm(r)] }
+  if (type === ALARM) return isEmpty ? { none: 'heartbeat' } : alarm(r)
   if (CELLS.has(type)) return { none: 'cells', reply: echoed(frame, length, type) }
   if (type === STATUS)
     return {
@@ -111,8 +111,11 @@ function clock(now: number): Buffer {
   return answer(7, TIME, w.u8(at.getUTCHours()).u8(at.getUTCMinutes()).u8(at.getUTCSeconds()).toBuffer())
 }
 
-function alarm(r: ByteReader): Fix {
+/** Which way the millionths of degrees below 0 count, and how degrees above 127 are written, no frame shows. */
+function alarm(r: ByteReader): Message {
   const time = bytesYmd(r)
-  const latitude = r.i8() + r.u24() / 1e6
-  return { time, latitude, longitude: r.i8() + r.u24() / 1e6, valid: true }
+  const [latitude, northMillionths, longitude, eastMillionths] = [r.i8(), r.u24(), r.i8(), r.u24()]
+  if (latitude < 0 || longitude < 0) return { fixes: [] }
+  const place = { latitude: latitude + northMillionths / 1e6, longitude: longitude + eastMillionths / 1e6 }
+  return { fixes: [{ time, ...place, valid: true }] }
 }

@@ -34,6 +34,8 @@ export default {
           frame: frame('2008', `${TIME}340802c80d0641900000`),
           fixes: [{ time: FIX.time, latitude: 52.525, longitude: 13.41 }],
         },
+        { frame: frame('2008', `${TIME}df0802c80d0641900000`), fixes: [] },
+        { frame: frame('2008', `${TIME}340802c88b0641900000`), fixes: [] },
         { frame: frame('0108', ''), none: 'heartbeat' },
         {
           frame: frame('0118', '2405011015301475905bd30e2501cc00'),

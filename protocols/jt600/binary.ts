@@ -53,7 +53,7 @@ function record(r: ByteReader, isFirstVersion: boolean): Fix {
   if (!isFirstVersion) return fix
   fix.satellites = r.u8()
   fix.said = batteryOf(r.u8())
-  fix.altitude = r.skip(1).u16()
+  fix.altitude = r.skip(1).i16()
   return fix
 }
 

@@ -51,6 +51,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, satellites: 9, altitude: 34, said: { battery_percent: 80 } }],
         },
+        {
+          frame: bytes(`24 ${ID} 11 001b ${record('7', '09 5080 fff4 0000000000')} 01`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9, altitude: -12, said: { battery_percent: 80 } }],
+        },
         { frame: padlock('17', '20c0'), device: ID, fixes: [LOCKED] },
         { frame: padlock('17', '20e0'), device: ID, fixes: [LOCKED], reply: '(P35)' },
         { frame: padlock('19', '20e0'), device: ID, fixes: [LOCKED], reply: '(P69,0,110)' },

@@ -137,9 +137,11 @@ const CR = 0x0d
 
 /** For each character the lines that may begin with it, in their order. */
 function candidatesOf(lines: readonly Line[]): readonly (readonly Line[])[] {
-  return Array.from({ length: 256 }, (_, code) =>
-    lines.filter(({ prefix }) => prefix === '' || prefix.charCodeAt(0) === code),
-  )
+  const always = lines.filter(({ prefix }) => prefix === '')
+  const candidates = Array.from({ length: 256 }, () => always)
+  for (const code of new Set(lines.filter(({ prefix }) => prefix !== '').map(({ prefix }) => prefix.charCodeAt(0))))
+    candidates[code] = lines.filter(({ prefix }) => prefix === '' || prefix.charCodeAt(0) === code)
+  return candidates
 }
 
 /** One kind of line, compiled. */

@@ -16,9 +16,8 @@ import {
   stillHolds,
 } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
-import { newTrace, type RequestTrace } from '../tracking/trace.ts'
-import type { Apikeys } from './apikeys.ts'
-import type { PushApis } from './apis.ts'
+import { newTrace, type RequestTrace } from '../tracking/client.ts'
+import type { Apikeys, PushApis } from './apis.ts'
 import { type ApiClockReporter, NOT_THE_API } from './figures.ts'
 
 /** What the lanes of a shard are pushed with. */
@@ -40,7 +39,7 @@ export interface LaneOptions {
 /** Pushes one leased lane: one request at a time, in order, then gives the lane back. */
 export class LanePush {
   readonly #lease: Lease
-  readonly #to: Receiver
+  readonly #to: PushTarget
   readonly #options: LaneOptions
   /** The first records of the list, up to this number, contain at least one that is refused. */
   #suspects = 0
@@ -49,7 +48,7 @@ export class LanePush {
   #trace: RequestTrace | undefined
 
   /** `to`: the API that the lane is pushed to, and what asks it for its company. */
-  constructor(lease: Lease, to: Receiver, options: LaneOptions) {
+  constructor(lease: Lease, to: PushTarget, options: LaneOptions) {
     this.#lease = lease
     this.#to = to
     this.#options = options
@@ -164,7 +163,7 @@ export class LanePush {
   }
 }
 
-type Receiver = ReturnType<PushApis['of']>
+type PushTarget = ReturnType<PushApis['of']>
 
 /** A batch with how many records it has, and how many of them were delivered before, to another lane. */
 type SentBatch = Batch & ReturnType<typeof countRecords>

@@ -19,8 +19,8 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
-  /** Returns the API id of a lane, and all API ids; default: there is only one. */
-  readonly apis?: { readonly idOf: (lane: string) => string; readonly ids: () => readonly string[] }
+  /** The APIs that lanes are pushed to; default: there is only one. */
+  readonly apis?: Pick<PushApis, 'ids' | 'of'>
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }

@@ -245,7 +245,12 @@ export function trustIn(
   return spoken?.isGuess ? 'other_protocol' : 'unproven'
 }
 
-/** Returns the configured device of a session; undefined also if it lacks the proof that its entry asks for. */
+/** What is objected to the sender of a message. */
+export function objectionsTo({ objection }: ResolvedDevice): readonly Objection[] {
+  return objection ? [objection] : []
+}
+
+/** The configured device that speaks on a session; undefined also where it has not proved what its entry asks for. */
 export function speakerOn({ device, identified }: Conversation, { roster }: Pick<Replica, 'roster'>) {
   const entry = device === undefined ? undefined : roster.find(device)
   return entry?.guard && identified?.entry !== entry ? undefined : entry

@@ -36,8 +36,7 @@ import { ResolvedDevice, trustIn } from './identity.ts'
 import type { Journal, LeavingReason } from './journal.ts'
 import type { Mappings } from './mappings.ts'
 import { doubtOf, type Reading } from './outcome.ts'
-import { openBox } from './sealed.ts'
-import { decode, isUnread, readOpened } from './take.ts'
+import { decode, openBox, readByMapping, readOpened } from './reading.ts'
 
 export interface RedecodingOptions {
   readonly redis: Store
@@ -212,7 +211,7 @@ export class Redecoding {
   #read(reading: Reading): Message | DecodeError {
     const { journal, mappings } = this.#options
     const read = decode(reading)
-    const found = mappings && isUnread(read) ? mappings.read(reading) : undefined
+    const found = readByMapping(read, reading, mappings)
     journal.decoded(found?.message ?? read, found?.protocol ?? reading.protocol)
     return found?.message ?? read
   }

@@ -1,7 +1,6 @@
 import {
   DecodeError,
   type DecodeReason,
-  decodeFrame,
   type HttpRequest,
   type Message,
   type Protocol,
@@ -13,33 +12,15 @@ import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
 import type { Conversation } from './conversation.ts'
 import type { Enrolment } from './enrolment.ts'
-import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
+import { type FixStorageOptions, FrameStorage } from './fix-storage.ts'
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { GuessDelays } from './guesses.ts'
-import {
-  Identity,
-  type IdentityReason,
-  NOBODY,
-  type Objection,
-  type Refusal,
-  ResolvedDevice,
-  speakerOn,
-} from './identity.ts'
+import { Identity, type IdentityReason, NOBODY, objectionsTo, type ResolvedDevice, speakerOn } from './identity.ts'
 import type { Journal } from './journal.ts'
 import type { Mappings } from './mappings.ts'
-import {
-  type Course,
-  doubtOf,
-  type FrameArrival,
-  failed,
-  type Obstacle,
-  type Outcome,
-  type Reading,
-  type Share,
-} from './outcome.ts'
-import { openBox, UNKNOWN_SECRET } from './sealed.ts'
+import { type Course, doubtOf, type FrameArrival, failed, type Outcome, type Share } from './outcome.ts'
+import { decode, openBox, readByMapping, readOpened, UNKNOWN_SECRET, UnreadFrames } from './reading.ts'
 import type { UnknownDeviceQuota } from './unknown-devices.ts'
-import { UnreadFrames } from './unread-frames.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']
@@ -63,17 +44,21 @@ export class Ingest {
   readonly #options: IngestOptions
   readonly #waiting: Waiting
   readonly #identity: Identity
-  readonly #fixes: FixStorage
   readonly #frames: FrameKeeper
+  readonly #storage: FrameStorage
   readonly #unread = new UnreadFrames()
 
   constructor(options: IngestOptions) {
     this.#options = options
     this.#waiting = new Waiting(options.waitMs)
-    this.#fixes = new FixStorage(options)
     this.#frames = new FrameKeeper(options, this.#waiting)
     const { enrolment, hold } = options
     this.#identity = new Identity({ ...options, admitsUnknown: () => hold.unknown || enrolment.isOpen })
+    this.#storage = new FrameStorage(options, {
+      identity: this.#identity,
+      frames: this.#frames,
+      waiting: this.#waiting,
+    })
   }
 
   /**
@@ -116,7 +101,13 @@ export class Ingest {
       arrival.jumps = clock.jumps
     }
     session.reads(arrival.at, arrival.protocol, this.#identity)
-    let message = (arrival.read = this.#read(arrival))
+    const read = decode(arrival)
+    const mapped = readByMapping(read, arrival, this.#options.mappings)
+    if (mapped) {
+      arrival.protocol = mapped.protocol
+      session.reads(arrival.at, mapped.protocol, this.#identity)
+    }
+    let message = (arrival.read = mapped?.message ?? read)
     const { protocol } = arrival
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
@@ -144,9 +135,12 @@ export class Ingest {
     let { shares, refusals, objections, failure, kept }: Course & Pick<Share, 'failure'> = NOTHING
     const isRelay = fixes.some((fix) => fix.device !== undefined)
     if (isRelay)
-      ({ shares, refusals, objections, failure } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
+      ({ shares, refusals, objections, failure } = await this.#storage.storeOfMany(
+        { ...message, device: sender.id },
+        arrival,
+      ))
     else if (fixes.length > 0) {
-      const share = await this.#store(sender, message, arrival)
+      const share = await this.#storage.store(sender, message, arrival)
       shares = [share]
       failure = share.failure
     }
@@ -194,17 +188,6 @@ export class Ingest {
   /** Lets no frame wait from now on: what cannot be stored at once is not stored. */
   close(): void {
     this.#waiting.close()
-  }
-
-  /** Reads a frame by the protocol of its port. JSON in which that finds no position is tried with the mappings. */
-  #read(arrival: FrameArrival): Message | DecodeError {
-    const read = decode(arrival)
-    const { mappings } = this.#options
-    const found = mappings && isUnread(read) ? mappings.read(arrival) : undefined
-    if (!found) return read
-    arrival.protocol = found.protocol
-    arrival.session.reads(arrival.at, found.protocol, this.#identity)
-    return found.message
   }
 
   /**
@@ -259,7 +242,7 @@ export class Ingest {
   async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<Outcome> {
     const { fixes: [first] = [], refusal, reply, response } = message
     if (!first && doubtOf(message)) return this.#misunderstood('unsupported', arrival)
-    const { failure, ...stored } = await this.#storeOfMany(message, arrival)
+    const { failure, ...stored } = await this.#storage.storeOfMany(message, arrival)
     const { shares, refusals } = (arrival.course = stored)
     if (failure) return failed(failure, refusal, stored)
     if (!message.unreadable) return { status: 'stored', reply, response, shares, refusals }
@@ -270,136 +253,11 @@ export class Ingest {
     const course = { shares, refusals, kept: keeping.kept }
     return keeping.failure ? failed(keeping.failure, refusal, course) : { status: 'stored', reply, response, ...course }
   }
-
-  /** Stores the fixes of one device. Resolves to the result; a fault of waybridge counts as the failure of these fixes only. */
-  async #store(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
-    const { session, protocol } = arrival
-    let share: Share | undefined
-    try {
-      if (!session.sender) session.sendsIn(protocol.name)
-      share = await (sender.entry
-        ? this.#fixes.store(message.fixes ?? [], sender, arrival)
-        : this.#storeOfUnknown(sender, message, arrival))
-      return share.failure ? await this.#storeAgain(share, message, arrival) : share
-    } catch (fault) {
-      return { ...(share ?? notStored(sender, arrival, 'fault')), failure: 'fault', fault }
-    }
-  }
-
-  async #storeOfUnknown(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
-    const failure = await this.#frames.keepGuessed({ message, sender }, arrival)
-    return failure ? notStored(sender, arrival, failure) : this.#fixes.store(message.fixes ?? [], sender, arrival)
-  }
-
-  /**
-   * Tries again to store fixes until the deadline. If the clock has jumped since they came, they are not stored and the
-   * device has to send them again: by the earlier clock, they would go behind newer ones. The same applies if the time zone
-   * of the device changes, since the frame was read by the earlier one.
-   */
-  async #storeAgain(first: Share, message: Message, arrival: FrameArrival): Promise<Share> {
-    const { session, protocol, deadline, jumps } = arrival
-    const { fixes = [] } = message
-    const { clock } = this.#options
-    const { id, entry } = first.sender
-    let share = first
-    while (typeof share.failure === 'string' && (await this.#waiting.mayRetry(share.failure, deadline))) {
-      clock.now()
-      if (clock.jumps !== jumps) break
-      // In between, the roster may have changed, and another device may have sent on the session.
-      const sender = this.#identity.senderOf({ ...message, device: id }, session, protocol.name)
-      const { claim, move } = share
-      if ('reason' in sender) return { ...notStored(first.sender, arrival, sender), claim, move }
-      if (sender.entry?.time_zone !== entry?.time_zone) break
-      const next = await this.#fixes.store(fixes, sender, arrival)
-      share = { ...next, claim: next.claim ?? claim, move: next.move ?? move }
-    }
-    return share
-  }
-
-  /**
-   * Stores the fixes of a relay's frame, each for the device that it names. Those of a device that is refused are left out.
-   * `failure`: why some that are not refused are not stored.
-   */
-  async #storeOfMany(message: Message, arrival: FrameArrival): Promise<StoredShares> {
-    const byDevice = Map.groupBy(message.fixes ?? [], (fix) => fix.device ?? message.device ?? '')
-    const storing = Array.from(byDevice, ([device, fixes]) =>
-      this.#storeOfOne({ ...message, device, fixes }, message, arrival).catch((fault: unknown) => ({
-        ...notStored(new ResolvedDevice(device, undefined), arrival, 'fault'),
-        fault,
-      })),
-    )
-    const shares: Share[] = []
-    const refusals: Refusal[] = []
-    const objections: Objection[] = []
-    let failure: Obstacle | undefined
-    for (const stored of await Promise.all(storing)) {
-      if (stored instanceof ResolvedDevice) {
-        failure ??= 'flood'
-        if (stored.id !== message.device) objections.push(...objectionsTo(stored))
-      } else if ('reason' in stored) refusals.push(stored)
-      else {
-        shares.push(stored)
-        if (typeof stored.failure === 'string') failure ??= stored.failure
-        else if (stored.failure) refusals.push(stored.failure)
-      }
-    }
-    return { shares, refusals, objections, failure }
-  }
-
-  /** Stores what a relay's frame contains of one device. Resolves to the device if it exceeds its quota. */
-  async #storeOfOne(
-    own: Message,
-    { device }: Message,
-    arrival: FrameArrival,
-  ): Promise<Share | Refusal | ResolvedDevice> {
-    const session = own.device === device ? arrival.session : arrival.session.about(own.device ?? '')
-    const sender = this.#identity.senderOf(own, session, arrival.protocol.name)
-    if ('reason' in sender) return sender
-    if (session.admits?.(sender) === false) return sender
-    return this.#store(sender, own, { ...arrival, session })
-  }
-}
-
-/** The results for all fixes of a frame. */
-interface StoredShares {
-  readonly shares: readonly Share[]
-  readonly refusals: readonly Refusal[]
-  readonly objections: readonly Objection[]
-  readonly failure: Obstacle | undefined
 }
 
 const NOTHING = { shares: undefined, refusals: undefined, objections: undefined, failure: undefined, kept: undefined }
 
-function objectionsTo({ objection }: ResolvedDevice): readonly Objection[] {
-  return objection ? [objection] : []
-}
-
-/** Returns the devices whose fixes are stored. */
+/** The devices whose fixes are stored. */
 function acceptedIn(shares: readonly Share[] = []): ResolvedDevice[] {
   return shares.flatMap(({ failure, sender }) => (failure ? [] : sender))
-}
-
-/** A decoder may only throw DecodeError. Any other error is a fault of ours, the `cause` of the error: it harms no other frame. */
-export function decode({ frame, session, protocol }: Reading): Message | DecodeError {
-  try {
-    return decodeFrame(protocol, frame, session)
-  } catch (error) {
-    return error instanceof DecodeError ? error : Object.assign(new DecodeError('malformed'), { cause: error })
-  }
-}
-
-/** Returns whether a frame may have a position that its protocol has not read. */
-export function isUnread(read: Message | DecodeError): boolean {
-  if (read instanceof DecodeError) return read.code !== 'checksum'
-  return !read.sealed && !read.fixes?.length && read.none === undefined
-}
-
-/** Returns the decoded content of an encrypted frame. */
-export function readOpened({ read }: Sealed, content: Buffer, { session, protocol }: Reading): Message | DecodeError {
-  return decode({ frame: content, session, protocol: { ...protocol, decode: read } })
-}
-
-/** The fixes of a device that are given up before they are placed. */
-function notStored(sender: ResolvedDevice, source: FrameArrival, failure: Share['failure']): Share {
-  return { sender, source, fixes: [], placed: undefined, duplicates: 0, claim: undefined, move: undefined, failure }
 }

@@ -3,6 +3,7 @@ import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { say } from '../../texts/text.ts'
 import type { Conversation } from '../conversation.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 
 /*
  * Limits of what one sender may use, so that enough is left for the others. A token is a frame, or 1 KiB.
@@ -225,42 +226,6 @@ export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number | 
   const { burst, perSecond } = rate
   const full = now - (burst / perSecond) * 1000
   return Math.min(Math.max(paidUntil ?? full, full) + (tokens / perSecond) * 1000, now + MAX_DEBT_MS)
-}
-
-/**
- * Values by key, which forgets those that are not in use: a value that was not set during two generations. A generation
- * ends when it has `max` values, or after `lastsMs`.
- */
-export class RecentlyUsed<Value> {
-  readonly #max: number
-  readonly #lastsMs: number
-  #younger = new Map<string, Value>()
-  #older = this.#younger
-  #since = 0
-
-  constructor(max: number, lastsMs: number) {
-    this.#max = max
-    this.#lastsMs = lastsMs
-  }
-
-  /** How many values are kept. */
-  get size(): number {
-    return this.#younger.size + (this.#older === this.#younger ? 0 : this.#older.size)
-  }
-
-  get(key: string): Value | undefined {
-    return this.#younger.get(key) ?? this.#older.get(key)
-  }
-
-  /** `now`: ms of a clock that never goes back. */
-  set(key: string, value: Value, now: number): void {
-    if (this.#younger.size >= this.#max || now - this.#since > this.#lastsMs) {
-      this.#older = this.#younger
-      this.#younger = new Map()
-      this.#since = now
-    }
-    this.#younger.set(key, value)
-  }
 }
 
 /** A device that connects in a loop does so once a second. */

@@ -3,7 +3,8 @@ import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { say, type Text } from '../../texts/text.ts'
-import { RecentlyUsed, type TokenRate, takeTokens } from '../admit/flood.ts'
+import { type TokenRate, takeTokens } from '../admit/flood.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import { RoundRobin } from '../round-robin.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { sameId } from '../../domain/ids.ts'
-import { RecentlyUsed } from '../admit/flood.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import type { Conversation } from '../conversation.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Flood, MAX_DEBT_MS, RecentlyUsed, takeTokens } from '../../../src/gateway/admit/flood.ts'
+import { Flood, MAX_DEBT_MS, takeTokens } from '../../../src/gateway/admit/flood.ts'
+import { RecentlyUsed } from '../../../src/gateway/recently-used.ts'
 
 const RATE = { perSecond: 10, burst: 50 }
 

@@ -1,7 +1,5 @@
 import { DecodeError, type DecodeReason, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import { addressOf } from '../domain/addresses.ts'
 import { sameId } from '../domain/ids.ts'
-import { fittingZone, localFromUtc } from '../domain/times.ts'
 import { type FaultPlace, logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
@@ -10,12 +8,21 @@ import { noteNotStored } from '../observe/trouble.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { HoldReason } from '../store/index.ts'
 import type { Contact } from '../store/device-record.ts'
-import { contentOf, kindOf, type MisunderstoodFrame, shownBytes } from '../store/misunderstood-frame.ts'
+import { kindOf, type MisunderstoodFrame } from '../store/misunderstood-frame.ts'
 import { say } from '../texts/text.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { DayBook, OpenNotes } from './day-book.ts'
 import type { WatchedFrames } from './watched-frames.ts'
 import type { Conversation } from './conversation.ts'
+import {
+  noteAhead,
+  noteDamage,
+  noteNoId,
+  noteNotUnderstood,
+  noteSharedAddress,
+  noteWrongPort,
+  type UsedPort,
+} from './frame-findings.ts'
 import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
 import { type IdentityReason, NOBODY, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
 import { doubtOf, type FixSource, type FrameArrival, type MessageSource, type Outcome, type Share } from './outcome.ts'
@@ -102,24 +109,14 @@ export class Journal {
   }
 
   /** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
-  wrongPort(session: Conversation, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
-    const { device = '', transport } = session
+  wrongPort(session: Conversation, protocol: Protocol, at: UsedPort): void {
     session.spokeToWrongPort()
-    const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
-    const evidence = say(
-      'speaks {} on port {} ({}): use {}, or the port for all protocols',
-      name,
-      at.port,
-      at.expected.name,
-      usual ?? '',
-    )
-    observations.note('wrong_port', { subject: { device }, evidence })
+    noteWrongPort(session, protocol, at)
   }
 
   /** Notes that datagrams without an id are not taken from an address which these devices have used. */
   sharedAddress({ remote }: Conversation, devices: readonly string[]): void {
-    const evidence = say('another device has used {}: datagrams from there that name no device are not taken', remote)
-    for (const device of devices) noteSuspicion(device, { code: 'claimed_twice', evidence })
+    noteSharedAddress(remote, devices)
   }
 
   /** Notes the login of a connection over MQTT. */
@@ -192,7 +189,7 @@ export class Journal {
     }
     if (sender?.entry && sender.id === session.device) {
       if (read && 'fixes' in read && read.fixes) session.carriesFixes(read.fixes.length)
-      this.carried(session, this.#dayOf(sender))
+      this.carried(session, this.#notesOf(sender))
     }
     for (const refusal of refusals) this.#refused(refusal, arrival)
     for (const objection of objections) this.#objected(objection, arrival.at)
@@ -208,14 +205,7 @@ export class Journal {
   #misunderstood(reason: DecodeReason, { at, session, protocol, read }: FrameArrival, speaker?: DeviceEntry): void {
     metrics.decodeErrors.inc({ protocol: protocol.name, reason })
     if (speaker) this.#options.heard.of(speaker.id).became('misunderstood', reason, at)
-    if (reason === 'checksum') {
-      const subject = speaker ? { device: speaker.id } : { listener: protocol.name }
-      observations.note('checksum_errors', {
-        subject,
-        evidence: say('{} from {}', protocol.name, addressOf(session.remote)),
-        now: at,
-      })
-    }
+    if (reason === 'checksum') noteDamage(session, protocol, { device: speaker?.id, now: at })
     this.decoded(read, protocol)
   }
 
@@ -243,8 +233,8 @@ export class Journal {
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
     if (!entry) return
-    this.#dayOf(sender)?.placed(placed, at, duplicates)
-    // A frame that is understood late tells nothing about where the device is now.
+    this.#notesOf(sender)?.placed(placed, at, duplicates)
+    // What is understood late says nothing of where the device is now.
     if (source.lateAt !== undefined || !sender.heard) return
     noteTreatment(sender.heard, placed, { at, duplicates })
     noteSaid(sender.heard, fixes, { entry, now: at })
@@ -277,9 +267,7 @@ export class Journal {
     if (reason === 'unknown_device' && refusal !== NOBODY) this.#rejected.log(sameId(device), reason, remote)
     if (reason === 'other_device') this.#rejected.log(device, reason, remote)
     if (isCrowded) observations.note('unknown_refused', { evidence: sameId(device).slice(0, 64) })
-    if (device !== '' || protocol === undefined) return
-    const evidence = say('{} over {} from {}', protocol.name, transport, addressOf(remote))
-    observations.note('no_id', { subject: { listener: protocol.name }, evidence, now: at })
+    if (device === '' && protocol) noteNoId(protocol, { remote, transport, now: at })
   }
 
   #objected({ device, reason, finding }: Objection, now: number): void {
@@ -303,24 +291,18 @@ export class Journal {
     // A request is answered 503, a datagram dropped.
     if (reason === 'flood' && session.transport === 'udp') metrics.refused.inc({ reason })
     if (fault !== undefined) this.#logFault(fault, session.device, protocol)
-    if (sender?.entry && !session.trial) this.#dayOf(sender)?.add('not_stored', at)
+    if (sender?.entry && !session.trial) this.#notesOf(sender)?.add('not_stored', at)
   }
 
   #logFault(error: unknown, device: string | undefined, { name }: Protocol): void {
     logFault(this.#options.logger, error, { what: 'fault in handling a frame', device, protocol: name })
   }
 
-  #dayOf(sender: ResolvedDevice): OpenNotes | undefined {
+  #notesOf(sender: ResolvedDevice): OpenNotes | undefined {
     const { days } = this.#options
     if (days && !sender.notes?.isOpen) sender.notes = days.of(sender.id)
     return sender.notes
   }
-}
-
-/** The port that a device speaks to, and the protocol that it is for. */
-interface UsedPort {
-  readonly port: number
-  readonly expected: Protocol
 }
 
 /** Why a kept frame is dropped. */
@@ -362,28 +344,9 @@ function fixAlone({ said: _said, ...fix }: Fix): Fix {
  */
 function noteSaid(device: FrameNotes, fixes: readonly Fix[], arrival: { entry: DeviceEntry; now: number }): void {
   const { now } = arrival
-  const { behindMs } = device
   const spoken = fixes.flatMap(({ said, time }) => (said ? [{ said, time: utcOf(time, arrival) }] : []))
   for (const { said, time } of spoken.toSorted((one, other) => one.time - other.time))
-    device.said(said, { at: time > now - OLDEST_SAID_MS ? Math.min(time + behindMs, now) : now, cameAt: now })
-}
-
-/** Notes that a device is ahead of our clock, and what would fit, if anything does. `ownMs`: by how much its own time is ahead of UTC. */
-function noteAhead({ id: device, time_zone }: DeviceEntry, ownMs: number, now: number): void {
-  const set = time_zone === undefined ? 0 : localFromUtc(now, time_zone) - now
-  const zone = fittingZone(ownMs)
-  const fits = zone === undefined ? say('its clock is wrong') : say('time_zone "{}" would fit', zone)
-  const evidence = say('about {} min ahead: {}', Math.round((ownMs - set) / 60_000), fits)
-  observations.note('clock_ahead', { subject: { device }, evidence, now })
-}
-
-/** Adds a device to the finding about positions that cannot be read, with the beginning of such a frame. */
-function noteNotUnderstood(frame: MisunderstoodFrame): void {
-  const { device, protocol } = frame
-  const content = contentOf(frame)
-  const shown = Buffer.isBuffer(content) ? shownBytes(content, SHOWN_BYTES) : { text: content.uri.slice(0, SHOWN_URI) }
-  const evidence = `${protocol}: ${'hex' in shown ? shown.hex : shown.text.trim()}`
-  observations.note('not_understood', { subject: { device }, evidence, now: frame.at })
+    device.said(said, { at: time > now - OLDEST_SAID_MS ? Math.min(time + device.behindMs, now) : now, cameAt: now })
 }
 
 /**
@@ -397,5 +360,3 @@ const CLOCK: readonly ObservationCode[] = ['clock_ahead']
 const NONE: readonly never[] = []
 /** No backlog is older than a year; the clock of such a tracker was never set. */
 const OLDEST_SAID_MS = 366 * 86_400_000
-const SHOWN_BYTES = 24
-const SHOWN_URI = 100

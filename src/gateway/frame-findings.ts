@@ -1,0 +1,79 @@
+import type { Protocol } from '../../protocols/kit/index.ts'
+import { addressOf } from '../domain/addresses.ts'
+import { fittingZone, localFromUtc } from '../domain/times.ts'
+import { observations } from '../observe/observations.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
+import { contentOf, type MisunderstoodFrame, shownBytes } from '../store/misunderstood-frame.ts'
+import { say } from '../texts/text.ts'
+import type { Conversation } from './conversation.ts'
+import { noteSuspicion } from './suspicion.ts'
+
+/*
+ * The findings that frames lead to, with their evidence. The Journal decides when.
+ */
+
+/** The port that a device speaks to, and the protocol that it is for. */
+export interface UsedPort {
+  readonly port: number
+  readonly expected: Protocol
+}
+
+/** Notes that a device speaks a protocol to the port of another one. */
+export function noteWrongPort({ device = '', transport }: Conversation, protocol: Protocol, at: UsedPort): void {
+  const { name, tcp, udp, http } = protocol
+  const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
+  const evidence = say(
+    'speaks {} on port {} ({}): use {}, or the port for all protocols',
+    name,
+    at.port,
+    at.expected.name,
+    usual ?? '',
+  )
+  observations.note('wrong_port', { subject: { device }, evidence })
+}
+
+/** Notes that datagrams without an id are not taken from an address which these devices have used. */
+export function noteSharedAddress(remote: string, devices: readonly string[]): void {
+  const evidence = say('another device has used {}: datagrams from there that name no device are not taken', remote)
+  for (const device of devices) noteSuspicion(device, { code: 'claimed_twice', evidence })
+}
+
+/** Notes that the checksum of a frame does not fit; `device`: the configured one of its connection. */
+export function noteDamage(
+  { remote }: Conversation,
+  { name }: Protocol,
+  { device, now }: { readonly device: string | undefined; readonly now: number },
+): void {
+  const subject = device === undefined ? { listener: name } : { device }
+  observations.note('checksum_errors', { subject, evidence: say('{} from {}', name, addressOf(remote)), now })
+}
+
+/** Notes a message that names no device. */
+export function noteNoId(
+  { name }: Protocol,
+  { remote, transport, now }: Pick<Conversation, 'remote' | 'transport' | 'now'>,
+): void {
+  const evidence = say('{} over {} from {}', name, transport, addressOf(remote))
+  observations.note('no_id', { subject: { listener: name }, evidence, now })
+}
+
+/** Notes that a device is ahead of our clock, and what would fit, if anything does. `ownMs`: by how much its own time is ahead of UTC. */
+export function noteAhead({ id: device, time_zone }: DeviceEntry, ownMs: number, now: number): void {
+  const set = time_zone === undefined ? 0 : localFromUtc(now, time_zone) - now
+  const zone = fittingZone(ownMs)
+  const fits = zone === undefined ? say('its clock is wrong') : say('time_zone "{}" would fit', zone)
+  const evidence = say('about {} min ahead: {}', Math.round((ownMs - set) / 60_000), fits)
+  observations.note('clock_ahead', { subject: { device }, evidence, now })
+}
+
+/** Adds a device to the finding about positions that cannot be read, with the beginning of such a frame. */
+export function noteNotUnderstood(frame: MisunderstoodFrame): void {
+  const { device, protocol } = frame
+  const content = contentOf(frame)
+  const shown = Buffer.isBuffer(content) ? shownBytes(content, SHOWN_BYTES) : { text: content.uri.slice(0, SHOWN_URI) }
+  const evidence = `${protocol}: ${'hex' in shown ? shown.hex : shown.text.trim()}`
+  observations.note('not_understood', { subject: { device }, evidence, now: frame.at })
+}
+
+const SHOWN_BYTES = 24
+const SHOWN_URI = 100

@@ -1,7 +1,7 @@
 import { metrics } from '../observe/metrics.ts'
 import { grouped } from '../redis/grouped.ts'
 import type { Part, Storable } from './record.ts'
-import { type AppenderOptions, add, storeRecords } from './store.ts'
+import { type AppenderOptions, add, storeRecords } from './store-records.ts'
 import type { Shard, Store } from './shards.ts'
 
 /** The outcome of a Storable that is on disk. */

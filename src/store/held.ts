@@ -1,7 +1,7 @@
 import { type Fate, type Swept, sweep, sweepAll } from './move.ts'
 import { deviceOf, HOLD_REASONS, type HoldReason, packDevice, packRecords, positionOf, receivedAt } from './record.ts'
 import { membersOf } from './slices.ts'
-import type { AppenderOptions, RecordSource } from './store.ts'
+import type { AppenderOptions, RecordSource } from './store-records.ts'
 import { sumOver } from './survey.ts'
 import type { Shard, Store } from './shards.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { metrics } from '../observe/metrics.ts'
 import { grouped } from '../redis/grouped.ts'
-import type { MemoryShares } from './store.ts'
+import type { MemoryShares } from './store-records.ts'
 import type { Shard, Store } from './shards.ts'
 
 /*

@@ -1,5 +1,5 @@
 import type { Part } from './record.ts'
-import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
+import { type AppenderOptions, add, type RecordSource, storeRecords } from './store-records.ts'
 import type { Shard } from './shards.ts'
 
 /** Signals that the process cannot know that its roster is current; it then moves nothing. */

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import type { Lease } from './lease.ts'
 import { type Fate, NOT_CURRENT, type Swept, sweep } from './move.ts'
 import { deviceOf, isRedelivered } from './record.ts'
-import type { RecordSource } from './store.ts'
+import type { RecordSource } from './store-records.ts'
 import { sumOver } from './survey.ts'
 import type { Shard, Store } from './shards.ts'
 

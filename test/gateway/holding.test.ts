@@ -26,7 +26,7 @@ import {
   timestampOf,
 } from '../../src/store/index.ts'
 import { readRecords } from '../../src/store/device-record.ts'
-import type { HoldLimits } from '../../src/store/store.ts'
+import type { HoldLimits } from '../../src/store/store-records.ts'
 import { beating } from '../support/beat.ts'
 import { journalOf } from '../support/journal.ts'
 import { records } from '../support/records.ts'

@@ -1,13 +1,14 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { SecureContextOptions } from 'node:tls'
 import { Pool } from 'undici'
 import { printableUrl } from '../masking.ts'
 import type { Logger } from '../observe/log.ts'
+import { VERSION } from '../version.ts'
 import { type ApiAnswer, answerOf, isForeign } from './answer.ts'
 import { bodyOf, type ExchangeLimits, exchange, type Failure, isSuccess, type Reply } from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { connectorOf } from './proxy.ts'
 import { secureProbe } from './secure-probe.ts'
-import { newTrace, type RequestTrace, traceHeaders, traceOf } from './trace.ts'
 
 export interface TrackingClientOptions {
   /** The base URL. Its path precedes that of every operation. */
@@ -26,6 +27,14 @@ export interface TrackingClientOptions {
   readonly logger?: Logger
   /** Most connections to each host; as many again to the first, for operations that must not be repeated. */
   readonly connections: number
+}
+
+/** What names one request, in our log and in that of the API. */
+export interface RequestTrace {
+  /** The header `x-request-id`. */
+  readonly requestId: string
+  /** The header of the same name (W3C Trace Context); its trace id is the request id without hyphens. */
+  readonly traceparent: string
 }
 
 /** Ids in exact decimal digits; `body` is ready JSON. */
@@ -121,6 +130,24 @@ export function createTrackingClient(options: TrackingClientOptions) {
   return { baseUrl: printableUrl(base.href), timeoutMs, push, request, close }
 }
 
+/** The trace of a new request. */
+export function newTrace(): RequestTrace {
+  const requestId = randomUUID()
+  return { requestId, traceparent: `00-${requestId.replaceAll('-', '')}-${randomBytes(8).toString('hex')}-01` }
+}
+
+/** The headers of a request with this trace. */
+function traceHeaders({ requestId, traceparent }: RequestTrace): Record<string, string> {
+  return { 'user-agent': USER_AGENT, 'x-request-id': requestId, traceparent }
+}
+
+/** The trace of a request with these headers, which may name their own. */
+function traceOf(headers: Readonly<Record<string, string | string[]>>): RequestTrace {
+  const made = newTrace()
+  const { 'x-request-id': requestId = made.requestId, traceparent = made.traceparent } = headers
+  return { requestId: String(requestId), traceparent: String(traceparent) }
+}
+
 /**
  * Returns whether a request may be repeated although the first one may have been done. A DELETE may not: its second answer
  * would be a 404, as if there had been nothing to delete.
@@ -174,6 +201,7 @@ function pathOf({ operation, params, query = {} }: OperationRequest, returnPrefi
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
 
+const USER_AGENT = `waybridge/${VERSION}`
 const MAX_ANSWER_BYTES = 64 * 1_024
 const MAX_REPLY_BYTES = 64 * 1_024 * 1_024
 // A longer error body is cut: masking secrets in 1 MiB already blocks the event loop for 10 ms.

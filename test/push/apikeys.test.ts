@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Apikeys } from '../../src/push/apikeys.ts'
+import { Apikeys } from '../../src/push/apis.ts'
 
 function keysOf7(...keys: string[]) {
   const apikeys = new Apikeys(new Map([['7', keys]]))

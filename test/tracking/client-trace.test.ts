@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { newTrace } from '../../src/tracking/trace.ts'
+import { newTrace } from '../../src/tracking/client.ts'
 import { VERSION } from '../../src/version.ts'
 import { client, httpServer, PUSH } from '../support/tracking/http-servers.ts'
 

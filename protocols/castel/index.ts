@@ -28,7 +28,6 @@ import {
   bytesDmy,
   crc16X25,
   DecodeError,
-  eachReadable,
   enveloped,
   type Fix,
   heading,
@@ -36,6 +35,7 @@ import {
   lengthField,
   type Message,
   type Protocol,
+  readableFixes,
   type Said,
   type Session,
   said,
@@ -218,9 +218,7 @@ function positions(r: ByteReader, none: string): Message {
   // A date that cannot be costs the other positions nothing.
   if (dated * 2 < count) return found(rest)
   r.skip(bytes.length)
-  const { good, unreadable } = eachReadable(places, (at) => fixOf(new ByteReader(bytes, at)))
-  const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none, unreadable }
+  return readableFixes(places, (at) => fixOf(new ByteReader(bytes, at)), { none })
 }
 
 /** Whether a date of the calendar begins at an index, or that of a clock that was never set, and a position fits in. */

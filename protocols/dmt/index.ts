@@ -28,13 +28,13 @@ import {
   ByteReader,
   ByteWriter,
   DecodeError,
-  eachReadable,
   type Fix,
   heading,
   known,
   lengthField,
   type Message,
   type Protocol,
+  readableFixes,
   type Said,
   said,
   secondsSince,
@@ -100,9 +100,7 @@ function records(r: ByteReader): Message {
     if (length < 2) throw new DecodeError('malformed', `a record of ${length} bytes`)
     entries.push(r.part(length - 2))
   }
-  const { good, unreadable } = eachReadable(entries, recordFix)
-  const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place', unreadable }
+  return readableFixes(entries, recordFix, { none: 'no place' })
 }
 
 function recordFix(r: ByteReader): Fix | undefined {
@@ -151,8 +149,7 @@ function position(r: ByteReader): Fix {
 function compactRecords(r: ByteReader): Message {
   const entries: ByteReader[] = []
   while (r.left >= COMPACT_LENGTH) entries.push(r.part(COMPACT_LENGTH))
-  const { good, unreadable } = eachReadable(entries, compactFix)
-  return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
+  return readableFixes(entries, compactFix, { none: 'no place' })
 }
 
 function compactFix(r: ByteReader): Fix {

@@ -14,7 +14,6 @@ import {
   ByteWriter,
   DecodeError,
   dop,
-  eachReadable,
   enveloped,
   type Fix,
   heading,
@@ -22,6 +21,7 @@ import {
   lengthField,
   type Message,
   type Protocol,
+  readableFixes,
 } from '../kit/index.ts'
 
 export default {
@@ -49,17 +49,14 @@ function decode(frame: Buffer): Message {
   const head = r.slice(4)
   const device = r.skip(6).digits64le()
   const reply = new ByteWriter().u16(0xabab).bytes(head).hex('0000020002000000000000000801').toBuffer()
-  return enveloped({ device, reply }, () => {
-    const { good: fixes, unreadable } = eachReadable(positionsIn(r.skip(8)), (position) => fixOf(position))
-    return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place' }
-  })
+  return enveloped({ device, reply }, () => readableFixes(positionsIn(r.skip(8)), fixOf, { none: 'no place' }))
 }
 
 function positionsIn(content: ByteReader): ByteReader[] {
   const positions: ByteReader[] = []
   while (content.left > 0) {
-    const key = varint(content)
-    if (key === ((POSITION << 3) | BYTES)) positions.push(content.part(varint(content)))
+    const key = content.varint()
+    if (key === ((POSITION << 3) | BYTES)) positions.push(content.part(content.varint()))
     else skip(content, key & 7)
   }
   return positions
@@ -67,7 +64,7 @@ function positionsIn(content: ByteReader): ByteReader[] {
 
 function fixOf(r: ByteReader): Fix {
   const fix: Partial<Fix> = {}
-  while (r.left > 0) readField(varint(r), r, fix)
+  while (r.left > 0) readField(r.varint(), r, fix)
   const { time, latitude, longitude } = fix
   if (time === undefined || latitude === undefined || longitude === undefined)
     throw new DecodeError('malformed', 'a position without a time or a place')
@@ -86,7 +83,7 @@ function readField(key: number, r: ByteReader, fix: Partial<Fix>): void {
       fix.altitude = float(r)
       break
     case (4 << 3) | VARINT:
-      fix.satellites = varint(r)
+      fix.satellites = r.varint()
       break
     case (5 << 3) | FIXED32:
       fix.speed = kmh(float(r))
@@ -95,7 +92,7 @@ function readField(key: number, r: ByteReader, fix: Partial<Fix>): void {
       fix.heading = heading(float(r))
       break
     case (7 << 3) | VARINT:
-      fix.hdop = dop(varint(r))
+      fix.hdop = dop(r.varint())
       break
     case (8 << 3) | FIXED32:
       fix.time = r.u32le() * 1000
@@ -112,20 +109,9 @@ function float(r: ByteReader): number {
 }
 
 function skip(r: ByteReader, kind: number): void {
-  if (kind === VARINT) varint(r)
+  if (kind === VARINT) r.varint()
   else if (kind === FIXED64) r.skip(8)
-  else if (kind === BYTES) r.skip(varint(r))
+  else if (kind === BYTES) r.skip(r.varint())
   else if (kind === FIXED32) r.skip(4)
   else throw new DecodeError('malformed', `a field of kind ${kind}`)
-}
-
-/** An unsigned integer of 7 bits a byte, the lowest first. */
-function varint(r: ByteReader): number {
-  let value = 0
-  for (let factor = 1; factor < 2 ** 63; factor *= 128) {
-    const byte = r.u8()
-    value += (byte & 0x7f) * factor
-    if (byte < 0x80) return value
-  }
-  throw new DecodeError('malformed', 'an integer of more than 63 bits')
 }

@@ -10,7 +10,6 @@
  */
 import {
   DecodeError,
-  eachReadable,
   type Fix,
   heading,
   type JsonObject,
@@ -21,6 +20,7 @@ import {
   optionalNumberOf,
   type Protocol,
   parseJson,
+  readableFixes,
   rfc3339,
   unixTime,
 } from '../kit/index.ts'
@@ -35,8 +35,7 @@ export default {
 /** Reads the good entries of an array, which may be empty. */
 function decode(frame: Buffer): Message {
   const payload = parseJson(frame.toString())
-  const { good, unreadable } = eachReadable(Array.isArray(payload) ? payload : [payload], fixOf)
-  return good.length > 0 ? { fixes: good, unreadable } : { none: 'nothing' }
+  return readableFixes(Array.isArray(payload) ? payload : [payload], fixOf, { none: 'nothing' })
 }
 
 function fixOf(value: unknown): Fix {

@@ -12,7 +12,6 @@ import {
   DecodeError,
   dialects,
   digitsDegreesMinutes,
-  eachReadable,
   enveloped,
   type Fix,
   heading,
@@ -20,7 +19,7 @@ import {
   type Message,
   optionalNumber,
   type Protocol,
-  packedNumber,
+  readableFixes,
   utcDmy,
 } from '../kit/index.ts'
 
@@ -65,8 +64,7 @@ function positions(bytes: Buffer): Message {
   const count = r.u8()
   return enveloped({ reply: Buffer.concat([ANSWER, Buffer.of(count)]) }, () => {
     const records = Array.from({ length: count }, () => r.part(r.u8()))
-    const { good: fixes, unreadable } = eachReadable(records, fixOf)
-    return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place' }
+    return readableFixes(records, fixOf, { none: 'no place' })
   })
 }
 

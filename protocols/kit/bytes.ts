@@ -172,6 +172,17 @@ export class ByteReader {
     return this.#bytes.readDoubleLE(this.take(8))
   }
 
+  /** An integer of 7 bits a byte, the lowest first (LEB128), as Protocol Buffers have it. Above 2^53 it is not exact. @throws DecodeError */
+  varint(): number {
+    let value = 0
+    for (let factor = 1; factor < 2 ** 70; factor *= 128) {
+      const byte = this.u8()
+      value += (byte & 0x7f) * factor
+      if (byte < 0x80) return value
+    }
+    throw new DecodeError('malformed', 'a number of more than 70 bits')
+  }
+
   /** The decimal digits of an unsigned integer of 8 bytes, exact beyond 2^53. */
   digits64(): string {
     return this.#bytes.readBigUInt64BE(this.take(8)).toString()
@@ -245,4 +256,9 @@ export function inflate(bytes: Buffer, limit: number): Buffer {
   } catch {
     throw new DecodeError('malformed', `it is not zlib data of at most ${limit} bytes`)
   }
+}
+
+/** The signed number that an unsigned one of Protocol Buffers stands for. */
+export function zigzag(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2
 }

@@ -1,4 +1,4 @@
-import type { Message } from './protocol.ts'
+import type { Fix, Message } from './protocol.ts'
 
 /** Why a frame is refused: its checksum, its end, its content, or its kind, which the protocol does not have. */
 export type DecodeReason = 'checksum' | 'truncated' | 'malformed' | 'unsupported'
@@ -88,6 +88,20 @@ export function eachReadable<Entry, Result>(
   }
   if (first && good.length === 0) throw first
   return { good, unreadable: unreadable.length > 0 ? unreadable : undefined }
+}
+
+/**
+ * The message of a frame with several entries: the fixes of those that can be read and have a place; if none has, what the frame says
+ * `otherwise`. @throws DecodeError of the first bad entry if no entry is good
+ */
+export function readableFixes<Entry>(
+  entries: readonly Entry[],
+  read: (entry: Entry) => Fix | undefined,
+  otherwise: Message,
+): Message {
+  const { good, unreadable } = eachReadable(entries, read)
+  const fixes = good.filter((fix) => fix !== undefined)
+  return fixes.length > 0 ? { fixes, unreadable } : { ...otherwise, unreadable }
 }
 
 const MAX_REFUSALS = 100

@@ -1,7 +1,7 @@
 export { clock } from './answer.ts'
 export { assemble } from './assembly.ts'
 export { BitReader, signMagnitude, splitBits } from './bits.ts'
-export { ByteReader, inflate, packedNumber } from './bytes.ts'
+export { ByteReader, inflate, zigzag } from './bytes.ts'
 export {
   crc,
   crc8Egts,
@@ -34,7 +34,7 @@ export { cut, decodeFrame, repliesOf } from './decoding.ts'
 export { dialects } from './dialects.ts'
 export { Draft } from './draft.ts'
 export { drawn, type Fields } from './drawn.ts'
-export { DecodeError, type DecodeReason, eachReadable, enveloped } from './errors.ts'
+export { DecodeError, type DecodeReason, eachReadable, enveloped, readableFixes } from './errors.ts'
 export { escaped, unescape, withEscapes } from './escaping.ts'
 export { GGA, GLL, RMC } from './fields.ts'
 export {

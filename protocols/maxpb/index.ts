@@ -23,8 +23,9 @@ import {
   type Session,
   said,
   verify,
+  zigzag,
 } from '../kit/index.ts'
-import { messageOf, signed } from './protobuf.ts'
+import { messageOf } from './protobuf.ts'
 
 const START = Buffer.from('55aa55aa', 'hex')
 /** Bytes in front of what the checksum covers. */
@@ -73,7 +74,7 @@ function report(message: ReturnType<typeof messageOf>): Message {
         latitude: (latitude | 0) / 1e7,
         longitude: (longitude | 0) / 1e7,
         valid: true,
-        altitude: altitude === undefined ? undefined : signed(altitude),
+        altitude: altitude === undefined ? undefined : zigzag(altitude),
         accuracy: place?.number(6),
         satellites: quality?.number(3),
         hdop: hdop === undefined ? undefined : dop(hdop / 10),

@@ -13,11 +13,11 @@ class ProtobufMessage {
   constructor(bytes: Buffer) {
     const r = new ByteReader(bytes)
     while (r.left > 0) {
-      const tag = varint(r)
+      const tag = r.varint()
       const field = Math.floor(tag / 8)
       const kind = tag % 8
       if (kind === BYTES) {
-        const value = r.slice(varint(r))
+        const value = r.slice(r.varint())
         if (!this.#bytes.has(field)) this.#bytes.set(field, value)
       } else {
         const value = numberOf(r, kind)
@@ -41,25 +41,9 @@ class ProtobufMessage {
 /** A message from its bytes. @throws DecodeError */
 export const messageOf = (bytes: Buffer): ProtobufMessage => new ProtobufMessage(bytes)
 
-/** The signed number that an unsigned one stands for (zigzag). */
-export function signed(value: number): number {
-  return value % 2 === 0 ? value / 2 : -(value + 1) / 2
-}
-
 function numberOf(r: ByteReader, kind: number): number {
-  if (kind === VARINT) return varint(r)
+  if (kind === VARINT) return r.varint()
   if (kind === FIXED32) return r.u32le()
   if (kind === FIXED64) return r.u64le()
   throw new DecodeError('malformed', `a field of type ${kind}`)
-}
-
-/** Numbers above 2^53 are not exact. */
-function varint(r: ByteReader): number {
-  let value = 0
-  for (let factor = 1; factor < 2 ** 70; factor *= 128) {
-    const byte = r.u8()
-    value += (byte & 0x7f) * factor
-    if (byte < 0x80) return value
-  }
-  throw new DecodeError('malformed', 'a number of more than 70 bits')
 }

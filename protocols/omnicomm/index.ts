@@ -20,20 +20,21 @@ import {
   crc16CcittFalse,
   DecodeError,
   EndSearch,
-  eachReadable,
   type Fix,
   heading,
   kmh,
   type Message,
   type Protocol,
+  readableFixes,
   type Session,
-  said,
   type Stream,
+  said,
   secondsSince,
   unescape,
   verify,
+  zigzag,
 } from '../kit/index.ts'
-import { fieldsOf, signed } from './protobuf.ts'
+import { fieldsOf } from './protobuf.ts'
 
 const START = 0xc0
 const ESCAPE = 0xdb
@@ -103,9 +104,7 @@ function request(): Buffer {
 function archive(r: ByteReader): Message {
   const records: Buffer[] = []
   while (r.left >= 2) records.push(r.slice(r.u16le()))
-  const { good, unreadable } = eachReadable(records, recordFix)
-  const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place', unreadable }
+  return readableFixes(records, recordFix, { none: 'no place' })
 }
 
 /** The fix of a record; undefined without a place. */
@@ -117,13 +116,13 @@ function recordFix(record: Buffer): Fix | undefined {
   const number = (field: number) => place.get(field) ?? 0
   return {
     time: timeOf(time),
-    latitude: signed(number(1)) / 1e7,
-    longitude: signed(number(2)) / 1e7,
+    latitude: zigzag(number(1)) / 1e7,
+    longitude: zigzag(number(2)) / 1e7,
     valid: true,
     speed: kmh(number(3) / 10),
     heading: heading(number(4)),
     satellites: number(5),
-    altitude: signed(number(6)) / 10,
+    altitude: zigzag(number(6)) / 10,
     said: saidIn(groups.get(GENERAL)),
   }
 }

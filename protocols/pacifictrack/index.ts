@@ -16,13 +16,13 @@
 import {
   ByteReader,
   DecodeError,
-  eachReadable,
   enveloped,
   type Fix,
   heading,
   kmh,
   type Message,
   type Protocol,
+  readableFixes,
   type Session,
   said,
   splitBits,
@@ -56,10 +56,8 @@ function decode(frame: Buffer, session: Session): Message {
     else if (id === POWER) power = splitBits(value.u24(), 12, 12)
   }
   const beside = said({ external_voltage: power[0] / 100, battery_voltage: power[1] / 100 })
-  return enveloped({ device }, () => {
-    const { good, unreadable } = eachReadable(positions, (value) => ({ ...position(value, session.now), said: beside }))
-    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place', said: beside }
-  })
+  const read = (value: ByteReader) => ({ ...position(value, session.now), said: beside })
+  return enveloped({ device }, () => readableFixes(positions, read, { none: 'no place', said: beside }))
 }
 
 function number(r: ByteReader): number {

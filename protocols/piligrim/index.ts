@@ -13,17 +13,17 @@
 import {
   ByteReader,
   DecodeError,
-  eachReadable,
+  enveloped,
   type Fix,
   type HttpRequest,
   type Message,
   type Protocol,
   parametersOf,
+  readableFixes,
   rmcFix,
   type Session,
   said,
   utc,
-  enveloped,
 } from '../kit/index.ts'
 
 export default {
@@ -51,8 +51,7 @@ function records({ uri, body }: HttpRequest, { now }: Session): Message {
     const entries: Buffer[] = []
     for (let at = 0; at + 3 <= body.length && body.readUInt16BE(at) === START && body[at + 2] >= 3; at += body[at + 2])
       entries.push(body.subarray(at + 3, at + body[at + 2]))
-    const { good, unreadable } = eachReadable(entries, (record) => recordOf(record, now))
-    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
+    return readableFixes(entries, (record) => recordOf(record, now), { none: 'no place' })
   })
 }
 

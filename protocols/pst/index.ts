@@ -19,13 +19,13 @@ import {
   ByteWriter,
   crc16Xmodem,
   EndSearch,
-  eachReadable,
   enveloped,
   type Fix,
   heading,
   knots,
   type Message,
   type Protocol,
+  readableFixes,
   type Said,
   type Session,
   type Stream,
@@ -96,8 +96,7 @@ function report(r: ByteReader): Message {
     if (tag === POSITION) positions.push(value)
   }
   const besides = said({ ignition, battery_percent })
-  const { good, unreadable } = eachReadable(positions, (value) => position(value, besides))
-  return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place', said: besides }
+  return readableFixes(positions, (value) => position(value, besides), { none: 'no place', said: besides })
 }
 
 function position(r: ByteReader, besides: Said | undefined): Fix {

@@ -19,7 +19,6 @@ import {
   DecodeError,
   degreesMinutes,
   dialects,
-  eachReadable,
   enveloped,
   type Fix,
   fixedLength,
@@ -33,6 +32,7 @@ import {
   optionalNumberOf,
   type Protocol,
   parseJson,
+  readableFixes,
   said,
   textMember,
   tlv,
@@ -84,12 +84,11 @@ function report(r: ByteReader): Message {
     if (tag === INPUTS && value.left > 2) volts = value.skip(2).u8() / 10
   }
   const told = said({ external_voltage: volts })
-  const { good, unreadable } = eachReadable(positions, (value) => {
+  const read = (value: ByteReader) => {
     const fix = fixOf(objectOf(parseJson(value.ascii(value.left)), 'the position'))
     return fix && { ...fix, said: told }
-  })
-  const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no fix', said: told, unreadable }
+  }
+  return readableFixes(positions, read, { none: 'no fix', said: told })
 }
 
 function fixOf(position: JsonObject): Fix | undefined {

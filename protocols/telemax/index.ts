@@ -15,12 +15,12 @@
 import {
   ByteReader,
   DecodeError,
-  eachReadable,
   enveloped,
   type Fix,
   line,
   type Message,
   type Protocol,
+  readableFixes,
   type Session,
   sum8,
   trimEnd,
@@ -51,8 +51,7 @@ function decode(frame: Buffer, session: Session): Message {
   const count = Number.parseInt(rest.slice(Number(length) + 12, Number(length) + 14), 16)
   const records = (rest.slice(Number(length) + 14).match(/.{34}/g) ?? []).slice(0, count)
   return enveloped({ device }, () => {
-    const { good, unreadable } = eachReadable(records, position)
-    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
+    return readableFixes(records, position, { none: 'no place' })
   })
 }
 

@@ -15,19 +15,19 @@
 import {
   ByteReader,
   ByteWriter,
-  eachReadable,
+  enveloped,
   type Fix,
   heading,
   kmh,
   lengthField,
   type Message,
   type Protocol,
+  readableFixes,
   type Session,
   said,
   sum16,
   utcYmd,
   verified,
-  enveloped,
 } from '../kit/index.ts'
 
 export default {
@@ -63,8 +63,7 @@ function decode(frame: Buffer, session: Session): Message {
       records.push(r.at(r.position))
       r.skip(RECORD).asciiUntil(0)
     }
-    const { good, unreadable } = eachReadable(records, recordOf)
-    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
+    return readableFixes(records, recordOf, { none: 'no place' })
   })
 }
 

@@ -15,12 +15,12 @@ import {
   ByteReader,
   crc16Arc,
   DecodeError,
-  eachReadable,
   enveloped,
   type Fix,
   kmh,
   type Message,
   type Protocol,
+  readableFixes,
   type Session,
   said,
   tlv,
@@ -54,8 +54,7 @@ function decode(frame: Buffer, session: Session): Message {
       if (length < LEAST) throw new DecodeError('malformed', `a record of ${length} bytes`)
       records.push(r.part(length - 1))
     }
-    const { good, unreadable } = eachReadable(records, recordOf)
-    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
+    return readableFixes(records, recordOf, { none: 'no place' })
   })
 }
 

@@ -13,7 +13,6 @@
 import {
   DecodeError,
   degreesMinutes,
-  eachReadable,
   endsWith,
   enveloped,
   type Fix,
@@ -22,6 +21,7 @@ import {
   known,
   type Message,
   type Protocol,
+  readableFixes,
   said,
   TextReader,
   utcDmy,
@@ -58,12 +58,11 @@ function decode(bytes: Buffer): Message {
 
 function fixesOf(records: readonly (readonly string[])[], { valid, event }: Head): Message {
   const besides = event === 'SOS' ? said({ alarms: ['sos'] }) : undefined
-  const { good, unreadable } = eachReadable(records, (record) => {
+  const read = (record: string) => {
     const fix = fixOf(record, valid)
     return fix && { ...fix, said: besides }
-  })
-  const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no date', unreadable }
+  }
+  return readableFixes(records, read, { none: 'no date' })
 }
 
 /** What a frame says of all its positions. */

@@ -15,13 +15,13 @@ import {
   ByteReader,
   bytesYmd,
   DecodeError,
-  eachReadable,
   escaped,
   type Fix,
   heading,
   type Message,
   optionalNumber,
   type Protocol,
+  readableFixes,
   type Said,
   said,
 } from '../kit/index.ts'
@@ -69,11 +69,8 @@ function decode(frame: Buffer): Message {
     if (tag === POSITION && typeof value === 'object') positions.push(value)
     if (tag === POWER && typeof value === 'string') power = powerOf(value)
   }
-  const { good, unreadable } = eachReadable(positions, (value) => ({
-    ...positionOf(new ByteReader(value)),
-    said: power,
-  }))
-  return good.length > 0 ? { fixes: good, unreadable } : { none: 'status', said: power }
+  const read = (value: Buffer) => ({ ...positionOf(new ByteReader(value)), said: power })
+  return readableFixes(positions, read, { none: 'status', said: power })
 }
 
 const volts = (value: number) => value / 100

@@ -14,7 +14,6 @@
  */
 import {
   ByteReader,
-  DecodeError,
   dialects,
   dop,
   enveloped,
@@ -64,13 +63,8 @@ function decode(frame: Buffer): Message {
   const length = r.skip(2).u8()
   const type = r.u8()
   if (length === COMMAND_ANSWER_LENGTH) return { device, none: 'command answer' }
-  if (type === LOGIN) return { device: loginOf(r.ascii(IMEI)), none: 'login' }
+  if (type === LOGIN) return { device: r.imei(), none: 'login' }
   return (type & KIND) === 0 ? enveloped({ device }, () => ({ fixes: [report(r)] })) : { device }
-}
-
-function loginOf(imei: string): string {
-  if (!/^\d{15}$/.test(imei)) throw new DecodeError('malformed', 'the frame has no IMEI')
-  return imei
 }
 
 function report(r: ByteReader): Fix {

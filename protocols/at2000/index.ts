@@ -99,8 +99,7 @@ function decode(frame: Buffer, session: Session): Message {
 
 function login(frame: Buffer, session: Session): Message {
   if (frame.length < LOGIN_LENGTH) throw new DecodeError('truncated')
-  const device = frame.toString('latin1', 17, 32)
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
+  const device = new ByteReader(frame, 17).imei()
   const first = Buffer.from(frame.subarray(48, 64))
   const cipher = createDecipheriv('aes-128-cbc', KEY, first).setAutoPadding(false)
   Object.assign(conversations(session), { left: 0, cipher, first, last: first })

@@ -86,8 +86,7 @@ function answer(type: number, content: ByteWriter): Buffer {
 
 function hello(r: ByteReader, now: number): Message {
   const isOld = r.left === LENGTH_OF_OLD_HELLO
-  const device = r.skip(4).ascii(15)
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'the frame has no IMEI')
+  const device = r.skip(4).imei()
   const clock = Math.floor((now - EPOCH) / 1000)
   const content = isOld ? new ByteWriter().hex('0000000000') : new ByteWriter().u32le(clock).u32le(0)
   return { device, none: 'login', reply: answer(0x01, content) }

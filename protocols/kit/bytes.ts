@@ -219,6 +219,13 @@ export class ByteReader {
     return this.#bytes.toString('latin1', at, at + n)
   }
 
+  /** The 15 digits of an IMEI as text. @throws DecodeError `malformed` */
+  imei(): string {
+    const digits = this.ascii(15)
+    if (!IMEI.test(digits)) throw new DecodeError('malformed', 'the frame has no IMEI')
+    return digits
+  }
+
   /** Latin-1 text up to a byte, which is read too; to the end of the frame where that byte is missing. */
   asciiUntil(end: number): string {
     const found = this.#bytes.indexOf(end, this.#at)
@@ -235,6 +242,7 @@ export class ByteReader {
   }
 }
 
+const IMEI = /^\d{15}$/
 const DIGITS = /^[0-9]*$/
 
 /** The number of hexadecimal digits that are packed decimals; undefined of others, by which devices say that they do not know it. */

@@ -19,7 +19,6 @@ import {
   ByteReader,
   ByteWriter,
   crc16Modbus,
-  DecodeError,
   dop,
   enveloped,
   type Fix,
@@ -59,7 +58,7 @@ function decode(frame: Buffer, session: Session): Message {
   const reply = new ByteWriter().u8(1).bytes(frame.subarray(-2)).toBuffer()
   const type = r.u16le() >> 12
   r.skip(2)
-  if (type === LOGIN) return { device: imei(r.ascii(15)), none: 'login', reply }
+  if (type === LOGIN) return { device: r.imei(), none: 'login', reply }
   return enveloped({ reply }, () => records(r))
 }
 
@@ -69,11 +68,6 @@ function records(r: ByteReader): Message {
   const fixes: Fix[] = []
   while (r.left > 0) fixes.push(record(new ByteReader(r.slice(length))))
   return fixes.length > 0 ? { fixes } : { none: 'no place' }
-}
-
-function imei(text: string): string {
-  if (!/^\d{15}$/.test(text)) throw new DecodeError('malformed', 'the frame has no IMEI')
-  return text
 }
 
 function record(r: ByteReader): Fix {

@@ -65,8 +65,7 @@ function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
   if (r.u16() !== 0x5555) throw new DecodeError('unsupported', 'the frame does not begin with 55 55')
   const head = r.ahead(-2).slice(19)
-  const device = r.skip(2).ascii(15)
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'the frame has no IMEI')
+  const device = r.skip(2).imei()
   const type = r.u8()
   r.skip(2)
   if (type === LOGIN) return { device, none: 'login', reply: answer(head, 0x02, Buffer.of(1, 0, 0, 0, 0, 0, 0)) }

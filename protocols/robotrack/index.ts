@@ -11,7 +11,6 @@ import {
   ByteReader,
   ByteWriter,
   crc,
-  DecodeError,
   dialects,
   fixedLength,
   kmh,
@@ -38,8 +37,7 @@ const crc8 = crc({ width: 8, polynomial: 0x07, initial: 0xff, reflected: false, 
 
 function login(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc8, from: 0, width: 1 }, session))
-  const device = r.skip(17).ascii(15)
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'the login has no IMEI')
+  const device = r.skip(17).imei()
   return { device, none: 'login', reply: new ByteWriter().u8(0x80).u8(0x01).sum(crc8).toBuffer() }
 }
 

@@ -383,6 +383,25 @@ describe('findings by the facts of a system', () => {
       },
     ],
     [
+      'roster_rejected',
+      'lines of two writers of a company are left out',
+      {
+        roster: {
+          ...ROSTER,
+          rejected: ['dispatch', 'night'].map((writer, index) => {
+            return { writer, company_id: '7', lines: 1, at: NOW - index * S, evidence: [`${writer}:4: no`] }
+          }),
+        },
+      },
+      {
+        subject: { company_id: '7' },
+        count: 2,
+        sinceAt: NOW - S,
+        message: '2 lines of dispatch, night are left out of the roster',
+        evidence: ['dispatch:4: no', 'night:4: no'],
+      },
+    ],
+    [
       'roster_pull_failed',
       'a roster cannot be pulled',
       { roster: { ...ROSTER, pulls: [{ ...PULLED, tries: 2, reason: 'its server answers 401' }] } },

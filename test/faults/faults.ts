@@ -6,49 +6,15 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
-import { ok, type Respond, status } from '../rig/api.ts'
+import { ok } from '../rig/api.ts'
 import { COMPANY, startProduct } from '../rig/product.ts'
 import { signal, untilSo } from '../support/processes.ts'
 import { securePort } from '../support/secure-port.ts'
+import type { Fault } from './fault.ts'
+import { BOUNDS, FURTHER } from './further.ts'
+import { answering, edit, editing, refusing, repeating, says, SOON } from './injections.ts'
 import { gt06, gt06Unnamed, h02, nowS, osmand, plain, teltonika, wialon } from './senders.ts'
 import { FLEET, GUARDED, LARGE_FLEET, OWN, type Site, STRANGER, settings, TYPED, UNROUTED, WAVES } from './site.ts'
-
-/** Something that breaks, and the finding that names it; without a code there is none, and `waybridge why` alone says what it is. */
-export interface Fault {
-  readonly what: string
-  readonly code?: FindingCode
-  /** After how many seconds the finding is due, as src/diagnose/README.md says; left out: at once. */
-  readonly dueS?: number
-  /** After how many seconds it is due to end, once the cause is gone; left out: at once. */
-  readonly endsS?: number
-  /** The device whose `waybridge why` names it; without it the finding concerns no van. */
-  readonly van?: string
-  /** Vans none of whose links may be broken meanwhile. */
-  readonly well?: readonly string[]
-  /** For how many seconds it goes on once it is named. */
-  readonly lastsS?: number
-  /**
-   * Where it is injected if not at the first site: on a small disk of its own; at a large fleet; where all that take minutes run
-   * together; after these, where a listener for all protocols is; where no other van falls silent; where the API speaks HTTPS; where a
-   * listener has an old server.
-   */
-  readonly at?: 'disk' | 'fleet' | 'long' | 'auto' | 'waves' | 'tls' | 'trial'
-  /** What is wrong about what was told of it, once it is over; undefined: nothing. */
-  readonly told?: (site: Site) => string | undefined
-  /** What must be so before it can be injected, in a sentence, and whether it is. */
-  readonly needs?: readonly [sentence: string, isSo: () => boolean]
-  /** What its findings say, or `why` if it has none, and what no finding says until it is over. */
-  readonly says?: RegExp
-  readonly never?: RegExp
-  /** How the verdict begins. */
-  readonly heads?: RegExp
-  /** Other findings that are true as well; all but these, its own and `ALWAYS_TRUE` are false. */
-  readonly also?: readonly FindingCode[]
-  /** Whether `npm test` injects it; `npm run faults` injects all. */
-  readonly isQuick?: true
-  /** Breaks it; returns how it is mended. */
-  readonly begin: (site: Site) => Promise<(site: Site) => unknown>
-}
 
 /** What a busy machine may cause besides. */
 export const ALWAYS_TRUE: ReadonlySet<FindingCode> = new Set(['event_loop_delay', 'slow_script'])
@@ -456,6 +422,8 @@ export const FAULTS: readonly Fault[] = [
     what: 'two vans send on one route, until one has another',
     code: 'two_on_route',
     van: OWN[0],
+    // What was delivered meanwhile went by lines that are replaced.
+    also: ['redelivery_offered'],
     async begin(site) {
       const send = () => Promise.all([osmand(site, OWN[0]), osmand(site, OWN[1])]).catch(() => {})
       const timer = setInterval(() => void send(), 1000)
@@ -465,6 +433,8 @@ export const FAULTS: readonly Fault[] = [
         await edit(site, 'devices.yaml', (yaml) =>
           yaml.replace('courier_id: 52, route_id: 2051', 'courier_id: 52, route_id: 2052'),
         )
+        await says(site, '/admin/findings', 'redelivery_offered')
+        await site.product.admin('/admin/roster/redeliver?company_id=7', { method: 'DELETE' })
       }
     },
   },
@@ -667,7 +637,7 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[5],
     dueS: 300,
     at: 'long',
-    also: ['gps_old'],
+    also: ['gps_old', 'impossible_move'],
     never: about('gps_old', OWN[5]),
     async begin(site) {
       await osmand(site, OWN[5])
@@ -710,7 +680,7 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[7],
     dueS: 300,
     at: 'long',
-    also: ['silent'],
+    also: ['silent', 'impossible_move'],
     never: about('silent', OWN[7]),
     async begin(site) {
       await osmand(site, OWN[7])
@@ -726,7 +696,7 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[6],
     dueS: 300,
     at: 'long',
-    also: ['silent'],
+    also: ['silent', 'impossible_move'],
     never: about('silent', OWN[6]),
     async begin(site) {
       const timestamp = nowS()
@@ -755,6 +725,8 @@ export const FAULTS: readonly Fault[] = [
     says: /the old server behind the trial on tcp\/gt06#2 cannot be reached.*127\.0\.0\.1:\d+: ECONNREFUSED/,
     begin: behindTrial,
   },
+  ...FURTHER,
+  ...BOUNDS,
 ]
 
 /** The vans of each wave. */
@@ -765,10 +737,6 @@ function silences({ webhook }: Site): { code: string; change: string; count: num
   return webhook.posts
     .map(({ body }) => JSON.parse(body) as ReturnType<typeof silences>[number])
     .filter(({ code }) => code === 'silent')
-}
-
-function refusing(code: number): Respond {
-  return status(code, '{"message":"no"}', { 'content-type': 'application/json' })
 }
 
 /** An API that speaks HTTPS alone. `plainly`: the page that it answers with 400 to what comes without; `cuts`: it cuts that. */
@@ -795,16 +763,6 @@ function mistyped(slip: keyof typeof TYPED, what: string, sentence: RegExp): Fau
   }
 }
 
-function answering(respond: Respond): Fault['begin'] {
-  return async ({ api }) => {
-    api.respond(respond)
-    return () => {
-      api.respond(ok)
-      api.cut()
-    }
-  }
-}
-
 function freezing(role: string, count: number): Fault['begin'] {
   return async ({ product }) => {
     const pids = product.pidsOf(role).slice(0, count)
@@ -825,19 +783,6 @@ function filling(share: number): Fault['begin'] {
   }
 }
 
-/** Sends what is wrong each second; then what is right. */
-function repeating(wrong: (site: Site) => Promise<unknown>, right: (site: Site) => Promise<unknown>): Fault['begin'] {
-  return async (site) => {
-    const timer = setInterval(() => void wrong(site).catch(() => {}), 1000)
-    await wrong(site)
-    return () => {
-      clearInterval(timer)
-      const sending = setInterval(() => void right(site).catch(() => {}), 1000)
-      setTimeout(() => clearInterval(sending), 8000)
-    }
-  }
-}
-
 /** A tracker by way of a trial, whose old server is down, and up again. */
 async function behindTrial(site: Site): Promise<(site: Site) => Promise<void>> {
   await sendOnTrial(site)
@@ -851,17 +796,6 @@ async function behindTrial(site: Site): Promise<(site: Site) => Promise<void>> {
 
 function sendOnTrial({ product: { ports } }: Site): Promise<void> {
   return gt06(ports['tcp/gt06#2'], OWN[4], false)
-}
-
-async function edit({ product }: Site, file: string, change: (yaml: string) => string): Promise<void> {
-  await product.write(file, change(await product.read(file)))
-}
-
-/** Changes a file until it is taken back. */
-async function editing(site: Site, file: string, change: (text: string) => string) {
-  const before = await site.product.read(file)
-  await edit(site, file, change)
-  return () => site.product.write(file, before)
 }
 
 /** Replaces the lines of the company from so many days ago until tomorrow. */
@@ -894,10 +828,3 @@ function isWorkingTime(): boolean {
   const now = new Date()
   return now.getUTCDay() % 6 !== 0 && now.getUTCHours() >= 6
 }
-
-/** Waits until an answer of the admin port has a text. */
-async function says({ product }: Site, path: string, text: string): Promise<void> {
-  await untilSo(async () => JSON.stringify(await product.admin(path)).includes(text), SOON)
-}
-
-const SOON = { withinMs: 30_000 }

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { CODES, type FindingCode } from '../../src/diagnose/codes.ts'
 import { untilSo } from '../support/processes.ts'
-import { ALWAYS_TRUE, type Fault } from './faults.ts'
+import type { Fault } from './fault.ts'
+import { ALWAYS_TRUE } from './faults.ts'
 import type { Site } from './site.ts'
-import { SHOWS, SURFACES, type Surface, statusOf, surfacesOf } from './surfaces.ts'
+import { pageSays, SHOWS, SURFACES, type Surface, statusOf, surfacesOf } from './surfaces.ts'
 
 /** What became of a fault: seconds until each surface showed its finding, and until none did; undefined: not in time. */
 export interface Measured {
@@ -11,6 +12,8 @@ export interface Measured {
   readonly foundS: Partial<Record<Surface, number>>
   readonly endedS?: number
   readonly status?: Awaited<ReturnType<typeof statusOf>>
+  /** What the page said of it. */
+  readonly onPage?: string
   /** What was wrong about what was told of it. */
   readonly wrong?: string
   /** What was said meanwhile, and is not so. */
@@ -41,18 +44,21 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
   listening.isNamed = found.every((seconds) => seconds !== undefined)
   await pause(lastsS * 1000)
   const status = await statusOf(site).catch(() => undefined)
+  const onPage = fault.code && (await pageSays(site, fault).catch(() => undefined))
   listening.isNamed = false
   const mendedAt = performance.now()
   await mend(site)
   const mendingS = (performance.now() - mendedAt) / 1000
-  const ended = await Promise.all(surfaces.map(until(false, endsS + PATIENCE_S)))
+  const ended = fault.endsLater ? [] : await Promise.all(surfaces.map(until(false, endsS + PATIENCE_S)))
   return {
     fault,
     falsehoods: await listening.end(),
     surfaces,
     foundS: Object.fromEntries(surfaces.map((surface, index) => [surface, found[index]])),
-    endedS: ended.every((seconds) => seconds !== undefined) ? mendingS + Math.max(...ended) : undefined,
+    endedS:
+      !fault.endsLater && ended.every((seconds) => seconds !== undefined) ? mendingS + Math.max(...ended) : undefined,
     status,
+    onPage,
     wrong: fault.told?.(site),
   }
 }
@@ -115,8 +121,8 @@ async function brokenLinks({ product }: Site, { well = [] }: Fault): Promise<str
 }
 
 function saysFalsely({ also = [], code, never }: Fault, finding: Status['findings'][number]): boolean {
-  // Those of other faults send nothing until their turn.
-  if (code !== 'silent' && finding.code === 'silent' && /\b(Wave|Typed) \d/.test(finding.message)) return false
+  // All but those that drive send in their turn alone.
+  if (code !== 'silent' && finding.code === 'silent' && !/\bVan \d/.test(JSON.stringify(finding))) return false
   const isTrue = finding.code === code || also.some((each) => each === finding.code)
   if (!isTrue && !ALWAYS_TRUE.has(finding.code as FindingCode)) return true
   return never?.test(JSON.stringify(finding)) ?? false
@@ -141,14 +147,15 @@ export function problemOf({
   surfaces,
   wrong,
 }: Measured): string | undefined {
-  const { code, dueS = 0, endsS = 0, heads, says, what } = fault
+  const { code, dueS = 0, endsLater, endsS = 0, heads, says, what } = fault
   const said = status?.findings ?? []
   if (heads && !heads.test(status?.verdict ?? '')) return `${what}: the verdict is ${status?.verdict}`
   if (code && says && !said.some((finding) => says.test(JSON.stringify(finding))))
     return `${what}: does not say ${says}: ${JSON.stringify(said)}`
   const late = surfaces.find((surface) => (foundS[surface] ?? Infinity) > dueS + WITHIN_S)
   if (late) return `${what}: in ${late} after ${foundS[late] ?? 'too many'} s`
-  if (endedS === undefined || endedS > endsS + WITHIN_S) return `${what}: ended after ${endedS ?? 'too many'} s`
+  if (!endsLater && (endedS === undefined || endedS > endsS + WITHIN_S))
+    return `${what}: ended after ${endedS ?? 'too many'} s`
   if (wrong !== undefined) return `${what}: ${wrong}`
   if (falsehoods.length > 0) return `${what}: it was said falsely: ${falsehoods.join(' | ')}`
   const isError = status?.findings.some((finding) => finding.code === code && finding.severity === 'error')
@@ -169,9 +176,14 @@ const COLUMNS = [
 export const TABLE_HEAD = [`| ${COLUMNS.join(' | ')} |`, `|${COLUMNS.map(() => '---').join('|')}|`]
 
 /** Its row. */
-export function rowOf({ falsehoods, fault: { what, code, dueS = 0, endsS = 0 }, foundS, endedS }: Measured): string {
+export function rowOf({
+  falsehoods,
+  fault: { what, code, dueS = 0, endsLater, endsS = 0 },
+  foundS,
+  endedS,
+}: Measured): string {
   const found = SURFACES.map((surface) => shown(foundS[surface]))
-  return `| ${[what, code ? `\`${code}\`` : '—', dueS, ...found, endsS, shown(endedS), falsehoods.length].join(' | ')} |`
+  return `| ${[what, code ? `\`${code}\`` : '—', dueS, ...found, endsLater ?? endsS, shown(endedS), falsehoods.length].join(' | ')} |`
 }
 
 function shown(seconds: number | undefined): string {

@@ -39,7 +39,7 @@ export async function gt06(port: number, id: string, isDamaged: boolean): Promis
   const position = gt06Frame(0x12, gt06Gps({ date, latitude: 52.5, longitude: 13.4, speed: 0 }))
   // The checksum is before the two bytes that end the frame.
   if (isDamaged) position[position.length - 4] ^= 0xff
-  await say(port, Buffer.concat([gt06Frame(0x01, Buffer.from(`0${id}`, 'hex')), position]))
+  await say(port, Buffer.concat([gt06Login(id), position]))
 }
 
 /** A position without the login before it. */
@@ -62,6 +62,17 @@ export async function teltonika(
     await once(socket, 'listening')
   }
   socket.send(avlDatagram(id, 0x08, [record]), ports['udp/teltonika'], '127.0.0.1')
+}
+
+/** Sends a datagram from a port of its own. */
+export async function datagram({ product: { ports } }: Site, bytes: Buffer): Promise<void> {
+  const socket = createSocket('udp4')
+  socket.send(bytes, ports['udp/teltonika'], '127.0.0.1', () => socket.close())
+  await once(socket, 'close')
+}
+
+export function gt06Login(id: string): Buffer {
+  return gt06Frame(0x01, Buffer.from(`0${id}`, 'hex'))
 }
 
 const udpFrom = new Map<string, Socket>()

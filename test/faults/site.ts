@@ -49,6 +49,13 @@ export const OWN = [
   '356307042441906',
   '356307042441907',
   '356307042441908',
+  '356307042441909',
+  '356307042441910',
+  '356307042441911',
+  '356307042441912',
+  '356307042441913',
+  '356307042441914',
+  '356307042441915',
 ] as const
 /** Vans that fall silent together. */
 export const WAVES = Array.from({ length: 36 }, (_, index) => `3563070424420${String(index).padStart(2, '0')}`)
@@ -90,7 +97,7 @@ export async function startSiteOnDisk(): Promise<Site | undefined> {
   }
 }
 
-/** `listeners`: lines of further ones; `hasTrial`: one more, with an old server. */
+/** `listeners`: lines of further ones; `hasTrial`: one more, with an old server; `isBounded`: whether all bounds are low. */
 export async function startSite({
   vans: count = FLEET.length,
   yaml = '',
@@ -98,6 +105,7 @@ export async function startSite({
   hasOwnRedis = true,
   isSecure = false,
   hasTrial = false,
+  isBounded = false,
 } = {}): Promise<Site> {
   const oldServer = hasTrial ? await openOldServer(gt06) : undefined
   const certificates = await CertificateMaker.create()
@@ -124,7 +132,7 @@ export async function startSite({
   )
   const files = { 'devices.yaml': devicesYaml(vans, '7') + [...devices, ...waves, ...typed].join('') }
   const told = `
-alerts: { flap: 1s, webhooks: [{ url: "${webhook.url}", min_severity: info }] }
+alerts: { flap: 1s, webhooks: [{ url: "${webhook.url}", min_severity: info }${isBounded ? `, { url: "${api.url}/alerts", min_severity: info }` : ''}] }
 mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.cert}", key: "${broker.key}" } } }
 `
   const trust = `", tls: { ca: "${authority.files.cert}" } }`
@@ -133,10 +141,11 @@ mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.
     (_, url: string) => url + trust,
   )
   const own = hasOwnRedis ? common : common.replace(/^redis: .*\n/m, '')
+  const bounded = isBounded ? own.replace(/^push:.*\n/m, LOW_BOUNDS) : own
   const trial = oldServer
     ? `  - { transport: tcp, protocol: gt06, port: 0, host: 127.0.0.1, trial: { host: 127.0.0.1, port: ${oldServer.port} } }\n`
     : ''
-  const product = await startProduct(files, listeners + trial + own + told + yaml)
+  const product = await startProduct(files, listeners + trial + bounded + told + yaml)
   const end = new AbortController()
   const startedAt = performance.now()
   let most = new AbortController()
@@ -196,6 +205,14 @@ function drive({ ports }: Product, vans: readonly FleetVan[], hurry: AbortSignal
   return runSimulation({ ...tour, patienceMs: 0, hurry })
 }
 
+/** So low that a few devices, positions and connections reach them. */
+const LOW_BOUNDS = `
+push: { max_delay: 3s, concurrency: 1 }
+hold: { max_unknown_devices: 20, max_fixes_per_device: 3, max_age: 30s }
+parked: { max_positions: 5 }
+limits: { max_connections: 60, max_connections_per_device: 1 }
+keep: { max_memory: 0.001 }
+`
 /** Twice as much as must be free. */
 const DISK_BYTES = 512 * 1_048_576
 /** Vans that were forgotten would drive for ever. */

@@ -1,5 +1,5 @@
 import { waybridge } from '../support/cli.ts'
-import type { Fault } from './faults.ts'
+import type { Fault } from './fault.ts'
 import type { Site } from './site.ts'
 
 /** Where a finding can be read. */
@@ -24,9 +24,8 @@ export const SHOWS: Readonly<Record<Surface, (site: Site, fault: Fault) => Promi
     return (JSON.parse(out) as { findings: StatusFinding[] }).findings.some((finding) => finding.code === code)
   },
 
-  async page({ page }, { code }) {
-    const shown = page?.locator('.findings .finding:not(.is-over) a.mono').getByText(String(code), { exact: true })
-    return (await shown?.count()) !== 0
+  async page(site, fault) {
+    return (await onPage(site, fault)?.count()) !== 0
   },
 
   async webhook({ webhook }, { code }) {
@@ -44,6 +43,17 @@ export const SHOWS: Readonly<Record<Surface, (site: Site, fault: Fault) => Promi
     const metrics = await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`)
     return (await metrics.text()).includes(`waybridge_findings{code="${code}"`)
   },
+}
+
+function onPage({ page }: Site, { code }: Fault) {
+  const named = page?.locator('a.mono').getByText(String(code), { exact: true })
+  return named && page?.locator('.findings .finding:not(.is-over)').filter({ has: named })
+}
+
+/** What the page says of a fault's finding, in the words of a dispatcher; undefined where there is no browser, or it says nothing. */
+export async function pageSays(site: Site, fault: Fault): Promise<string | undefined> {
+  const [said] = (await onPage(site, fault)?.allInnerTexts()) ?? []
+  return said?.replaceAll(/\s+/g, ' ')
 }
 
 interface StatusFinding {

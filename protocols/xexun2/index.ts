@@ -127,6 +127,14 @@ interface Reading {
 }
 
 function recordOf(r: ByteReader): Reading {
+  // By zeros newer devices ask which protocol is spoken: that of the answer 01 is this one.
+  if (
+    r
+      .ahead()
+      .slice()
+      .every((byte) => byte === 0)
+  )
+    return { isRead: true }
   const time = r.skip(1).u32() * 1000
   const battery = r.skip(1).u16()
   const besides = said({ battery_percent: battery & ~CHARGING, charging: (battery & CHARGING) !== 0 })

@@ -70,6 +70,7 @@ export default {
           fixes: [FIX, FIX],
           ...ANSWER,
         },
+        { frame: frame(records(Buffer.alloc(9))), none: 'no place', ...ANSWER },
         { frame: frame(bytes('02 0004')), error: 'truncated', envelope: ANSWER },
         { frame: frame(records(record('82', WIFI))), none: 'no place', said: SAID, ...ANSWER },
         { frame: frame(records(record('04', WIFI))), none: 'no place', said: SAID, ...ANSWER },

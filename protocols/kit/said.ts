@@ -37,15 +37,16 @@ export interface Said {
   alarms?: readonly Alarm[]
 }
 
-/** What is said without what is unknown: undefined, not a number, below 0, above 100 %, empty, a driver of zeros alone. Undefined if nothing is left. */
+/** What is said without what is unknown: undefined, not a number, below 0, above 100 % or a voltage that feeds no tracker, empty, a driver of zeros alone. Undefined if nothing is left. */
 export function said(values: Said): Said | undefined {
   // Taken apart by names: the rest of an object costs more than all of this. Called for each fix.
   const { ignition, moving, external_voltage, battery_voltage, battery_percent, charging, driver, alarms } = values
   let known: Said | undefined
   if (ignition !== undefined) (known ??= {}).ignition = ignition
   if (moving !== undefined) (known ??= {}).moving = moving
-  if (isKnown(external_voltage)) (known ??= {}).external_voltage = external_voltage
-  if (isKnown(battery_voltage)) (known ??= {}).battery_voltage = battery_voltage
+  if (isKnown(external_voltage) && external_voltage <= MOST_FROM_OUTSIDE)
+    (known ??= {}).external_voltage = external_voltage
+  if (isKnown(battery_voltage) && battery_voltage <= MOST_OF_BATTERY) (known ??= {}).battery_voltage = battery_voltage
   if (isKnown(battery_percent) && battery_percent <= 100) (known ??= {}).battery_percent = battery_percent
   if (charging !== undefined) (known ??= {}).charging = charging
   if (driver !== undefined && !NO_DRIVER.test(driver)) (known ??= {}).driver = driver
@@ -70,6 +71,8 @@ export function alarmsIn(bits: number, names: readonly (Alarm | undefined)[]): r
   return alarms
 }
 
+/** V: a field of ones, by which devices say that they do not know it, is more in most units. */
+const [MOST_FROM_OUTSIDE, MOST_OF_BATTERY] = [150, 60]
 const NO_DRIVER = /^0*$/
 
 const isKnown = (value: number | undefined): value is number => value !== undefined && value >= 0 && value < Infinity

@@ -22,6 +22,7 @@ describe('what a tracker says beside the position', () => {
     } as const
     expect(said({ ...all, moving: undefined, battery_voltage: Number.NaN })).toEqual(all)
     expect(said({ external_voltage: -1, battery_percent: 101, driver: '0000', alarms: [] })).toBeUndefined()
+    expect(said({ external_voltage: 655.35, battery_voltage: 65.535 })).toBeUndefined()
     expect(said({})).toBeUndefined()
   })
 

@@ -195,10 +195,10 @@ function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean
       return true
     }
     case EXTERNAL:
-      saidIn(draft).external_voltage = r.u16le() / 1000
+      sayVolts(draft, 'external_voltage', r.u16le())
       return true
     case BATTERY:
-      saidIn(draft).battery_voltage = r.u16le() / 1000
+      sayVolts(draft, 'battery_voltage', r.u16le())
       return true
     case KEY: {
       const key = r.u32le()
@@ -232,6 +232,12 @@ function place(r: ByteReader, draft: Draft): number {
 
 /** What the record says beside its position: its values are known and never negative. */
 const saidIn = (draft: Draft): Said => (draft.said ??= {})
+
+function sayVolts(draft: Draft, name: 'external_voltage' | 'battery_voltage', millivolts: number): void {
+  if (millivolts !== UNKNOWN) saidIn(draft)[name] = millivolts / 1000
+}
+
+const UNKNOWN = 0xffff
 
 function addFix(fixes: Fix[], draft: Draft): void {
   if (draft.latitude !== undefined && draft.time !== undefined) fixes.push(draft as Fix)

@@ -50,6 +50,7 @@ const UNKNOWN = packet(1, `${record()} ff 00`)
 const ONLY_UNKNOWN = packet(1, 'ff00')
 const WITH_TEXTS = packet(1, `${record()} 780100 7d0200 ea0201ff fe0300aabbcc`)
 const SAYING = packet(1, `${record().replace('40 00a0', '40 0102')} 41 d430 42 0410 90 02010000`)
+const UNMEASURED = packet(1, `${record()} 41 ffff 42 ffff`)
 const TRUNCATED = packet(8, '00')
 const PHOTO = packet(7, '00ffd8ffd9')
 
@@ -101,6 +102,7 @@ export default {
           ],
           reply: ack(SAYING),
         },
+        { frame: UNMEASURED, fixes: [FIX], reply: ack(UNMEASURED) },
         { frame: COMMAND, device: ID, none: 'command answer', reply: ack(COMMAND) },
         { frame: UNKNOWN, fixes: [FIX], unreadable: [1], reply: ack(UNKNOWN) },
         { frame: ONLY_UNKNOWN, fixes: [], reply: ack(ONLY_UNKNOWN) },

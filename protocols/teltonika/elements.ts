@@ -25,10 +25,12 @@ for (const id of [66, 67, 113, 116, 236, 239, 240, 246, 247, 249, 252]) SPEAKING
 export function withElement(id: number, value: number, said: Said | undefined): Said | undefined {
   switch (id) {
     case 66:
+      if (value === UNKNOWN) break
       said ??= {}
       said.external_voltage = value / 1000
       break
     case 67:
+      if (value === UNKNOWN) break
       said ??= {}
       said.battery_voltage = value / 1000
       break
@@ -58,6 +60,9 @@ export function withElement(id: number, value: number, said: Said | undefined): 
   }
   return said
 }
+
+/** Of a voltage. */
+const UNKNOWN = 0xffff
 
 /** The same of elements of 1 byte. */
 export function withShort({ bytes, at, n, idWidth }: Group): Said | undefined {

@@ -144,6 +144,21 @@ export default {
           reply: bytes('00000002'),
         })),
         {
+          frame: avlPacket(0x08, [
+            {
+              ...RECORD,
+              io: {
+                2: [
+                  [0x42, 0xffff],
+                  [0x43, 0xffff],
+                ],
+              },
+            },
+          ]),
+          fixes: [{ ...FIX, hdop: undefined, said: undefined }],
+          reply: bytes('00000001'),
+        },
+        {
           frame: avlPacket(0x8e, [
             { ...RECORD, io: { 1: [[0x1ef, 1]], 8: [[0x14e, 5]] } },
             { ...RECORD, io: { 8: [[0xcf, 0]] } },

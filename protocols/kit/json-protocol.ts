@@ -124,16 +124,23 @@ function reader(description: JsonDescription, answering: Answering): Reader {
       return message.fixes || message.none !== undefined ? message : { device, said: message.said }
     }
   const listOf = listReader(each)
+  const ofAll = answerTo({})
+  const entryOf = (entry: unknown, session: Session): Entry => {
+    const object = objectOf(entry, 'an entry')
+    const device = deviceOf(object, session)
+    const { fixes, said } = enveloped({ device, ...ofAll }, () => {
+      const fix = readFix?.(object, session)
+      return { fixes: fix && [fix], said: saidOf?.(object) }
+    })
+    return { device, fix: fixes?.[0], said }
+  }
   return (frame, session, request) => {
     const { good, unreadable } = eachReadable(
       listOf(content(frame, request)),
-      (entry) => {
-        const object = objectOf(entry, 'an entry')
-        return { device: deviceOf(object, session), fix: readFix?.(object, session), said: saidOf?.(object) }
-      },
+      (entry) => entryOf(entry, session),
       (result, entry) => !result.fix && holdsPlace(entry, isPlaceOfOthers),
     )
-    return { ...entriesMessage(good, whyNot({})), unreadable, ...answerTo({}) }
+    return { ...entriesMessage(good, whyNot({})), unreadable, ...ofAll }
   }
 }
 

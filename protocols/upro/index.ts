@@ -125,7 +125,8 @@ function fixOf(place: string, fields: ReadonlyMap<string, string>, says: Said | 
 }
 
 /** The number of some digits of a field; undefined if others stand there. */
-function digits(field = '', from: number, width: number): number | undefined {
+function digits(field: string | undefined, from: number, width: number): number | undefined {
+  if (field === undefined) return undefined
   let value = 0
   for (let i = from; i < from + width; i++) {
     const digit = field.charCodeAt(i) - 0x30

@@ -58,7 +58,7 @@ function decode(bytes: Buffer): Message {
 
 function fixesOf(records: readonly (readonly string[])[], { valid, event }: Head): Message {
   const besides = event === 'SOS' ? said({ alarms: ['sos'] }) : undefined
-  const read = (record: string) => {
+  const read = (record: readonly string[]) => {
     const fix = fixOf(record, valid)
     return fix && { ...fix, said: besides }
   }

@@ -7,6 +7,7 @@ import { rosterOf } from '../roster/file-version.ts'
 import type { Roster } from '../roster/roster.ts'
 import { english } from '../texts/text.ts'
 import { type CompanyTest, isWell, type TestStep } from '../tracking/api-test/index.ts'
+import { type PullStep, testPull } from './check-pulls.ts'
 import { counted, printLines } from './output.ts'
 import { idOption } from './positions.ts'
 
@@ -35,8 +36,17 @@ export async function checkLive(dir: string, options: ApiOptions): Promise<numbe
   const results = await testApis(apiOf(config, await baseUrlOf(config)), tested.companies)
   for (const result of results) printLines(testLines(result))
   const failed = results.filter(({ steps }) => !isWell(steps))
-  printLines([failed.length === 0 ? WELL : `The test fails for ${counted(failed.length, 'company', 'companies')}.`])
-  return failed.length === 0 ? 0 : 1
+  const pulls = await testedPulls(config, roster, new Set(results.map((result) => result.company_id)))
+  for (const { pull, steps } of pulls)
+    printLines([`roster of company ${pull.company_id}, ${pull.name}`, ...steps.map(stepLine)])
+  const unpulled = pulls.filter(({ steps }) => !isWell(steps))
+  const wrong = [
+    failed.length > 0 ? counted(failed.length, 'company', 'companies') : [],
+    unpulled.length > 0 ? counted(unpulled.length, 'pulled roster') : [],
+  ].flat()
+  const well = pulls.length > 0 ? `${WELL} ${PULLED}` : WELL
+  printLines([wrong.length === 0 ? well : `The test fails for ${wrong.join(' and ')}.`])
+  return wrong.length === 0 ? 0 : 1
 }
 
 /** Tests each roster that is pulled for these companies. */

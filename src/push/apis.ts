@@ -1,5 +1,6 @@
 import pLimit, { type LimitFunction } from 'p-limit'
-import { companyOf, type LaneApis } from '../store/index.ts'
+import { companyOfLane } from '../domain/ids.ts'
+import type { LaneApis } from '../store/index.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import { type PushFigures, PushStatistics } from './figures.ts'
 import { Rate } from './rate.ts'
@@ -98,7 +99,7 @@ export class PushApis {
 
   /** The API of the company of a lane, and what asks it. */
   of(lane: string): { readonly api: PushApi; readonly client: CompanyApi['client'] } {
-    const { id = '', client = this.#options.client } = this.#companies.get(companyOf(lane)) ?? {}
+    const { id = '', client = this.#options.client } = this.#companies.get(companyOfLane(lane)) ?? {}
     return { api: this.#apis.get(id) ?? this.#usual, client }
   }
 

@@ -2,18 +2,18 @@ import { LATE_MS } from '../domain/late.ts'
 import { localDay } from '../domain/times.ts'
 import {
   addLaneDays,
+  arrivalAt,
   delayBucket,
   isRedelivered,
   joined,
   type LaneDay,
-  receivedAt,
   type Store,
-  timestampOf,
+  timestampAt,
 } from '../store/index.ts'
 
 /**
- * Counts what this worker has delivered, by lane and local day of the fix's own time. Sums up in memory, adds to Redis every
- * 30 s, and once more at the end: a killed worker loses the counts since then.
+ * What this worker has delivered, by lane and local day of the fix's own time. It is summed up in memory and added to Redis every 30 s,
+ * and once more at the end: a worker that is killed loses what it has delivered since.
  */
 export class DayFigures {
   readonly #redis: Store
@@ -35,7 +35,7 @@ export class DayFigures {
     let open: OpenLaneDay | undefined
     let [from, until] = [0, 0]
     for (let place = 0; place < records.length; place += records[place]) {
-      const ms = timestampOf(records, place) * 1000
+      const ms = timestampAt(records, place) * 1000
       if (ms < from || ms >= until) {
         ;({ from, until } = this.#dayOf(ms))
         open = at - from > OLDEST_MS ? undefined : this.#openOf(from, lane)
@@ -49,7 +49,7 @@ export class DayFigures {
     if (performance.now() - this.#writtenAt >= EVERY_MS) void this.#write()
   }
 
-  /** Writes the last counts, unless Redis fails. Call it after the last delivery. */
+  /** Writes what is not written yet, unless Redis fails. Call it after the last delivery. */
   async close(): Promise<void> {
     await this.#writing
     await this.#write()
@@ -95,8 +95,8 @@ class OpenLaneDay implements LaneDay {
 
   /** Adds the fix whose record begins at a position. `deliveredAt`: ms UTC. */
   add(records: Buffer, at: number, deliveredAt: number): void {
-    const time = timestampOf(records, at)
-    const cameAt = receivedAt(records, at)
+    const time = timestampAt(records, at)
+    const cameAt = arrivalAt(records, at)
     this.fixes++
     if (time < this.first) this.first = time
     if (time > this.last) this.last = time

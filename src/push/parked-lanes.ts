@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { companyOfLane, sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import {
-  companyOf,
   deviceOf,
   lanesParked,
   misplacedLanes,

@@ -1,5 +1,5 @@
 import { sameId } from '../domain/ids.ts'
-import { deviceOf, type Position, timestampOf } from './record.ts'
+import { deviceOf, type Position, timestampAt } from './record.ts'
 
 /*
  * Delivered fixes of one device and hour, as they are kept: 14 bytes a fix.
@@ -34,7 +34,7 @@ function packChunk(records: Buffer, hour: number, count: number): Buffer {
   chunk.write(device, 5)
   chunk.writeUInt16BE(count * FIX_BYTES, 5 + idBytes)
   for (let from = 0, to = 7 + idBytes; from < records.length; from += records[from], to += FIX_BYTES) {
-    const second = timestampOf(records, from) - hour * HOUR_S
+    const second = timestampAt(records, from) - hour * HOUR_S
     const accuracy = Math.min(records.readUInt16BE(from + 19), MOST_ACCURACY)
     const heading = Math.min(records.readUInt16BE(from + 21), NO_HEADING)
     const speed = Math.min(records.readUInt16BE(from + 23), NO_SPEED)
@@ -64,7 +64,7 @@ export function unpackFix(chunk: Buffer, at: number, hour: number): Position {
 }
 
 function hourAt(records: Buffer, at: number): number {
-  return Math.floor(timestampOf(records, at) / HOUR_S)
+  return Math.floor(timestampAt(records, at) / HOUR_S)
 }
 
 function isSameDevice(records: Buffer, one: number, other: number): boolean {

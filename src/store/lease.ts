@@ -256,11 +256,6 @@ export class Leases {
   }
 }
 
-/** The company of a lane. */
-export function companyOf(lane: string): string {
-  return lane.slice(0, lane.indexOf('/'))
-}
-
 /** A key of the usual API (''), or of another one. */
 export function keyOf(key: string, api: string): string {
   return api === '' ? key : `${key}:${api}`

@@ -36,15 +36,15 @@ export interface Position {
 export const HOLD_REASONS = ['unknown', 'no_route', 'clock', 'suspicious'] as const
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
-/** Records of one device for one place, as `packRecords` makes them: a lane, or a list of held fixes. */
+/** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
 export type Part = LanePart | HeldPart
 
-/** The data that copies get with the records of a part: see copied.ts. */
+/** What copies get of the records of a part: see copied.ts. */
 export interface CopiedPart {
   /** The names of the logs that they are written to, with a space between. */
   readonly logs: string
   readonly head: Buffer
-  /** The length of each record without the data that only the logs keep, which follow there. */
+  /** The length of each record without what only the logs keep of it, which follows there. */
   readonly ownLength: number
 }
 
@@ -53,7 +53,10 @@ interface LanePart {
   readonly device: string
   readonly records: Buffer
   readonly copied?: CopiedPart
-  /** Like `HeldPart.isProven`, for records that have to be held behind earlier ones. Undefined: they came over a connection. */
+  /**
+   * As `HeldPart.isProven`, for records that have to be held behind earlier ones. Undefined: they came over a
+   * connection.
+   */
   readonly isProven?: boolean
 }
 
@@ -66,13 +69,15 @@ export interface HeldPart {
    * Whether they came over a connection, which proves the sender's address. The address of a datagram may be forged.
    */
   readonly isProven: boolean
-  /** When they are judged again (ms UTC): their route may begin then, or they become too old. */
+  /** When they are judged again (ms UTC): their route may begin then, or they are too old. */
   readonly lookAt: number
-  /** The version of the roster by which they were judged: if a newer one is in effect, they are judged again at once. */
+  /**
+   * The version of the roster by which they were judged: if a newer one is in effect, they are judged again at once.
+   */
   readonly rosterVersion: number
 }
 
-/** Everything to store of a device from one frame: its records, and their counts for the custody account. */
+/** What one frame leaves behind of a device: its records, and what the custody account counts with them. */
 export interface Storable {
   readonly parts: readonly Part[]
   /** Fixes, the filtered ones included. */
@@ -81,7 +86,7 @@ export interface Storable {
   readonly filtered: readonly string[]
 }
 
-/** Packs records of one device, one after the other. `device` comes from `packDevice`; `received` in ms UTC. */
+/** Records of one device, one behind the other. `device` comes from `packDevice`; `received` in ms UTC. */
 export function packRecords(positions: readonly Position[], device: Buffer, received: number): Buffer {
   const length = HEAD + device.length - 1
   const sinceEpoch = received - EPOCH
@@ -120,8 +125,8 @@ export interface Spoken {
 }
 
 /**
- * Packs a device id for records: a byte for its form, then the id, and the protocol of an unconfigured device. @throws
- * RangeError beyond 200 bytes.
+ * A device id as records carry it: a byte that says how, then the id, and the protocol of a device that is not configured.
+ * @throws RangeError beyond 200 bytes.
  */
 export function packDevice(id: string, spoken?: Spoken): Buffer {
   const packed = packId(id)
@@ -175,7 +180,7 @@ export function positionsJson(bytes: Buffer): string {
   return `{"positions":[${json}]}`
 }
 
-/** Returns the time and place of a record. */
+/** What a record says of where and when. */
 export function positionOf(record: Buffer): Position {
   const heading = record.readUInt16BE(21)
   const speed = record.readUInt16BE(23)
@@ -189,20 +194,27 @@ export function positionOf(record: Buffer): Position {
   }
 }
 
-/** ms UTC at which the record that begins at a position was received. */
-export function receivedAt(bytes: Buffer, at = 0): number {
-  return EPOCH + bytes[at + 2] * 0x1_0000_0000 + bytes.readUInt32BE(at + 3)
+/** ms UTC at which a record, the first one of several, was received. */
+export function receivedAt(bytes: Buffer): number {
+  return arrivalAt(bytes, 0)
 }
 
-/** The own time of the fix whose record begins at a position, unix seconds. */
-export function timestampOf(bytes: Buffer, at = 0): number {
-  return bytes.readUInt32BE(at + 7)
+/** The fix's own time, unix seconds. */
+export function timestampOf(record: Buffer): number {
+  return timestampAt(record, 0)
 }
 
-/**
- * Returns whether the time of a held record is in UTC rather than as the device sent it: the record had a lane, and was put
- * behind held ones.
- */
+/** As `receivedAt`, of the record that begins at a position. */
+export function arrivalAt(records: Buffer, at: number): number {
+  return EPOCH + records[at + 2] * 0x1_0000_0000 + records.readUInt32BE(at + 3)
+}
+
+/** As `timestampOf`, of the record that begins at a position. */
+export function timestampAt(records: Buffer, at: number): number {
+  return records.readUInt32BE(at + 7)
+}
+
+/** Whether the time of a held record is in UTC, and not as the device said it: it had a lane, and went behind held ones. */
 export function isInUtc(record: Buffer): boolean {
   return (record[1] & IS_UTC) > 0
 }
@@ -218,7 +230,7 @@ export function deviceOf(record: Buffer): string {
   return record.toString('utf8', HEAD, record[1] & HAS_PROTOCOL ? record.indexOf(0, HEAD) : record[0])
 }
 
-/** Returns the protocol with which a record of an unconfigured device was read; undefined if the record does not contain it. */
+/** The protocol that a record of a device that was not configured was read with; undefined where it does not say. */
 export function spokenIn(record: Buffer): Spoken | undefined {
   if (!(record[1] & HAS_PROTOCOL)) return undefined
   const at = record[1] & DEVICE_IS_NUMBER ? HEAD + 8 : record.indexOf(0, HEAD) + 1

@@ -64,6 +64,7 @@ export default {
           response: JSON_OK,
         },
         { frame: json('', 'Invalid'), device: '0-1', none: 'no fix', response: JSON_OK },
+        { frame: json('x', 'Valid'), error: 'malformed', envelope: { device: '0-1', response: JSON_OK } },
         { frame: post('/', '<other/>'), error: 'unsupported' },
       ],
     },

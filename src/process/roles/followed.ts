@@ -96,6 +96,14 @@ export class FollowedFiles {
 /** Who may use the admin port, and whether reads are logged. */
 export type AdminAccessSettings = Pick<Config['admin'], 'tokens' | 'metrics_token' | 'oidc' | 'log_reads'>
 
+interface SettingsInEffect {
+  readonly companies: Config['companies']
+  readonly admin: AdminAccessSettings
+  readonly pulls: Config['roster']['pull']
+  readonly copies: Config['copies']
+  readonly mappings: FileMappings
+}
+
 /**
  * Settings that take effect without a restart: of gateway.yaml the companies, the copies, the permissions on the admin port,
  * and the pulls; and the mappings of mappings.yaml. Their secrets may be in separate files (`${file:/path}`), which are
@@ -103,45 +111,18 @@ export type AdminAccessSettings = Pick<Config['admin'], 'tokens' | 'metrics_toke
  */
 export class FollowedSettings {
   readonly #usual: Config['tracking']
-  #companies: Config['companies']
-  #admin: AdminAccessSettings
-  #pulls: Config['roster']['pull']
-  #copies: Config['copies']
-  #mappings: FileMappings
+  /** Only this class sets it. */
+  current: SettingsInEffect
 
   constructor({ companies, copies, admin, roster, tracking }: Config, mappings: FileMappings = new Map()) {
     this.#usual = tracking
-    this.#companies = companies
-    this.#copies = copies
-    this.#mappings = mappings
-    this.#pulls = roster.pull
-    this.#admin = accessOf(admin)
-  }
-
-  get companies(): Config['companies'] {
-    return this.#companies
-  }
-
-  get admin(): AdminAccessSettings {
-    return this.#admin
-  }
-
-  get pulls(): Config['roster']['pull'] {
-    return this.#pulls
-  }
-
-  get copies(): Config['copies'] {
-    return this.#copies
-  }
-
-  get mappings(): FileMappings {
-    return this.#mappings
+    this.current = { companies, copies, mappings, pulls: roster.pull, admin: accessOf(admin) }
   }
 
   /** Takes over the mappings of mappings.yaml. Returns whether they are others. */
   updateMappings(mappings: FileMappings): boolean {
-    if (isDeepStrictEqual(mappings, this.#mappings)) return false
-    this.#mappings = mappings
+    if (isDeepStrictEqual(mappings, this.current.mappings)) return false
+    this.current = { ...this.current, mappings }
     return true
   }
 
@@ -150,16 +131,20 @@ export class FollowedSettings {
    * changed, apart from their names, and whether the tokens have changed.
    */
   update({ companies: listed, copies, admin, roster: { pull }, tracking }: Config, roster: Roster): ChangedSettings {
-    const before = { companies: this.#companies, admin: this.#admin }
+    const before = this.current
     const isOther = tracking.base_url !== this.#usual.base_url || tracking.push_url !== this.#usual.push_url
-    this.#companies = this.#companiesWith(isOther ? this.#untilRestart(listed) : listed, roster)
-    this.#admin = accessOf(admin)
-    this.#pulls = pull
-    // Unchanged copies stay the same object, because their sender compares objects.
-    if (!isDeepStrictEqual(this.#copies, copies)) this.#copies = copies
+    const companies = this.#companiesWith(isOther ? this.#untilRestart(listed) : listed, roster)
+    this.current = {
+      ...before,
+      companies,
+      admin: accessOf(admin),
+      pulls: pull,
+      // The same copies stay the same object: what sends them compares.
+      copies: isDeepStrictEqual(before.copies, copies) ? before.copies : copies,
+    }
     return {
-      companies: changedCompanies(before.companies, this.#companies),
-      hasNewTokens: !isDeepStrictEqual(this.#admin, before.admin),
+      companies: changedCompanies(before.companies, companies),
+      hasNewTokens: !isDeepStrictEqual(this.current.admin, before.admin),
     }
   }
 
@@ -170,7 +155,7 @@ export class FollowedSettings {
   #untilRestart(listed: Config['companies']): Config['companies'] {
     return listed.flatMap((company) => {
       const hasOwnApi = company.tracking && company.tracking.base_url !== null
-      return hasOwnApi ? company : this.#companies.filter(({ company_id }) => company_id === company.company_id)
+      return hasOwnApi ? company : this.current.companies.filter(({ company_id }) => company_id === company.company_id)
     })
   }
 
@@ -180,7 +165,9 @@ export class FollowedSettings {
    */
   #companiesWith(listed: Config['companies'], roster: Roster): Config['companies'] {
     const ids = new Set(listed.map(({ company_id }) => company_id))
-    const retained = this.#companies.filter(({ company_id }) => !ids.has(company_id) && hasDevices(company_id, roster))
+    const retained = this.current.companies.filter(
+      ({ company_id }) => !ids.has(company_id) && hasDevices(company_id, roster),
+    )
     return [...listed, ...retained]
   }
 }

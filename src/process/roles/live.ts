@@ -122,23 +122,23 @@ class FollowedConfig implements Live {
   }
 
   companies(): Config['companies'] {
-    return this.#settings.companies
+    return this.#settings.current.companies
   }
 
   admin(): AdminAccessSettings {
-    return this.#settings.admin
+    return this.#settings.current.admin
   }
 
   pulls(): Config['roster']['pull'] {
-    return this.#settings.pulls
+    return this.#settings.current.pulls
   }
 
   mappings(): NonNullable<MappingFile['mappings']> {
-    return this.#settings.mappings
+    return this.#settings.current.mappings
   }
 
   copies(): Config['copies'] {
-    return this.#settings.copies
+    return this.#settings.current.copies
   }
 
   files(): Files | undefined {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fields, filePath, leaf, list, oneOf, orNull, setting, text } from './leaves.ts'
+import { certWithKey, clientTls, distinct, fields, leaf, list, oneOf, orNull, setting, text } from './leaves.ts'
 import { type Protocols, protocolName } from './listener.ts'
 
 /** A broker of the customer's own. The gateways subscribe to its topics. */
@@ -8,11 +8,7 @@ export type BridgeTopic = Bridge['topics'][number]
 
 /** `mqtt.bridges`; each has a name of its own. */
 export function bridges(protocols: Protocols, dir: string) {
-  return list(bridge(protocols, dir)).superRefine((all, context) => {
-    for (const [index, { name }] of all.entries())
-      if (all.findIndex((other) => other.name === name) < index)
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `another bridge has the name ${name}` })
-  })
+  return list(bridge(protocols, dir)).superRefine(distinct('bridge'))
 }
 
 function bridge(protocols: Protocols, dir: string) {
@@ -27,9 +23,7 @@ function bridge(protocols: Protocols, dir: string) {
     client_id: text.optional().describe('Client id at the broker; without it, one of this installation and bridge.'),
     shared_group: sharedGroup.optional().describe('Group in which gateways share the messages (`$share`).'),
     version: setting(oneOf('5', '3.1.1'), '5', 'Version of MQTT: `5` or `3.1.1`.'),
-    tls: orNull(clientTls(dir)).describe(
-      'What TLS needs beyond the authorities that the system trusts; null: nothing.',
-    ),
+    tls: orNull(brokerTls(dir)).describe('What TLS needs beyond the authorities that the system trusts; null: nothing.'),
   }
   return fields(shape)
     .superRefine(({ url, username, password, tls }, context) => {
@@ -55,20 +49,9 @@ const sharedGroup = leaf(
   'expected the name of a group without /, + and #',
 )
 
-/** The files for TLS of a client: its certificate, and the authority that it trusts. */
-function clientTls(dir: string) {
-  return fields({
-    ca: filePath(dir)
-      .optional()
-      .describe('File with the authority of the broker, PEM; without it, those of the system.'),
-    cert: filePath(dir).optional().describe('File with the client certificate, PEM, where the broker wants one.'),
-    key: filePath(dir).optional().describe('File with its private key, PEM.'),
-    alpn: text.optional().describe('Protocol name for ALPN: `x-amzn-mqtt-ca` at port 443 of AWS IoT.'),
-  }).superRefine(({ cert, key }, context) => {
-    if ((cert === undefined) === (key === undefined)) return
-    const [path, missing] = cert === undefined ? ['key', 'cert'] : ['cert', 'key']
-    context.addIssue({ code: 'custom', path: [path], message: `needs ${missing}` })
-  })
+function brokerTls(dir: string) {
+  const alpn = text.optional().describe('Protocol name for ALPN: `x-amzn-mqtt-ca` at port 443 of AWS IoT.')
+  return fields({ ...clientTls(dir, 'broker'), alpn }).superRefine(certWithKey)
 }
 
 /** Patterns of topics with their protocols, in the order of the file. */

@@ -1,16 +1,27 @@
 import { z } from 'zod'
-import { fields, filePath, flag, id, integer, leaf, list, mapping, oneOf, orNull, setting, text } from './leaves.ts'
+import {
+  certWithKey,
+  clientTls,
+  distinct,
+  fields,
+  flag,
+  id,
+  integer,
+  leaf,
+  list,
+  mapping,
+  oneOf,
+  orNull,
+  setting,
+  text,
+} from './leaves.ts'
 
 /** A receiver that gets the same positions as the tracking API. */
 export type Copy = z.output<ReturnType<typeof copies>>[number]
 
 /** `copies`; each has a name of its own. */
 export function copies(dir: string) {
-  return list(copy(dir)).superRefine((all, context) => {
-    for (const [index, { name }] of all.entries())
-      if (all.findIndex((other) => other.name === name) < index)
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `another copy has the name ${name}` })
-  })
+  return list(copy(dir)).superRefine(distinct('copy'))
 }
 
 function copy(dir: string) {
@@ -46,7 +57,7 @@ function copy(dir: string) {
     topic: topic
       .optional()
       .describe('Topic at a broker; without it `fleet/{company_id}/{device}`; also `{courier_id}`, `{route_id}`.'),
-    tls: orNull(clientTls(dir)).describe(
+    tls: orNull(fields(clientTls(dir, 'receiver')).superRefine(certWithKey)).describe(
       'What TLS needs beyond the authorities that the system trusts; null: nothing.',
     ),
   }).superRefine((entry, context) => {
@@ -130,18 +141,3 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'te',
   'trailer',
 ])
-
-/** The files for TLS of a client. */
-function clientTls(dir: string) {
-  return fields({
-    ca: filePath(dir)
-      .optional()
-      .describe('File with the authority of the receiver, PEM; without it, those of the system.'),
-    cert: filePath(dir).optional().describe('File with the client certificate, PEM, where the receiver wants one.'),
-    key: filePath(dir).optional().describe('File with its private key, PEM.'),
-  }).superRefine(({ cert, key }, context) => {
-    if ((cert === undefined) === (key === undefined)) return
-    const [path, missing] = cert === undefined ? ['key', 'cert'] : ['cert', 'key']
-    context.addIssue({ code: 'custom', path: [path], message: `needs ${missing}` })
-  })
-}

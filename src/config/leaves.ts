@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { z } from 'zod'
+import { type RefinementCtx, z } from 'zod'
 import { cidr } from '../domain/networks.ts'
 import { isZone } from '../domain/times.ts'
 import { bytes, duration, int64, int64Mistake } from '../domain/units.ts'
@@ -41,6 +41,19 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 export function list<Element extends z.ZodType>(element: Element, usual: () => readonly unknown[] = () => []) {
   const all = z.array(element, { error: 'expected a list' })
   return z.preprocess((value) => value ?? usual(), all).meta({ usual: usual() })
+}
+
+/** A refinement: no two entries of a list have the same `keyOf`. `what`: what an entry is, such as `bridge`. */
+export function distinct<Entry extends { readonly name: string }>(
+  what: string,
+  keyOf: (entry: Entry) => string = ({ name }) => name,
+) {
+  return (all: readonly Entry[], context: RefinementCtx): void => {
+    const keys = all.map(keyOf)
+    for (const [index, { name }] of all.entries())
+      if (keys.indexOf(keys[index]) < index)
+        context.addIssue({ code: 'custom', path: [index, 'name'], message: `another ${what} has the name ${name}` })
+  }
 }
 
 /** A list of words, also as one text with spaces or commas between them: a cell of a CSV file. Not empty. */
@@ -88,6 +101,27 @@ export const text = textThat((value) => value !== '' && value.isWellFormed(), 'e
 /** The path of a file; a relative one begins in the folder `dir`. */
 export function filePath(dir: string) {
   return text.transform((value) => resolve(dir, value))
+}
+
+/** The files of a client's TLS: its certificate, and the authority that it trusts. `server`: what it connects to. */
+export function clientTls(dir: string, server: string) {
+  return {
+    ca: filePath(dir)
+      .optional()
+      .describe(`File with the authority of the ${server}, PEM; without it, those of the system.`),
+    cert: filePath(dir).optional().describe(`File with the client certificate, PEM, where the ${server} wants one.`),
+    key: filePath(dir).optional().describe('File with its private key, PEM.'),
+  }
+}
+
+/** A refinement: neither a certificate nor its key stands alone. */
+export function certWithKey(
+  { cert, key }: { readonly cert?: string; readonly key?: string },
+  context: RefinementCtx,
+): void {
+  if ((cert === undefined) === (key === undefined)) return
+  const [path, missing] = cert === undefined ? ['key', 'cert'] : ['cert', 'key']
+  context.addIssue({ code: 'custom', path: [path], message: `needs ${missing}` })
 }
 
 /** Networks: CIDR or single addresses. */

@@ -1,18 +1,14 @@
 import type { z } from 'zod'
 import { isLoopback } from '../domain/networks.ts'
 import { duration } from '../domain/units.ts'
-import { fields, filePath, headerToken, id, leaf, list, orNull, printableText, setting } from './leaves.ts'
+import { distinct, fields, filePath, headerToken, id, leaf, list, orNull, printableText, setting } from './leaves.ts'
 
 /** A roster that another system serves. */
 export type Pull = z.output<ReturnType<typeof pulls>>[number]
 
 /** `roster.pull`; names are unique within a company. */
 export function pulls(dir: string) {
-  return list(pull(dir)).superRefine((all, context) => {
-    for (const [index, { company_id, name }] of all.entries())
-      if (all.findIndex((other) => other.company_id === company_id && other.name === name) < index)
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `another pull has the name ${name}` })
-  })
+  return list(pull(dir)).superRefine(distinct('pull', keyOf))
 }
 
 function pull(dir: string) {
@@ -25,6 +21,10 @@ function pull(dir: string) {
     ca: orNull(filePath(dir)).describe('File with the authority of its certificate, PEM, beyond those of the system.'),
   }
   return fields(shape).transform(({ name, ...rest }) => ({ ...rest, name: name ?? nameOf(rest.url) }))
+}
+
+function keyOf({ company_id, name }: { readonly company_id: string; readonly name: string }): string {
+  return `${company_id} ${name}`
 }
 
 /** The URL without its query, which may hold a secret. */

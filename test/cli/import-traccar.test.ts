@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
-import { readGateway } from '../../src/config/files.ts'
+import { readGateway } from '../../src/config/gateway.ts'
 import { hostPort } from '../../src/domain/addresses.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'

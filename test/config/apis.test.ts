@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { apiOfCompany, usualApi } from '../../src/config/apis.ts'
-import { readGateway } from '../../src/config/files.ts'
+import { readGateway } from '../../src/config/gateway.ts'
 import { english } from '../../src/texts/text.ts'
 
 const BASE = 'tracking: { base_url: https://api.example, proxy: "http://proxy.example:3128" }\n'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readGateway } from '../../src/config/files.ts'
+import { readGateway } from '../../src/config/gateway.ts'
 import { type Mistake, problemsIn, problemText } from '../../src/config/problem.ts'
 import { PROTOCOLS } from '../support/config-folder.ts'
 

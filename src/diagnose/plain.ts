@@ -1,5 +1,5 @@
 import { joined, say, type Template, type Text } from '../texts/text.ts'
-import { CODES, NOT_TAKEN } from './codes.ts'
+import { CODES, type FindingCode, NOT_TAKEN } from './codes.ts'
 
 /**
  * Returns a text in the words of a dispatcher, who does not know how waybridge works. A text without such words stays as it
@@ -125,9 +125,6 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
     1,
   ],
   [CODES.lane_hanging.message]: ['the tracking service does not answer some couriers, and answers others'],
-  [CODES.lane_hanging.action]: [
-    'tell who runs the tracking service; nothing is lost: positions wait, and are delivered once it answers again',
-  ],
   'the tracking API refuses the OAuth token of company {}: orders and numbers are not relayed': [
     'the tracking service refuses the login of company {}: its orders and numbers are not passed on',
     0,
@@ -146,14 +143,15 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   [CODES.missing_at_api.action]: [
     'tell who runs the tracking service what is missing, and who runs this server to send it once more',
   ],
+  ...actionOf(
+    'tell who runs the tracking service; nothing is lost: positions wait, and are delivered once it answers again',
+    ['lane_hanging', 'upstream_down', 'upstream_hanging'],
+  ),
   'the tracking API {}': ['the tracking service {}', 0],
   'answers {}': ['answers with the error {}', 0],
   'cannot be found: its host name does not exist': ['cannot be found'],
   'has a certificate that is not accepted': ['does not prove who it is'],
   [CODES.upstream_down.message]: ['the tracking service is down'],
-  [CODES.upstream_down.action]: [
-    'tell who runs the tracking service; nothing is lost: positions wait, and are delivered once it answers again',
-  ],
   'correct tracking.base_url (or push_url), or the DNS of this machine': [
     'tell who runs this server: the address of the tracking service may be wrong',
   ],
@@ -169,20 +167,14 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
     'tell who runs this server; nothing is lost: positions wait, and are delivered once the tracking service itself answers',
   ],
   [CODES.upstream_hanging.message]: ['the tracking service does not answer'],
-  [CODES.upstream_hanging.action]: [
-    'tell who runs the tracking service; nothing is lost: positions wait, and are delivered once it answers again',
-  ],
   [CODES.upstream_slow.message]: ['the tracking service answers slowly: positions arrive late'],
   'the tracking API takes {} s for a request: positions arrive late': [
     'the tracking service answers slowly: positions arrive late',
   ],
   [CODES.upstream_slow.action]: ['tell who runs the tracking service'],
   [CODES.upstream_limited.message]: ['the tracking service is asked too often: positions arrive late'],
-  [CODES.upstream_limited.action]: ['tell who runs this server'],
   [CODES.backlog.message]: ['positions wait for longer than a minute, though the tracking service answers'],
-  [CODES.backlog.action]: ['tell who runs this server'],
   [CODES.push_full.message]: ['positions wait: this server is set to send too few at once'],
-  [CODES.push_full.action]: ['tell who runs this server'],
 
   // The roster.
   'a line of {} is left out of the roster': ['a line of the roster is left out'],
@@ -208,68 +200,57 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   [CODES.config_refused.action]: ['tell who runs this server what the details say'],
 
   // This server.
+  ...actionOf('tell who runs this server at once', [
+    ...(['connections_full', 'port_taken', 'redis_unsafe', 'copy_full', 'redis_down', 'replicas_missing'] as const),
+    ...(['redis_full', 'not_stored', 'disk_full', 'no_gateway', 'no_worker'] as const),
+  ]),
+  ...actionOf('tell who runs this server', [
+    ...(['upstream_limited', 'backlog', 'push_full', 'slow_script', 'one_address', 'open_files'] as const),
+    ...(['certificate_expires', 'certificate_refused', 'bridge_down', 'redis_unlimited', 'keep_full'] as const),
+    ...(['copy_failing', 'copy_refused', 'alert_failed', 'parked_full', 'worker_stuck', 'restarting'] as const),
+    'own_clock',
+  ]),
   [CODES.restart_needed.action]: ['tell who runs this server: it has to be started again'],
   [CODES.slow_script.message]: ['this server stores slowly'],
-  [CODES.slow_script.action]: ['tell who runs this server'],
   [CODES.event_loop_delay.message]: ['a part of this server reacts late: {}', 0],
   [CODES.event_loop_delay.action]: ['tell who runs this server, if it comes again'],
   [CODES.flood.action]: ['tell who runs this server: the networks that send so much can be blocked'],
   [CODES.guesses_refused.action]: ['tell who runs this server: the senders can be blocked'],
-  [CODES.connections_full.action]: ['tell who runs this server at once'],
-  [CODES.one_address.action]: ['tell who runs this server'],
   [CODES.open_files.message]: ['nearly all connections are taken that this server may have'],
-  [CODES.open_files.action]: ['tell who runs this server'],
-  [CODES.certificate_expires.action]: ['tell who runs this server'],
-  [CODES.certificate_refused.action]: ['tell who runs this server'],
-  [CODES.port_taken.action]: ['tell who runs this server at once'],
-  [CODES.bridge_down.action]: ['tell who runs this server'],
   [CODES.trial_unreachable.message]: [
     'the old system does not answer: vans that still speak to it by way of {} are cut off',
     0,
   ],
   [CODES.trial_unreachable.action]: ['tell who runs the old system'],
   [CODES.redis_unsafe.message]: ['this server would lose positions if it broke down'],
-  [CODES.redis_unsafe.action]: ['tell who runs this server at once'],
   [CODES.redis_unlimited.message]: ['the memory of this server has no limit: a part of it may be ended'],
-  [CODES.redis_unlimited.action]: ['tell who runs this server'],
   [CODES.keep_full.message]: ['delivered positions are kept for {} only: what is older cannot be corrected', 0],
-  [CODES.keep_full.action]: ['tell who runs this server'],
   [CODES.copy_failing.message]: ['another system, {}, does not get the positions', 0],
-  [CODES.copy_failing.action]: ['tell who runs this server'],
   [CODES.copy_full.message]: ['another system, {}, has not taken positions for so long that it misses the oldest', 0],
-  [CODES.copy_full.action]: ['tell who runs this server at once'],
   [CODES.copy_refused.message]: ['another system, {}, refuses positions', 0],
-  [CODES.copy_refused.action]: ['tell who runs this server'],
   [CODES.alert_failed.message]: ['{} is not told what is wrong', 0],
-  [CODES.alert_failed.action]: ['tell who runs this server'],
   [CODES.redis_down.message]: ['this server cannot store anything: no position is taken'],
-  [CODES.redis_down.action]: ['tell who runs this server at once'],
   [CODES.replicas_missing.message]: ['a copy of the data is missing: no position is acknowledged'],
-  [CODES.replicas_missing.action]: ['tell who runs this server at once'],
   [CODES.redis_full.message]: ['the memory of this server is used up: no position is taken'],
-  [CODES.redis_full.action]: ['tell who runs this server at once'],
   [CODES.not_stored.message]: ['what some trackers send cannot be stored'],
-  [CODES.not_stored.action]: ['tell who runs this server at once'],
   [CODES.disk_full.message]: ['the disk of this server is full, or nearly: soon no position can be taken'],
-  [CODES.disk_full.action]: ['tell who runs this server at once'],
   [CODES.parked_full.message]: [
     'the tracking service has refused so many positions that vans with refused ones are not answered',
   ],
-  [CODES.parked_full.action]: ['tell who runs this server'],
   [CODES.no_gateway.message]: ['no tracker can send anything: a part of this server does not run'],
-  [CODES.no_gateway.action]: ['tell who runs this server at once'],
   [CODES.no_worker.message]: ['nothing is sent to the tracking service: a part of this server does not run'],
-  [CODES.no_worker.action]: ['tell who runs this server at once'],
   [CODES.worker_stuck.message]: ['a part of this server does not run: its work waits for others'],
-  [CODES.worker_stuck.action]: ['tell who runs this server'],
   [CODES.restarting.message]: ['a part of this server ends again and again'],
-  [CODES.restarting.action]: ['tell who runs this server'],
   [CODES.own_clock.message]: [
     'the clock of this server is in doubt: positions that seem too new or too old are held back',
   ],
-  [CODES.own_clock.action]: ['tell who runs this server'],
   [CODES.custody_difference.message]: ['received positions and where they are do not add up'],
   [CODES.custody_difference.action]: ['tell who runs this server: it is a fault of waybridge'],
   [CODES.unknown_refused.message]: ['so many trackers without a name send that further ones are refused'],
   [CODES.unknown_refused.action]: ['name those that are yours under Arrivals'],
+}
+
+/** The same action for all these codes. */
+function actionOf(action: Template, codes: readonly FindingCode[]): Readonly<Record<string, PlainText>> {
+  return Object.fromEntries(codes.map((code) => [CODES[code].action, [action]]))
 }

@@ -1,7 +1,7 @@
+import type { DeviceGroup, StoppedTraffic } from '../diagnose/device-facts.ts'
 import type {
   ApiFacts,
   CopyFacts,
-  DeviceGroup,
   Facts,
   FailedReceiver,
   MissingPositions,
@@ -9,10 +9,10 @@ import type {
   RedisFacts,
   RefusedLanes,
   RosterFacts,
-  StoppedTraffic,
   UpstreamError,
   UpstreamFacts,
 } from '../diagnose/facts.ts'
+import { companyOfLane } from '../domain/ids.ts'
 import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { ApiFigures, PushFigures } from '../push/index.ts'
@@ -213,7 +213,7 @@ export class FactGatherer {
 
 /** The lanes that are parked whole, by company and status. */
 async function refusedLanes(redis: Store): Promise<RefusedLanes[]> {
-  const parked = (await parkedWhole(redis)).map((each) => ({ ...each, company: each.lane.split('/', 1)[0] }))
+  const parked = (await parkedWhole(redis)).map((each) => ({ ...each, company: companyOfLane(each.lane) }))
   const groups = Map.groupBy(parked, ({ company, status }) => `${company} ${status}`)
   return [...groups.values()].map((lanes) => ({
     company: lanes[0].company,

@@ -1,6 +1,6 @@
 import { joined, say, type Text } from '../texts/text.ts'
 import type { FindingCode } from './codes.ts'
-import type { DeviceFacts, RaisedAlarm, SaidFacts } from './facts.ts'
+import type { DeviceFacts, RaisedAlarm, SaidFacts } from './device-facts.ts'
 
 /** The finding that an alarm of a tracker leads to. */
 interface AlarmFinding {

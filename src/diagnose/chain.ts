@@ -4,7 +4,8 @@ import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText, PLACED } from './devices.ts'
 import { findingOf } from './diagnose.ts'
 import { explain, failureText, type ShowInstant } from './explain.ts'
-import type { DeviceFacts, Finding } from './facts.ts'
+import type { DeviceFacts } from './device-facts.ts'
+import type { Finding } from './facts.ts'
 import { broken, type DeviceLink, isTaken, linkOf } from './links.ts'
 
 export interface DeviceChain {

@@ -1,5 +1,6 @@
 import type { Text } from '../texts/text.ts'
-import type { DeviceFacts, Finding, LostSender, MeantEntry } from './facts.ts'
+import type { DeviceFacts, LostSender, MeantEntry } from './device-facts.ts'
+import type { Finding } from './facts.ts'
 
 /** The parts of `GET /admin/devices/{id}` that explanations use. Instants are RFC 3339. */
 export interface DeviceDetail {

@@ -1,7 +1,7 @@
 import { joined, say, type Template, type Text } from '../texts/text.ts'
 import { alarmTroubles } from './alarms.ts'
 import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
-import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
+import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './device-facts.ts'
 import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
 
 /** The condition of a device, in one word; src/diagnose/README.md explains how each is decided. */

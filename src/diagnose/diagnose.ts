@@ -10,7 +10,8 @@ import {
   SAID_BY_EACH,
   SENT_IN_VAIN,
 } from './codes.ts'
-import type { DeviceGroup, Facts, Finding, Found } from './facts.ts'
+import type { DeviceGroup } from './device-facts.ts'
+import type { Facts, Finding, Found } from './facts.ts'
 import { type Flow, inOrder } from './order.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { trafficTroubles } from './traffic.ts'

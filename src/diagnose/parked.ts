@@ -1,4 +1,4 @@
-import type { DeviceFacts } from './facts.ts'
+import type { DeviceFacts } from './device-facts.ts'
 
 /** After this silence a device is reported: three of its usual intervals, at least five minutes. */
 export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {

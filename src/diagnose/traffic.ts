@@ -1,5 +1,6 @@
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
-import type { Facts, Found, StoppedTraffic, StoppedWith, Trait, TrafficVan } from './facts.ts'
+import type { StoppedTraffic, StoppedWith, TrafficVan, Trait } from './device-facts.ts'
+import type { Facts, Found } from './facts.ts'
 
 /** Vans that fell silent together. */
 interface Stop {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
 import { diagnose, linkStates } from '../../src/diagnose/diagnose.ts'
-import type { DeviceFacts, SaidFacts } from '../../src/diagnose/facts.ts'
+import type { DeviceFacts, SaidFacts } from '../../src/diagnose/device-facts.ts'
 import { verdict } from '../../src/diagnose/order.ts'
 import { inEnglish } from '../support/texts.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
-import type { StoppedTraffic, Trait, TrafficVan } from '../../src/diagnose/facts.ts'
+import type { StoppedTraffic, TrafficVan, Trait } from '../../src/diagnose/device-facts.ts'
 import { TrafficWatch } from '../../src/diagnose/traffic.ts'
 import { inEnglish } from '../support/texts.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
-import type { DeviceFacts } from '../../src/diagnose/facts.ts'
+import type { DeviceFacts } from '../../src/diagnose/device-facts.ts'
 import { laneRefusals } from '../../src/diagnose/upstream.ts'
 import { type VanProblemFacts, vanProblem } from '../../src/diagnose/van-problem.ts'
 import { say } from '../../src/texts/text.ts'

@@ -1,6 +1,6 @@
 import { shared, yieldToEventLoop } from '../../async.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
-import type { DeviceFacts, StoppedTraffic, TrafficVan } from '../../diagnose/facts.ts'
+import type { DeviceFacts, StoppedTraffic, TrafficVan } from '../../diagnose/device-facts.ts'
 import { leastSilenceMs } from '../../diagnose/parked.ts'
 import { isMissing, TrafficWatch } from '../../diagnose/traffic.ts'
 import { sameId, slipBetween } from '../../domain/ids.ts'

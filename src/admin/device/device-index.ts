@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../async.ts'
 import type { DeviceCondition } from '../../diagnose/devices.ts'
-import type { LostSender, StoppedWith } from '../../diagnose/facts.ts'
+import type { LostSender, StoppedWith } from '../../diagnose/device-facts.ts'
 import { sameId } from '../../domain/ids.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { RosterFollower } from '../../roster/replica.ts'

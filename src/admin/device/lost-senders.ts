@@ -1,5 +1,5 @@
 import { within } from '../../async.ts'
-import type { LostSender } from '../../diagnose/facts.ts'
+import type { LostSender } from '../../diagnose/device-facts.ts'
 import { sameId } from '../../domain/ids.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { ArrivedSender } from '../../store/arrivals.ts'

@@ -1,4 +1,4 @@
-import type { SaidFacts } from '../../diagnose/facts.ts'
+import type { SaidFacts } from '../../diagnose/device-facts.ts'
 import { alarmsIn, type SaidPart, type SaidParts } from '../../store/said.ts'
 
 /** Returns the facts for the diagnosis from the last values that a tracker sent beside its positions. */

@@ -1,5 +1,6 @@
 import { type FindingCode, SENT_IN_VAIN } from '../../diagnose/codes.ts'
-import type { DeviceFacts, Finding, Trait, TrafficVan } from '../../diagnose/facts.ts'
+import type { DeviceFacts, TrafficVan, Trait } from '../../diagnose/device-facts.ts'
+import type { Finding } from '../../diagnose/facts.ts'
 import { isParked, MOVING_M_PER_S } from '../../diagnose/parked.ts'
 import type { SeenProcess } from '../../store/index.ts'
 import type { IndexedDevice } from './device-index.ts'

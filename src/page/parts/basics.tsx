@@ -137,7 +137,17 @@ export function messageOf(error: unknown): string {
   return error.status === 403 ? words.mayNot : error.message
 }
 
-/** Shows an error; with `again`, a button to repeat the request, if that may succeed later. */
+/** Why a dialog has not done what it should; nothing without an error. */
+export function Failure({ error }: { error: unknown }): JSX.Element | null {
+  if (error === undefined) return null
+  return (
+    <p class="failure" role="alert">
+      {messageOf(error)}
+    </p>
+  )
+}
+
+/** Says what has failed; with `again` a button to try it again, if the same request may succeed later. */
 export function FailureNote({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
   return (
     <div class="failure" role="alert">

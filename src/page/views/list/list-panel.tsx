@@ -13,6 +13,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { EntryChanges } from '../roster/entry-changes.tsx'
+import { Figures } from '../roster/put-answer.tsx'
 import { LossDialog } from '../roster/loss-dialog.tsx'
 import { Refusal } from '../roster/put-panel.tsx'
 import { RemarkList } from '../roster/remark-list.tsx'
@@ -116,7 +117,7 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
         </p>
       ))}
       {asked.error && <FailureNote error={asked.error} again={asked.again} />}
-      <Figures answer={answer} />
+      <Counts answer={answer} />
       <DoubtList doubtful={doubtful} accepted={decided.accepted} accept={(accepted) => decide({ accepted })} />
       <RemarkList title={words.list.rejected} tone="error" remarks={rejected} />
       <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
@@ -152,7 +153,7 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
   )
 }
 
-function Figures({ answer }: { answer: DevicesPutJson }): JSX.Element {
+function Counts({ answer }: { answer: DevicesPutJson }): JSX.Element {
   const { added, changed, doubtful, rejected, takes = [], unchanged } = answer
   const figures = [
     [words.list.figure.added, added, 'ok'],
@@ -162,16 +163,7 @@ function Figures({ answer }: { answer: DevicesPutJson }): JSX.Element {
     [words.list.figure.rejected, rejected.length, 'error'],
     ...(takes.length > 0 ? [[words.roster.figure.lose, takes.length, 'error'] as const] : []),
   ] as const
-  return (
-    <ul class="put-counts">
-      {figures.map(([name, n, tone]) => (
-        <li key={name} class={n === 0 ? 'is-zero' : `is-${tone}`}>
-          <span class="figure-value num">{exact(n)}</span>
-          <span class="figure-name">{name}</span>
-        </li>
-      ))}
-    </ul>
-  )
+  return <Figures figures={figures} />
 }
 
 interface DoneProps {
@@ -190,7 +182,7 @@ function Done({ done, file, company, close }: DoneProps): JSX.Element {
   const result = { writer: file.name, kind: 'put' as const, company_id: company, at, put }
   return (
     <>
-      <Figures answer={done} />
+      <Counts answer={done} />
       <RemarkList title={words.list.left} tone="warning" remarks={left} />
       <footer class="put-foot">
         <span role="status">{words.list.applied(exact(added), exact(changed))}</span>

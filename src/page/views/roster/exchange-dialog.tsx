@@ -7,7 +7,7 @@ import { clockText, dayAt, instantIn } from '../../data/day.ts'
 import { useAsked } from '../../data/hooks.ts'
 import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
 import { nameOf } from '../../data/van.ts'
-import { Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { Failure, Foreign, Loading } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
@@ -96,11 +96,7 @@ export function ExchangeDialog({
       )}
       {effect ? <Effect effect={effect} /> : !error && <Loading lines={2} />}
       <RedeliverChoice redeliver={effect?.redeliver} isWanted={isRedelivered} want={setRedelivered} />
-      {(failure ?? error) !== undefined && (
-        <p class="failure" role="alert">
-          {messageOf(failure ?? error)}
-        </p>
-      )}
+      <Failure error={failure ?? error} />
     </Dialog>
   )
 }

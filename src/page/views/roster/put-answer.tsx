@@ -49,19 +49,24 @@ export function PutAnswer({ answer, day: onlyDay }: PutAnswerProps): JSX.Element
 function Counts({ answer }: { answer: RosterPutJson }): JSX.Element {
   const { added, changed, removed, rejected, warnings = [], takes = [] } = answer
   const figures = [
-    ['added', added, 'ok'],
-    ['changed', changed, 'info'],
-    ['removed', removed, 'removed'],
-    ['rejected', rejected.length, 'error'],
-    ['warnings', warnings.length, 'warning'],
-    ['lose', takes.length, 'error'],
+    [words.roster.figure.added, added, 'ok'],
+    [words.roster.figure.changed, changed, 'info'],
+    [words.roster.figure.removed, removed, 'removed'],
+    [words.roster.figure.rejected, rejected.length, 'error'],
+    [words.roster.figure.warnings, warnings.length, 'warning'],
+    [words.roster.figure.lose, takes.length, 'error'],
   ] as const
+  return <Figures figures={figures} />
+}
+
+/** What a put changes, or leaves out: names, numbers and tones. */
+export function Figures({ figures }: { figures: readonly (readonly [string, number, string])[] }): JSX.Element {
   return (
     <ul class="put-counts">
       {figures.map(([name, n, tone]) => (
         <li key={name} class={n === 0 ? 'is-zero' : `is-${tone}`}>
           <span class="figure-value num">{exact(n)}</span>
-          <span class="figure-name">{words.roster.figure[name]}</span>
+          <span class="figure-name">{name}</span>
         </li>
       ))}
     </ul>

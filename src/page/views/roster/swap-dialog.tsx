@@ -9,7 +9,7 @@ import { type DayStay, isBusyFrom, type VanOfDay } from '../../data/day-plan.ts'
 import { useNow } from '../../data/hooks.ts'
 import { conditionOf, matches, nameOf } from '../../data/van.ts'
 import { exact } from '../../format.ts'
-import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
+import { ConditionDot, Failure, Foreign } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -141,11 +141,7 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
           {others.length === 0 && <p class="hint">{words.roster.swapNone}</p>}
         </>
       )}
-      {error !== undefined && (
-        <p class="failure" role="alert">
-          {messageOf(error)}
-        </p>
-      )}
+      <Failure error={error} />
     </Dialog>
   )
 }

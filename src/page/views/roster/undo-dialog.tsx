@@ -5,7 +5,7 @@ import { api, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked } from '../../data/hooks.ts'
 import { age, exact } from '../../format.ts'
-import { Loading, messageOf } from '../../parts/basics.tsx'
+import { Failure, Loading } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -52,11 +52,7 @@ export function UndoDialog({
     >
       {answer ? <PutAnswer answer={answer} /> : !error && <Loading lines={3} />}
       <RedeliverChoice redeliver={answer?.redeliver} isWanted={isRedelivered} want={setRedelivered} />
-      {(failure ?? error) !== undefined && (
-        <p class="failure" role="alert">
-          {messageOf(failure ?? error)}
-        </p>
-      )}
+      <Failure error={failure ?? error} />
     </Dialog>
   )
 }

@@ -9,7 +9,7 @@ import { instantIn } from '../../data/day.ts'
 import { useFleet } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
 import { time } from '../../format.ts'
-import { Foreign, messageOf } from '../../parts/basics.tsx'
+import { Failure, Foreign } from '../../parts/basics.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { Segments } from '../../parts/segments.tsx'
@@ -138,11 +138,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
       </div>
       {plan && <AssignmentPlan plan={plan} />}
       <RedeliverChoice redeliver={plan?.redeliver} isWanted={isRedelivered} want={setRedelivered} />
-      {error !== undefined && (
-        <p class="failure" role="alert">
-          {messageOf(error)}
-        </p>
-      )}
+      <Failure error={error} />
     </Dialog>
   )
 }

@@ -4,7 +4,7 @@ import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useCompanies } from '../../data/hooks.ts'
-import { messageOf } from '../../parts/basics.tsx'
+import { Failure } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -87,11 +87,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
         {field('time_zone', { hint: words.van.zoneHint })}
         {field('secret', { type: 'password', hint: detail.secret ? words.van.secretSet : words.van.secretHint })}
       </div>
-      {error !== undefined && !wrong?.length && (
-        <p class="failure" role="alert">
-          {messageOf(error)}
-        </p>
-      )}
+      {!wrong?.length && <Failure error={error} />}
     </Dialog>
   )
 }

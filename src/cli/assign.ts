@@ -21,8 +21,6 @@ interface AssignOptions extends UnassignOptions {
   readonly like?: string
 }
 
-type Assigned = AssignedJson
-
 /** `waybridge assign`: gives a device a route, or the routes of another one. @returns the exit code @throws UserError */
 export async function assignCommand(words: readonly string[], options: AssignOptions): Promise<number> {
   const { route, courier, like } = options
@@ -47,7 +45,7 @@ async function changeAssignment(
   const body = { ...what, from_at: options.from, until_at: options.until }
   const path = `/admin/devices/${encodeURIComponent(device)}/${act}`
   const request = { method: 'POST', path, json: body } as const
-  const plan = await read<Assigned>(admin, { ...request, query: { dry_run: 'true' } })
+  const plan = await read<AssignedJson>(admin, { ...request, query: { dry_run: 'true' } })
   if (!options.json)
     printLines([plan.text, ...plan.warnings.map((message) => `warning: ${message}`), ...redeliverLines(plan.redeliver)])
   if (plan.takes.length > 0 && !options.yes && !(await mayTake(plan))) return 1
@@ -60,7 +58,7 @@ async function changeAssignment(
 }
 
 /** Names the vans that lose a route, and asks the user at a terminal. */
-async function mayTake({ takes }: Assigned): Promise<boolean> {
+async function mayTake({ takes }: AssignedJson): Promise<boolean> {
   const names = listText([...new Set(takes.map(({ device, name = device }) => name))])
   return confirmChange(`This takes the route from ${names}. Go on?`, `this takes the route from ${names}; add --yes`)
 }

@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
+import type { StatusJson } from '../admin/schemas/status.ts'
 import type { Files } from '../config/files.ts'
 import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
 import { findAdminPort } from './admin-port.ts'
-import { readStatus, type StatusAnswer } from './client.ts'
+import { readStatus } from './client.ts'
 
 /**
  * Resolves to the findings about files from the `start` that runs on a folder: refused files, and settings that need a
@@ -16,7 +17,7 @@ export async function findingsOfFiles(
   dir: string,
   { data_dir }: Config,
   files: Files,
-): Promise<StatusAnswer['findings']> {
+): Promise<StatusJson['findings']> {
   try {
     if (!(await readPorts(data_dir))?.admin) return []
     await untilSeen(files)

@@ -124,13 +124,11 @@ export function errorText(answer: AdminAnswer): string {
   return printable(`The admin port answers ${status}: ${message}`).replace(/\s+/g, ' ').slice(0, MAX_TEXT)
 }
 
-export type StatusAnswer = StatusJson
-
 /**
  * Resolves to the gateway's status, and the text of the answer. Commands take the time zone from it: a local time is always
  * the gateway's, wherever the command runs, because the gateway reads its files that way. @throws UserError
  */
-export async function readStatus(admin: AdminPort): Promise<{ readonly status: StatusAnswer; readonly text: string }> {
+export async function readStatus(admin: AdminPort): Promise<{ readonly status: StatusJson; readonly text: string }> {
   const answer = await ask(admin, { path: '/admin/status' })
   const url = printableUrl(admin.url)
   if (answer.status === 404) throw new UserError(`${url} has no /admin/status (404): ${NOT_THE_PORT}.`)
@@ -140,14 +138,11 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
   throw new UserError(`${url} does not answer like the admin port of waybridge.`)
 }
 
-export type ListedDevice = DeviceRowJson
-type DeviceAnswer = DeviceJson
-
-/** The parameters of a query, by name. */
+/** What a query asks for, by name. */
 type ListQuery = Readonly<Record<string, string | undefined>>
 
 /** All devices of `GET /admin/devices` that a query asks for, in its order. @throws UserError */
-export function listDevices(admin: AdminPort, asked?: ListQuery): Promise<ListedDevice[]> {
+export function listDevices(admin: AdminPort, asked?: ListQuery): Promise<DeviceRowJson[]> {
   return listAll(admin, '/admin/devices', asked)
 }
 
@@ -187,7 +182,7 @@ export async function namedDevices(
   if (named.length > 0) return named
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(idOrName)}` })
   if (answer.status !== 404) throw refusalOf(answer)
-  if ((jsonOf(answer) as Partial<DeviceAnswer> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
+  if ((jsonOf(answer) as Partial<DeviceJson> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
   const worded = wordIn(like, idOrName)
   const names = (await listDevices(admin)).flatMap(({ id, name = id }) => [name, id])
   const likely = worded.length > 0 ? worded : [nearest(idOrName, names) ?? []].flat()
@@ -195,35 +190,33 @@ export async function namedDevices(
   throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
 }
 
-/** Returns the first names that contain this text as whole words: `12` in Van 12. */
-function wordIn(devices: readonly ListedDevice[], text: string): string[] {
+/** The first names that have this text as one or some of their words: `12` in Van 12. */
+function wordIn(devices: readonly DeviceRowJson[], text: string): string[] {
   const names = devices.flatMap(({ name = '' }) =>
     ` ${name} `.toLowerCase().includes(` ${text.toLowerCase()} `) ? name : [],
   )
   return [...new Set(names)].slice(0, 3)
 }
 
-export type ChainAnswer = ChainJson
-
 interface ChainRead {
   /** As the admin port answered it. */
   readonly text: string
-  readonly chain?: ChainAnswer
-  /** Why a device is missing that was deleted although a file still has its entry. */
+  readonly chain?: ChainJson
+  /** Why a device is missing that was deleted while a file still has its entry. */
   readonly missing: string
 }
 
 /** `GET /admin/devices/{id}/chain`. @throws UserError */
 export async function readChain(admin: AdminPort, id: string): Promise<ChainRead> {
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}/chain` })
-  const body = jsonOf(answer) as (ChainAnswer & { readonly message?: string }) | undefined
+  const body = jsonOf(answer) as (ChainJson & { readonly message?: string }) | undefined
   if (answer.status === 200 && body) return { text: answer.text, chain: body, missing: '' }
   if (answer.status === 404 && body?.message) return { text: answer.text, missing: body.message }
   throw refusalOf(answer)
 }
 
 /** Whether a device has no connection and was not heard for 15 minutes: many disconnect between two packets. `now`: ms UTC. */
-export function isSilent({ state, last_heard }: Pick<ListedDevice, 'state' | 'last_heard'>, now: number): boolean {
+export function isSilent({ state, last_heard }: Pick<DeviceRowJson, 'state' | 'last_heard'>, now: number): boolean {
   return state === 'offline' && last_heard !== undefined && now - Date.parse(last_heard.at) > SILENT_MS
 }
 

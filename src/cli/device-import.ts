@@ -1,11 +1,12 @@
 import type { DevicesPutJson, DoubtJson } from '../admin/schemas/device-import.ts'
 import type { DeviceChangeJson } from '../admin/schemas/roster.ts'
+import type { StatusJson } from '../admin/schemas/status.ts'
 import { SHEET_FIELDS } from '../config/device-sheet.ts'
 import { nearest } from '../config/problem.ts'
 import { clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, jsonOf, readStatus, refusalOf, type StatusAnswer } from './client.ts'
+import { ask, jsonOf, readStatus, refusalOf } from './client.ts'
 import { listText, printExact, printLines } from './output.ts'
 import { confirmChange } from './question.ts'
 import { bytesOf } from './routes.ts'
@@ -120,7 +121,7 @@ async function send({ admin, ...content }: ListRequest): Promise<ListAnswer> {
 }
 
 /** @throws UserError if there are several companies, or none */
-function onlyCompany(companies: StatusAnswer['companies']): string {
+function onlyCompany(companies: StatusJson['companies']): string {
   if (companies.length === 1) return companies[0].company_id
   const known =
     companies.length === 0

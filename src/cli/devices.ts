@@ -1,6 +1,7 @@
+import type { DeviceRowJson } from '../admin/schemas/devices.ts'
 import { csvCell } from '../config/csv.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type ListedDevice, listDevices, namedDevices, readChain } from './client.ts'
+import { listDevices, namedDevices, readChain } from './client.ts'
 import { printExact, printLines, table } from './output.ts'
 
 interface DevicesOptions extends AdminPortOptions, Readonly<Partial<Record<(typeof FILTERS)[number], string>>> {
@@ -44,13 +45,13 @@ export async function whereCommand(
   return 0
 }
 
-function columnsOf(device: ListedDevice, now: number): string[] {
+function columnsOf(device: DeviceRowJson, now: number): string[] {
   const { condition, findings, id, lane, last_heard, name = '' } = device
   const heard = last_heard?.at === undefined ? 'never' : `${ageText(now - Date.parse(last_heard.at))} ago`
   return [id, name, condition, heard, lane?.courier_id ?? '', lane?.route_id ?? '', findings.join(' ')]
 }
 
-function csvLines(devices: readonly ListedDevice[]): string[] {
+function csvLines(devices: readonly DeviceRowJson[]): string[] {
   const rows = devices.map((device) => Object.values(CSV).map((of) => String(of(device) ?? '')))
   return [Object.keys(CSV), ...rows].map((row) => row.map(csvCell).join(','))
 }
@@ -65,7 +66,7 @@ export function ageText(ms: number): string {
 
 const FILTERS = ['state', 'mapping', 'condition', 'q'] as const
 /** The columns of CSV, and what each has of a device. */
-const CSV: Readonly<Record<string, (device: ListedDevice) => string | number | undefined>> = {
+const CSV: Readonly<Record<string, (device: DeviceRowJson) => string | number | undefined>> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
   state: ({ state }) => state,

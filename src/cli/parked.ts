@@ -14,13 +14,11 @@ interface ParkedOptions extends AdminPortOptions {
   readonly json?: boolean
 }
 
-export type ParkedLane = ParkedLaneJson
-
 /** `waybridge parked list`: what the tracking API, or the receiver of a copy, refused, by answer. @returns the exit code @throws UserError */
 export async function listParkedCommand(options: ParkedOptions): Promise<number> {
   if (options.copy !== undefined) return listParkedCopy(options.copy, options)
   const admin = await findAdminPort(options)
-  const lanes = await listAll<ParkedLane>(admin, '/admin/parked', choiceOf(options))
+  const lanes = await listAll<ParkedLaneJson>(admin, '/admin/parked', choiceOf(options))
   if (options.json) printExact([JSON.stringify({ results: lanes })])
   else if (lanes.length === 0) printLines(['Nothing is parked: the tracking API refuses nothing.'])
   else printLines(table(HEAD, lanes.flatMap(rowsOf(clockIn((await readStatus(admin)).status.time_zone, Date.now())))))
@@ -79,8 +77,8 @@ function choiceOf({ courier, route }: ParkedOptions): Record<string, string> {
   return { ...(courier !== undefined && { courier_id: courier }), ...(route !== undefined && { route_id: route }) }
 }
 
-/** Returns a row for a lane that is parked whole, and one for each answer that refused positions. */
-function rowsOf(clock: Clock): (lane: ParkedLane) => string[][] {
+/** A row for why the lane is parked whole, and one for each answer under which positions were refused. */
+function rowsOf(clock: Clock): (lane: ParkedLaneJson) => string[][] {
   return ({ company_id, courier_id, route_id, fixes, parked, refused }) => {
     const row = (count: number, answer: number | string, refusal: string, message: string) => {
       return [company_id, courier_id, route_id, String(count), String(answer), refusal, message]

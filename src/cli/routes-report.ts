@@ -1,6 +1,7 @@
+import type { DeviceRowJson } from '../admin/schemas/devices.ts'
 import type { RosterPutJson } from '../admin/schemas/roster.ts'
 import { type Clock, clockIn, type Interval } from '../domain/times.ts'
-import { type AdminAnswer, errorOf, errorText, isSilent, type ListedDevice } from './client.ts'
+import { type AdminAnswer, errorOf, errorText, isSilent } from './client.ts'
 import { intervalText } from './intervals.ts'
 import { listText, MAX_NAMES } from './output.ts'
 
@@ -10,18 +11,16 @@ export interface IntervalResult {
   readonly answer: AdminAnswer
   /** Whether the lines are put; otherwise nothing has changed. */
   readonly isPut: boolean
-  /** The changes; absent if the lines are refused for a mistake. */
-  readonly roster?: RosterAnswer
+  /** What changes; absent where the lines are refused for a mistake. */
+  readonly roster?: RosterPutJson
 }
-
-export type RosterAnswer = RosterPutJson
 
 /** What all reports of one command share. */
 export interface ReportContext {
   readonly file: string
   readonly zone: string
   readonly company: string
-  readonly devices: readonly ListedDevice[]
+  readonly devices: readonly DeviceRowJson[]
   /** The intervals that the file is put in; the report of the last one names the silent devices. */
   readonly intervals: readonly Interval[]
 }
@@ -76,7 +75,7 @@ export function rosterSentence(
   const without = new Set(without_route)
   const ours = devices.filter(({ configured, company_id }) => configured && company_id === company)
   const names = new Map(ours.map((device) => [device.id, device.name ?? device.id]))
-  const isMute = (device: ListedDevice) => device.state === 'never' || isSilent(device, now)
+  const isMute = (device: DeviceRowJson) => device.state === 'never' || isSilent(device, now)
   const mute = ours.filter((device) => !without.has(device.id) && isMute(device))
   const silent = interval === intervals.at(-1) ? mute : []
   const verb = isPut ? (all - without.size === 1 ? 'has' : 'have') : 'would have'
@@ -91,7 +90,7 @@ export function rosterSentence(
   ].join('; ')
 }
 
-function silenceClause({ id, name = id, last_heard }: ListedDevice, clock: Clock): string {
+function silenceClause({ id, name = id, last_heard }: DeviceRowJson, clock: Clock): string {
   return last_heard ? `${name} is silent since ${clock(last_heard.at)}` : `${name} was never heard`
 }
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { DeviceRowJson } from '../admin/schemas/devices.ts'
 import { ConfigError, lineStarts, locator, problemsIn } from '../config/problem.ts'
 import { type RouteFile, type RouteRow, readRoutes } from '../config/routes.ts'
 import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../config/xlsx.ts'
@@ -6,7 +7,7 @@ import { sameId } from '../domain/ids.ts'
 import { type DateOrder, type Interval, standardDate } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, jsonOf, type ListedDevice, listDevices, readStatus } from './client.ts'
+import { ask, jsonOf, listDevices, readStatus } from './client.ts'
 import { intervalsOf, intervalText } from './intervals.ts'
 import { listText, printLines } from './output.ts'
 import { confirm } from './question.ts'
@@ -111,7 +112,7 @@ export function bytesOf(file: string): Promise<Buffer> {
  * Returns the company of a roster: that of its devices. If no device is known, the only company that has devices. @throws
  * UserError if several companies are possible, or none
  */
-function companyOf(rows: readonly RouteRow[], devices: readonly ListedDevice[]): string {
+function companyOf(rows: readonly RouteRow[], devices: readonly DeviceRowJson[]): string {
   const meant = new Set(rows.flatMap(({ device }) => [device.toLowerCase(), sameId(device)]))
   const named = devices.filter(({ id, name = id }) => meant.has(sameId(id)) || meant.has(name.toLowerCase()))
   const [ofNamed, ofAll] = [named, devices].map((some) => new Set(some.flatMap(({ company_id }) => company_id ?? [])))

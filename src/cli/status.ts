@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
+import type { StatusJson } from '../admin/schemas/status.ts'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { readStatus, type StatusAnswer } from './client.ts'
+import { readStatus } from './client.ts'
 import { counted, type Painter, paintOutput, printable, printExact, wrapped } from './output.ts'
 
-type FindingAnswer = StatusAnswer['findings'][number]
+type FindingAnswer = StatusJson['findings'][number]
 
 interface StatusOptions extends AdminPortOptions {
   readonly json?: boolean
@@ -57,7 +58,7 @@ async function shown(admin: AdminPort, { json }: StatusOptions): Promise<Awaited
 }
 
 /** The verdict, the findings by cause, then the figures and the processes, as lines of at most 80 columns. */
-export function statusPage(status: StatusAnswer, clock: Clock, paint: Painter): string[] {
+export function statusPage(status: StatusJson, clock: Clock, paint: Painter): string[] {
   const { findings, verdict } = status
   const worst = findings.some(({ severity }) => severity === 'error') ? 'red' : findings.length > 0 ? 'yellow' : 'green'
   return [
@@ -102,7 +103,7 @@ function findingLines(finding: FindingAnswer, clock: Clock, paint: Painter): str
   ]
 }
 
-function processLines({ processes = [] }: StatusAnswer, clock: Clock, paint: Painter): string[] {
+function processLines({ processes = [] }: StatusJson, clock: Clock, paint: Painter): string[] {
   // The admin process itself gave a sign of life within the last second.
   const newest = Math.max(...processes.map(({ last_seen_at }) => Date.parse(last_seen_at)))
   return processes.map(({ role, pid, host, since_at, restarts, last_seen_at }) => {
@@ -115,7 +116,7 @@ function processLines({ processes = [] }: StatusAnswer, clock: Clock, paint: Pai
 }
 
 /** One line for each primary, followed by those of its replicas. */
-function redisLines({ redis = [] }: StatusAnswer, paint: Painter): string[] {
+function redisLines({ redis = [] }: StatusJson, paint: Painter): string[] {
   const line = (role: string, note: string, style: 'bold' | 'yellow' = 'bold') =>
     `  ${'redis'.padEnd(16)}${paint(style, role.padStart(8))}   ${paint('dim', printable(note))}`
   return redis.flatMap(({ address, shards, replicas }) => [
@@ -131,7 +132,7 @@ function redisLines({ redis = [] }: StatusAnswer, paint: Painter): string[] {
 }
 
 /** The figures as lines of at most 80 columns: a label, a figure, a note. */
-function figureLines(status: StatusAnswer, clock: Clock, paint: Painter): string[] {
+function figureLines(status: StatusJson, clock: Clock, paint: Painter): string[] {
   return rowsOf(status, clock).flatMap(([label, figure, note = '', style = 'bold']) => {
     const head = `  ${label.padEnd(16)}${paint(style, String(figure).padStart(8))}`
     const [first, ...more] = folded(note).map((line) => paint('dim', line))
@@ -141,7 +142,7 @@ function figureLines(status: StatusAnswer, clock: Clock, paint: Painter): string
 
 type StatusRow = [label: string, figure: string | number, note?: string, style?: 'bold' | 'green' | 'yellow']
 
-function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
+function rowsOf(status: StatusJson, clock: Clock): StatusRow[] {
   const { apis, copies, upstream, rates, waiting, parked, held, custody } = status
   const { state, since_at, token_refused } = upstream
   return [
@@ -160,7 +161,7 @@ function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
   ]
 }
 
-function apiRow({ api, companies, since_at, state }: StatusAnswer['apis'][number], clock: Clock): StatusRow {
+function apiRow({ api, companies, since_at, state }: StatusJson['apis'][number], clock: Clock): StatusRow {
   const of = companies.length === 1 ? `company ${companies[0]}` : counted(companies.length, 'company', 'companies')
   return ['', state, `${api}, ${of}, since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow']
 }
@@ -174,21 +175,21 @@ function copyRow({ name, state, waiting, delivered, parked, discarded, differenc
   return [name.slice(0, LABEL), state, note, isWell ? 'green' : 'yellow']
 }
 
-type CopyAnswer = NonNullable<StatusAnswer['copies']>[number]
+type CopyAnswer = NonNullable<StatusJson['copies']>[number]
 
-/** Returns the rows of rates. A token with `companies` gets none. */
-function rateRows({ received_per_s, delivered_per_s }: NonNullable<StatusAnswer['rates']>): StatusRow[] {
+/** The rows of rates. A token with `companies` gets none. */
+function rateRows({ received_per_s, delivered_per_s }: NonNullable<StatusJson['rates']>): StatusRow[] {
   return [
     ['received', `${received_per_s}/s`],
     ['delivered', `${delivered_per_s}/s`],
   ]
 }
 
-function custodyRow(custody: NonNullable<StatusAnswer['custody']>): StatusRow {
+function custodyRow(custody: NonNullable<StatusJson['custody']>): StatusRow {
   return ['difference', custody.difference, custodyNote(custody), custody.difference === 0 ? 'bold' : 'yellow']
 }
 
-function trialRow({ missed, seen, stored }: NonNullable<StatusAnswer['trial']>): StatusRow {
+function trialRow({ missed, seen, stored }: NonNullable<StatusJson['trial']>): StatusRow {
   return ['trial', seen, `frames: ${stored} stored or noted, ${missed} missed`, missed === 0 ? 'bold' : 'yellow']
 }
 
@@ -197,8 +198,8 @@ function troubleRow(label: string, fixes: number, note: string): StatusRow {
 }
 
 function waitingNote(
-  { fixes, lanes, oldest_at }: NonNullable<StatusAnswer['waiting']>,
-  upstream: StatusAnswer['upstream'],
+  { fixes, lanes, oldest_at }: NonNullable<StatusJson['waiting']>,
+  upstream: StatusJson['upstream'],
   clock: Clock,
 ): string {
   if (fixes === 0) return ''
@@ -208,7 +209,7 @@ function waitingNote(
 }
 
 /** `12 received: 9 delivered, 3 filtered` */
-function custodyNote(custody: NonNullable<StatusAnswer['custody']>): string {
+function custodyNote(custody: NonNullable<StatusJson['custody']>): string {
   const shares = SHARES.filter((name) => custody[name] > 0).map((name) => `${custody[name]} ${name}`)
   return `${custody.received} received${shares.length > 0 ? ': ' : ''}${shares.join(', ')}`
 }

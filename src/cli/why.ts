@@ -1,5 +1,6 @@
+import type { ChainJson } from '../admin/schemas/chain.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type ChainAnswer, namedDevices, readChain, readStatus, UnavailableError } from './client.ts'
+import { namedDevices, readChain, readStatus, UnavailableError } from './client.ts'
 import { type Painter, paintOutput, printable, printExact, printLines, wrapped } from './output.ts'
 
 /**
@@ -42,7 +43,7 @@ async function explainDevices(
  * Returns the state of all devices while the admin port cannot look at one: the links that are broken for all. @throws
  * `unavailable` if no finding explains it
  */
-async function chainOfAll(admin: AdminPort, unavailable: Error): Promise<Omit<ChainAnswer, 'device' | 'time_zone'>> {
+async function chainOfAll(admin: AdminPort, unavailable: Error): Promise<Omit<ChainJson, 'device' | 'time_zone'>> {
   const { status } = await readStatus(admin)
   const findings = status.findings.filter(({ severity }) => severity === 'error')
   if (findings.length === 0) throw unavailable
@@ -56,7 +57,7 @@ async function chainOfAll(admin: AdminPort, unavailable: Error): Promise<Omit<Ch
 
 /** The chain of a device as lines of at most 100 columns. */
 export function chainPage(
-  { broken, links, sentence }: Pick<ChainAnswer, 'broken' | 'links' | 'sentence'>,
+  { broken, links, sentence }: Pick<ChainJson, 'broken' | 'links' | 'sentence'>,
   paint: Painter,
 ): string[] {
   const first = links.find(({ link }) => link === broken)

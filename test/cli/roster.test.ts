@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
-import type { ListedDevice } from '../../src/cli/client.ts'
-import { type RosterAnswer, rosterSentence } from '../../src/cli/routes-report.ts'
+import type { DeviceRowJson } from '../../src/admin/schemas/devices.ts'
+import type { RosterPutJson } from '../../src/admin/schemas/roster.ts'
+import { rosterSentence } from '../../src/cli/routes-report.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 20)
 const LINES = { added: 0, changed: 0, removed: 0, rejected: [] }
 
 /** Forty vans of company 7, of which some are silent, and those of others, all silent. */
-function vans(silent: Readonly<Record<number, string | undefined>> = {}): ListedDevice[] {
-  const ours = Array.from({ length: 40 }, (_, n): ListedDevice => {
+function vans(silent: Readonly<Record<number, string | undefined>> = {}): DeviceRowJson[] {
+  const ours = Array.from({ length: 40 }, (_, n): DeviceRowJson => {
     const at = silent[n]
     const state = n in silent ? (at === undefined ? 'never' : 'offline') : 'online'
     return {
@@ -28,7 +29,7 @@ function vans(silent: Readonly<Record<number, string | undefined>> = {}): Listed
     condition: 'never',
     findings: [],
     state: 'never',
-  } satisfies Partial<ListedDevice>
+  } satisfies Partial<DeviceRowJson>
   return [...ours, { ...never, id: 'x', company_id: '8' }, { ...never, id: 'y', configured: false, company_id: '7' }]
 }
 
@@ -39,7 +40,7 @@ const TOMORROW = { from: DAY.until, until: DAY.until + 86_400 }
 function says(
   without: string[],
   devices = vans(),
-  answer: Partial<RosterAnswer> = {},
+  answer: Partial<RosterPutJson> = {},
   { intervals = [DAY], isPut = true } = {},
 ) {
   const roster = { ...LINES, devices: 40, without_route: without, ...answer }

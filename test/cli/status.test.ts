@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { StatusAnswer } from '../../src/cli/client.ts'
+import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import type { Painter } from '../../src/cli/output.ts'
 import { fitting, statusPage } from '../../src/cli/status.ts'
 import { clockIn } from '../../src/domain/times.ts'
@@ -8,8 +8,8 @@ import { answering, STATUS, waybridge } from '../support/cli.ts'
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const LATELY = '2026-11-20T08:20:00.000Z'
 
-const WELL: StatusAnswer = STATUS
-const TROUBLED: StatusAnswer = {
+const WELL: StatusJson = STATUS
+const TROUBLED: StatusJson = {
   waiting: { fixes: 1204, lanes: 3, oldest_at: '2026-11-20T08:14:02.000Z' },
   parked: { fixes: 214, lanes: 1 },
   held: { fixes: 3, devices: 2 },
@@ -60,7 +60,7 @@ const TROUBLED: StatusAnswer = {
   time_zone: 'UTC',
 }
 const plain: Painter = (_style, text) => text
-const page = (status: StatusAnswer, paint = plain) => statusPage(status, clockIn('UTC', NOW), paint)
+const page = (status: StatusJson, paint = plain) => statusPage(status, clockIn('UTC', NOW), paint)
 
 it('status shows no notes if there is no trouble', () =>
   expect(page(WELL)).toEqual([
@@ -136,7 +136,7 @@ it('status names the servers of Redis, and how far each replica is behind', () =
   ])
 })
 
-function unknown(id: string): StatusAnswer['findings'][number] {
+function unknown(id: string): StatusJson['findings'][number] {
   return {
     code: 'unknown_device',
     severity: 'warning',

@@ -2,7 +2,7 @@ import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import type { StatusAnswer } from '../../src/cli/client.ts'
+import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import { listening } from './listening.ts'
 import { CLI } from './processes.ts'
 
@@ -152,7 +152,7 @@ export const STATUS = {
   companies: [],
   vans: { moving: 0, standing: 0, parked: 0, silent: 0, gps_old: 0, no_route: 0, held: 0, never: 0 },
   time_zone: 'UTC',
-} satisfies StatusAnswer
+} satisfies StatusJson
 
 /** What was asked of a server, its query by name. */
 export interface Asked {

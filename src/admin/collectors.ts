@@ -32,7 +32,7 @@ export interface CollectorSources
     Pick<DeviceIndexSources, 'speaks'> {
   readonly live: RosterInEffect
   readonly logger: Logger
-  readonly puller?: Pick<Puller, 'look'>
+  readonly puller: Pick<Puller, 'look'>
   readonly verifier: Verifier
   readonly apis: () => readonly KnownApi[]
 }
@@ -110,7 +110,7 @@ export function openCollectors(sources: CollectorSources) {
       findings: () => findings.look(),
       verify: () => sources.verifier.look(),
       'refused lanes': () => refusals.look(),
-      'pulled rosters': () => sources.puller?.look(),
+      'pulled rosters': () => sources.puller.look(),
     },
     close: () => gauges.close(),
   }

@@ -22,8 +22,8 @@ import type { CopyJson } from './schemas/status.ts'
 
 export interface CopySources {
   readonly redis: Store
-  /** The configured copies; without this option, there are none. */
-  readonly copies?: () => Config['copies']
+  /** The copies that are configured. */
+  readonly copies: () => Config['copies']
   readonly logger: Logger
 }
 
@@ -41,7 +41,7 @@ export class CopyCollector {
   /** Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
     const { copies, redis } = this.#sources
-    const names = copies?.().map(({ name }) => name) ?? []
+    const names = copies().map(({ name }) => name)
     const accounts = await copyAccounts(redis, names)
     for (const account of accounts) {
       const before = this.#accounts.find(({ copy }) => copy === account.copy)
@@ -63,7 +63,7 @@ export class CopyCollector {
 
   /** Returns the copies for a status; undefined if none is configured. */
   json(findings: Findings['current']): CopyJson[] | undefined {
-    const settings = this.#sources.copies?.() ?? []
+    const settings = this.#sources.copies()
     if (settings.length === 0) return undefined
     return settings.map(({ name, format, to }): CopyJson => {
       const {
@@ -90,7 +90,7 @@ function placeOf(to: string): string {
 export function copyOperations({ copies, redis, logger }: CopySources): Operation[] {
   const known = (query: unknown) => {
     const { copy } = parse(CopyQuery, query)
-    if (copies?.().some(({ name }) => name === copy)) return copy
+    if (copies().some(({ name }) => name === copy)) return copy
     throw new ApiRefusal(404, 'no copy has this name')
   }
   return [

@@ -1,11 +1,8 @@
 import { within } from '../async.ts'
 import { type CertificateFiles, ServedCertificate } from '../config/certificate.ts'
-import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts'
-import { apiName } from '../domain/addresses.ts'
+import type { HttpServerOptions } from '../http/server.ts'
 import { sameId } from '../domain/ids.ts'
-import type { Logger } from '../observe/log.ts'
-import { isConnectionError, readTrialAccount, type Redis } from '../store/index.ts'
-import { languageOf, toJson } from '../texts/language.ts'
+import { readTrialAccount } from '../store/index.ts'
 import type { OidcConfig } from '../config/admin.ts'
 import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { type AlertReceivers, alertOperations } from './alert-tests.ts'
@@ -52,6 +49,7 @@ import { tokenOperation } from './token.ts'
 import { trialOperation } from './trial.ts'
 import { Verifier, type VerifierSources } from '../verify/index.ts'
 import { verifyOperation } from './verify.ts'
+import { CLOSE_TIMEOUT_MS, createServer } from './server.ts'
 import type { SetupJson } from './schemas/setups.ts'
 import { setupOperation } from './setups.ts'
 import { type StatusSources, statusJson, statusOperations } from './status.ts'
@@ -73,25 +71,25 @@ export interface AdminOptions
   readonly listen: { readonly host: string; readonly port: number }
   /** The tokens that are valid now. */
   readonly tokens: () => readonly AdminToken[]
-  /** Returns the present sign-in settings; default: there is no sign-in. */
-  readonly oidc?: () => OidcConfig | null
+  /** How people sign in now; null: they do not. */
+  readonly oidc: () => OidcConfig | null
   /** Whether a proxy with TLS is in front of the port. */
-  readonly isBehindProxy?: boolean
-  /** Whether reads of positions are logged now; default: they are not. */
-  readonly logsReads?: () => boolean
+  readonly isBehindProxy: boolean
+  /** Whether reads of positions are logged now. */
+  readonly logsReads: () => boolean
   /** The files of the port's certificate; without them it has no TLS. */
-  readonly tls?: CertificateFiles | null
+  readonly tls: CertificateFiles | null
   readonly live: RosterInEffect
-  /** The tracking APIs that companies push to; default: the usual one alone. */
-  readonly apis?: () => readonly KnownApi[]
+  /** The tracking APIs that companies push to. */
+  readonly apis: () => readonly KnownApi[]
   readonly speaks?: FindSpoken
-  /** The rosters to pull; without this option, there are none. */
-  readonly pulls?: PullerSources['pulls']
-  /** The configured copies; without this option, there are none. */
-  readonly copies?: CopySources['copies']
+  /** The rosters to pull. */
+  readonly pulls: PullerSources['pulls']
+  /** The copies that are configured. */
+  readonly copies: CopySources['copies']
   /** The receivers of alerts; undefined until they are known. */
-  readonly alerts?: () => AlertReceivers | undefined
-  /** Instructions that point trackers at this server. */
+  readonly alerts: () => AlertReceivers | undefined
+  /** What points trackers at this server. */
   readonly setups: () => Promise<readonly SetupJson[]>
   /** The mappings of mappings.yaml, and what reads JSON by one. */
   readonly mappings: MappingSources
@@ -109,13 +107,12 @@ export type Admin = Awaited<ReturnType<typeof openAdmin>>
  * @throws where it cannot listen
  */
 export async function openAdmin(options: AdminOptions) {
-  const { alerts = () => undefined, logger, redis } = options
+  const { alerts, apis, logger, oidc, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const tokens = tokenRefusals(options.companies)
   const zone = () => options.live.config.time_zone
-  const apis = options.apis ?? (() => usualAlone(options))
   const change = rosterWrites(options)
-  const puller = options.pulls && new Puller({ ...options, pulls: options.pulls, change })
+  const puller = new Puller({ ...options, change })
   const verifier = new Verifier({
     ...options,
     ...options.verify,
@@ -128,7 +125,6 @@ export async function openAdmin(options: AdminOptions) {
   })
   const collectors = openCollectors({
     ...options,
-    apis,
     puller,
     verifier,
     tokensRefused: tokens.refused,
@@ -140,15 +136,14 @@ export async function openAdmin(options: AdminOptions) {
   const closing = new AbortController()
   const files = new FileRewrite(redis)
   const sheets = new DaySheets({ ...options, index, account })
-  const server = createServer(options, certificate)
+  const server = createServer({ ...options, secure: certificate?.context })
   certificate?.follow((renewed) => server.renew(renewed))
   const companyOf = (device: string) => options.directory().find(device)?.company_id
   const companyMeant = (device: string) => options.directory().meant(device)[0]?.company_id
   keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options), companyOf: companyMeant })
   const idOf = (device: string) => options.directory().find(device)?.id ?? sameId(device)
-  const reads = new ReadLog({ redis, logger, isOn: options.logsReads ?? (() => false), companyOf: companyMeant, idOf })
+  const reads = new ReadLog({ redis, logger, isOn: options.logsReads, companyOf: companyMeant, idOf })
   reads.keep(server.app)
-  const { oidc = () => null } = options
   const isSecure = () => Boolean(options.tls || options.isBehindProxy || oidc()?.url?.startsWith('https:'))
   const provider = new Provider({ oidc, logger })
   const signIns = new SignIns({ redis, oidc, provider, isSecure, logger })
@@ -231,7 +226,7 @@ export async function openAdmin(options: AdminOptions) {
     events.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
-    await Promise.all([server.close(), certificate?.close(), puller?.close()])
+    await Promise.all([server.close(), certificate?.close(), puller.close()])
     await files.close()
     clearTimeout(timer)
     closing.abort()
@@ -245,15 +240,7 @@ export async function openAdmin(options: AdminOptions) {
   }
 }
 
-function usualAlone({ api, companies }: Pick<AdminOptions, 'api' | 'companies'>): KnownApi[] {
-  const name = apiName(api.pushUrl ?? api.baseUrl)
-  return [{ id: '', name, companies: companies().map(({ company_id }) => company_id) }]
-}
-
-/**
- * Resolves to a new answer if there is one within a second, else to the last answer; `known`: the answer before the first
- * one.
- */
+/** What was answered last, while it is not answered now, or not within a second; `known`: what holds until it was. */
 function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer): () => Promise<Answer>
 function lastKnown<Answer>(
   ask: () => Promise<Answer>,
@@ -272,56 +259,13 @@ function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer | und
 
 function secretsOf({ tokens, metricsToken, companies, copies, oidc, pulls }: AdminOptions): string[] {
   return [
-    oidc?.()?.client_secret ?? [],
-    ...(copies?.() ?? []).flatMap(({ headers, secret = [] }) => [secret, ...Object.values(headers)].flat()),
-    ...(pulls?.() ?? []).flatMap(({ token = [] }) => token),
+    oidc()?.client_secret ?? [],
+    ...copies().flatMap(({ headers, secret = [] }) => [secret, ...Object.values(headers)].flat()),
+    ...pulls().flatMap(({ token = [] }) => token),
     metricsToken() ?? [],
     ...tokens().map(({ token }) => token),
     ...companies().flatMap(({ apikey, oauth_token = [] }) => [apikey, oauth_token].flat()),
   ].flat()
 }
 
-function createServer({ redis, logger, readerMs }: AdminOptions, certificate?: ServedCertificate): HttpServer {
-  const server = createHttpServer({
-    secure: certificate?.context,
-    fault: answerFault(redis, logger),
-    closeMs: CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS,
-    readerMs,
-  })
-  const { app } = server
-  app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS))
-  app.addHook('preSerialization', async ({ headers }, reply, payload) => {
-    reply.serializer((answer) => toJson(answer, languageOf(headers['accept-language'])))
-    return payload
-  })
-  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) =>
-    logger.debug({ method, path: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'request'),
-  )
-  return server
-}
-
-/** Answers 503 while Redis is away or full. Any other error is a fault of waybridge: logs it, and answers 500. */
-function answerFault(redis: Redis, logger: Logger): HttpServerOptions['fault'] {
-  return (error, { routeOptions }, reply) => {
-    const isAway = redis.status !== 'ready' || isConnectionError(error)
-    const message = isAway ? 'Redis or its replicas do not answer: try again later' : FULL
-    if (isAway || OUT_OF_MEMORY.test(error.message)) return reply.code(503).header('retry-after', '1').send({ message })
-    logger.error({ err: error, operation: routeOptions.url }, 'a request to the admin port failed')
-    return reply.code(500).send({ message: 'a fault of waybridge: its log has the details' })
-  }
-}
-
-/** A browser must not keep, run or frame an answer. */
-const HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-}
-/** The error of Redis; before version 7 it begins with the command. */
-const OUT_OF_MEMORY = /^(?:ERR .*-)?OOM /
-const FULL =
-  'the memory of Redis is full: nothing was changed; try again once positions have been delivered, or raise redis.max_memory'
-const CLOSE_TIMEOUT_MS = 2000
 const PATIENCE_MS = 1000
-const LAST_ANSWERS_MS = 500

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import { everySecond } from '../../src/async.ts'
+import { apiName } from '../../src/domain/addresses.ts'
 import { EVERYTHING } from '../../src/admin/scope.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
@@ -272,11 +273,20 @@ export async function openBare(
   options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>,
 ): Promise<Admin> {
   const directory = await createDirectory([], [])
+  const { companies = () => [] } = options
   const admin = await openAdmin({
     setups: async () => [],
     mappings: { ofFile: () => new Map(), read: readPayload },
     isVerified: false,
     redisDir: null,
+    isBehindProxy: false,
+    tls: null,
+    oidc: () => null,
+    logsReads: () => false,
+    pulls: () => [],
+    copies: () => [],
+    alerts: () => undefined,
+    apis: () => [{ id: '', name: apiName(NOWHERE), companies: companies().map(({ company_id }) => company_id) }],
     listen: { host: '127.0.0.1', port: 0 },
     tokens: () => [
       { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]', scope: EVERYTHING },

@@ -1,10 +1,10 @@
 import { companyOfLane } from '../domain/ids.ts'
 import { metrics } from '../observe/metrics.ts'
-import { noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
+import { arrivalAt, companyOf, noteClockOfApi, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import type { RequestTrace } from '../tracking/client.ts'
 import type { DayFigures } from './day-figures.ts'
-import { LaneAnswers, type LaneFigures, type RequestEnd } from './lane-answers.ts'
+import { LaneAnswers, type LaneFigures } from './lane-answers.ts'
 
 /** Figures of a worker's pushes. Instants in ms UTC, durations in ms. */
 export interface PushFigures {
@@ -99,13 +99,14 @@ export class PushStatistics {
     const at = Date.now()
     const company = companyOfLane(lane)
     this.#inFlight.delete(request)
-    this.#lanes.ended(lane, { end: endOf(answer), beganAt: laneAt })
     metrics.pushDuration.observe(ms / 1000)
     if ('fault' in answer) {
+      this.#lanes.ended(lane, { end: answer.fault === 'timeout' ? 'timeout' : 'failed', beganAt: laneAt })
       this.#lastError = { at, code: answer.fault, trace }
       metrics.pushRequests.inc({ code: answer.fault })
       return
     }
+    this.#lanes.ended(lane, { end: 'answered', beganAt: laneAt })
     this.#answered.push({ at, ms })
     if (this.#answered.length > KEPT) this.#answered.shift()
     if ('notTheApi' in answer) {
@@ -124,7 +125,7 @@ export class PushStatistics {
     this.#acceptedAt.set(company, at)
     this.#days?.delivered(lane, records, at)
     metrics.delivered.inc({}, count)
-    metrics.deliveryDelay.observe((at - receivedAt(records)) / 1000)
+    metrics.deliveryDelay.observe((at - arrivalAt(records, 0)) / 1000)
   }
 
   /** The API refused one position of a lane. */
@@ -165,12 +166,7 @@ export class PushStatistics {
   }
 }
 
-function endOf(answer: ApiAnswer): RequestEnd {
-  if (!('fault' in answer)) return 'answered'
-  return answer.fault === 'timeout' ? 'timeout' : 'failed'
-}
-
-/** Notes the tracking API's time regularly, so that gateways can check their own clock against it. */
+/** Notes now and then what time the tracking API says it is, so that gateways can judge their own clock by it. */
 export class ApiClockReporter {
   readonly #redis: Redis
   #notedAt = -Infinity

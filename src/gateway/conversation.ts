@@ -125,8 +125,8 @@ export class Conversation implements Session, ConversationStart {
   /** Whether the checksum of an earlier frame fitted. */
   readonly hasVerifiedBefore: boolean
 
-  // carries, carriesFixes; carriedIsNoted sets them to 0
-  /** Data volume not yet noted for its device (see air.ts): bytes, new connections, fixes. */
+  // carries; carriedIsNoted sets them to 0
+  /** What it carries on the air (see air.ts) and is not noted for its device yet: bytes, connections that begin, fixes. */
   readonly airBytes: number
   readonly airConnections: number
   readonly airFixes: number
@@ -258,14 +258,10 @@ export class Conversation implements Session, ConversationStart {
     this.isGone = true
   }
 
-  /** Bytes come or go on the air. */
-  carries(this: Writable, bytes: number, connections = 0): void {
+  /** Bytes come or go on the air, connections begin, or a message of its device has fixes. */
+  carries(this: Writable, bytes: number, connections = 0, fixes = 0): void {
     this.airBytes += bytes
     this.airConnections += connections
-  }
-
-  /** Counts the fixes of a message of its device. */
-  carriesFixes(this: Writable, fixes: number): void {
     this.airFixes += fixes
   }
 

@@ -188,7 +188,7 @@ export class Journal {
       if (!share.sender.entry) this.#unconfigured(share.sender, share.source, share.fixes.at(-1))
     }
     if (sender?.entry && sender.id === session.device) {
-      if (read && 'fixes' in read && read.fixes) session.carriesFixes(read.fixes.length)
+      if (read && 'fixes' in read && read.fixes) session.carries(0, 0, read.fixes.length)
       this.carried(session, this.#notesOf(sender))
     }
     for (const refusal of refusals) this.#refused(refusal, arrival)

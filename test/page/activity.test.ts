@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { ok, startApi, status } from '../rig/api.ts'
-import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { expectAccessible, findChromium, LOOKS, pageFixture } from '../support/browser.ts'
 
 const VAN = '356307042441013'
 const HEADER = 'device,courier_id,route_id,from,until\n'
@@ -100,12 +100,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await close()
   })
 
-  it.each([
-    ['light', DESKTOP, 'en-GB'],
-    ['dark', DESKTOP, 'de-DE'],
-    ['light', PHONE, 'de-DE'],
-    ['dark', PHONE, 'en-GB'],
-  ] as const)('axe finds nothing serious, %s, %o, %s', async (colorScheme, viewport, locale) => {
+  it.each(LOOKS)('axe finds nothing serious, %s, %o, %s', async (colorScheme, viewport, locale) => {
     const { page, faults, close } = await fixture.open('/activity', { colorScheme, viewport, locale })
     await page.locator('.activity-item').first().waitFor()
     await expectAccessible(page)

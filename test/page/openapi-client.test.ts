@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { adminFixture, hold, TOKEN } from '../support/admin.ts'
 import { findOpenApiClient } from '../support/openapi-client.mjs'
 import { temporaryDir } from '../support/running.ts'
@@ -31,8 +31,9 @@ const TSCONFIG = {
 
 const admin = adminFixture()
 
-describe('a client that openapi-typescript generates from the document of the admin port', () => {
-  it.skipIf(!modules)(`compiles without casts, and works; ${MISSING}`, async () => {
+it.skipIf(!modules)(
+  `a client that openapi-typescript generates from the document of the admin port compiles without casts, and works; ${MISSING}`,
+  async () => {
     const dir = await temporaryDir()
     await symlink(modules!, join(dir, 'node_modules'))
     await hold(admin.redis, 'unknown', '77')
@@ -66,5 +67,5 @@ describe('a client that openapi-typescript generates from the document of the ad
       refused: expect.stringContaining('no device with this id is configured'),
       held: 1,
     })
-  })
-})
+  },
+)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { dial } from '../rig/product.ts'
-import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { expectAccessible, findChromium, LOOKS, PHONE, pageFixture } from '../support/browser.ts'
 
 const OWN = '356307042441047'
 const NEW = '356307042441054'
@@ -77,12 +77,7 @@ describe.skipIf(!findChromium())('a tracker that is pointed here', () => {
     await close()
   })
 
-  it.each([
-    ['light', DESKTOP, 'en-GB'],
-    ['dark', DESKTOP, 'de-DE'],
-    ['light', PHONE, 'de-DE'],
-    ['dark', PHONE, 'en-GB'],
-  ] as const)('keeps within the window, without a serious finding of axe, %s, %o, %s', async (...how) => {
+  it.each(LOOKS)('keeps within the window, without a serious finding of axe, %s, %o, %s', async (...how) => {
     const [colorScheme, viewport, locale] = how
     const { page, faults, close } = await open('/point', { colorScheme, viewport, locale })
     await page.locator('.point-fields input').first().fill('gps103')

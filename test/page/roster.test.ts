@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { expectAccessible, findChromium, LOOKS, PHONE, pageFixture } from '../support/browser.ts'
 import { sheetFiles, zip } from '../support/xlsx.ts'
 
 const READER = 'reader-token-5b1d0e'
@@ -345,12 +345,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it.each([
-    ['light', DESKTOP, 'en-GB'],
-    ['dark', DESKTOP, 'de-DE'],
-    ['light', PHONE, 'de-DE'],
-    ['dark', PHONE, 'en-GB'],
-  ] as const)('axe finds nothing serious, hostile names keep within the window, %s, %o, %s', async (...how) => {
+  it.each(LOOKS)('axe finds nothing serious, hostile names keep within the window, %s, %o, %s', async (...how) => {
     const [colorScheme, viewport, locale] = how
     await put(today(), [line(1, 1001, today()), line(3, 1001, today())])
     const { page, faults, close } = await open('/roster', { colorScheme, viewport, locale })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { crc16X25 } from '../../protocols/kit/index.ts'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { dial } from '../rig/product.ts'
-import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { expectAccessible, findChromium, LOOKS, PHONE, pageFixture } from '../support/browser.ts'
 
 const [VAN, UNKNOWN, SCRIPT, LONG, RIGHT, FIRST, SECOND] = ['013', '021', '039', '047', '054', '062', '070'].map(
   (end) => `356307042441${end}`,
@@ -204,12 +204,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it.each([
-    ['light', DESKTOP, 'en-GB'],
-    ['dark', DESKTOP, 'de-DE'],
-    ['light', PHONE, 'de-DE'],
-    ['dark', PHONE, 'en-GB'],
-  ] as const)('axe finds nothing serious in any view, %s, %o, %s', async (colorScheme, viewport, locale) => {
+  it.each(LOOKS)('axe finds nothing serious in any view, %s, %o, %s', async (colorScheme, viewport, locale) => {
     const { page, faults, close } = await fixture.open('/', { colorScheme, viewport, locale })
     for (const view of VIEWS) {
       await page.evaluate(`location.hash = '${view}'`)

@@ -35,6 +35,13 @@ interface OpenedPage extends Window {
 
 export const DESKTOP = { width: 1440, height: 900 }
 export const PHONE = { width: 390, height: 844 }
+/** Colour schemes, windows and languages, each with each other one once. */
+export const LOOKS = [
+  ['light', DESKTOP, 'en-GB'],
+  ['dark', DESKTOP, 'de-DE'],
+  ['light', PHONE, 'de-DE'],
+  ['dark', PHONE, 'en-GB'],
+] as const
 
 /** Starts the product with these files, and a browser. */
 export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''): PageFixture {

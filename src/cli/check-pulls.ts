@@ -44,14 +44,13 @@ async function rosterStep(
   pull: Pull,
   { setting, roster, zone }: { readonly setting: string; readonly roster: Roster; readonly zone: string },
 ): Promise<PullStep> {
-  const failed = (seen: string, action: string): PullStep => ({ step: 'roster', state: 'failed', seen, action })
   try {
     const began = performance.now()
     const body = await fetchRoster(pull, { signal: new AbortController().signal })
     const ms = Math.round(performance.now() - began)
     const { file, lineAt } = await readPulledBody(body?.bytes ?? Buffer.alloc(0), zone)
     const leftOut = file.mistakes.filter(({ severity }) => severity === 'left_out')
-    const unknown = await unresolved(file.rows, roster, ({ company_id }) => company_id === pull.company_id)
+    const unknown = await unresolved(file.rows, roster, (device) => device.company_id === pull.company_id)
     const bad = [...leftOut, ...unknown].toSorted((a, b) => a.at - b.at)
     const all = file.rows.length + leftOut.length
     const head = `200 in ${ms} ms: ${all - bad.length} of ${all} lines are good`
@@ -66,6 +65,10 @@ async function rosterStep(
     if (error instanceof ApiRefusal) return failed(`200, and it is refused: ${english(error.text)}`, CORRECT_ROSTER)
     throw error
   }
+}
+
+function failed(seen: string, action: string): PullStep {
+  return { step: 'roster', state: 'failed', seen, action }
 }
 
 function actionFor(status: number | undefined, setting: string): string {

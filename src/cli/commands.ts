@@ -60,7 +60,10 @@ function program(): Command {
     .description('make a folder with a commented configuration: gateway.yaml, devices.yaml and routes.csv')
     .action(async (dir: string) => exit(await (await import('./init.ts')).initCommand(dir)))
   configured('check', 'validate the configuration')
-    .option('--live', 'test the tracking API for each company (DNS, certificate, keys, a read), and each roster that is pulled')
+    .option(
+      '--live',
+      'test the tracking API for each company (DNS, certificate, keys, a read), and each roster that is pulled',
+    )
     .option('--push', 'with --live: push one position to --courier on --route, and read it back')
     .option('--company <id>', 'with --live: for this company alone')
     .option('--courier <id>', 'with --live: the courier that keys are tested with')

@@ -45,6 +45,11 @@ async function serving(text: string, certificate = trusted): Promise<RosterServe
   return server
 }
 
+/** The first line of each roster. */
+function heads({ lines }: { readonly lines: readonly string[] }): string[] {
+  return lines.filter((line) => line.startsWith('roster of '))
+}
+
 describe('check --live: a roster that is pulled', () => {
   it('is asked for once, with its token, and is said to be well', async () => {
     const server = await serving(HEADER + LINE)
@@ -138,8 +143,6 @@ describe('check --live: a roster that is pulled', () => {
   it('is tested for the companies alone that are', async () => {
     const server = await serving(HEADER + LINE)
     const other = `, { url: "${server.url('/other.csv')}", company_id: 8, ca: ${authority.files.cert} }`
-    const heads = ({ lines }: { readonly lines: readonly string[] }) =>
-      lines.filter((line) => line.startsWith('roster of '))
     expect(heads(await checkPull(server.url(), { more: other }))).toEqual([
       `roster of company 7, ${server.url()}`,
       `roster of company 8, ${server.url('/other.csv')}`,

@@ -123,7 +123,7 @@ export const FURTHER: readonly Fault[] = [
       }
       await hold()
       let held = Promise.resolve()
-      const timer = setInterval(() => (held = hold()), 4000)
+      const timer = setInterval(() => void (held = hold()), 4000)
       return () => {
         clearInterval(timer)
         return held

@@ -53,22 +53,25 @@ function isSaidAlike(expected: unknown, got: unknown): boolean {
   return expected === got
 }
 
-/** A driver of zeros is none; alarms that are not in the closed list are not expected. */
+/** A driver of zeros is none; alarms that are not in the closed list are not expected. Voltages stay as the peer reads them. */
 function expectedSaid(vector: VectorSaid = {}): Said {
   const alarms = (vector.alarms ?? []).map((name) => ALARMS_OF_PEER[name] ?? snake(name)).filter(isAlarm)
-  return (
-    said({
+  return {
+    ...voltage('external_voltage', vector.powerV),
+    ...voltage('battery_voltage', vector.batteryV),
+    ...said({
       ignition: vector.ignition,
       moving: vector.motion,
-      external_voltage: vector.powerV,
-      battery_voltage: vector.batteryV,
       battery_percent: vector.batteryPercent,
       charging: vector.charging,
       driver: vector.driver,
       alarms: [...new Set(alarms)],
-    }) ?? {}
-  )
+    }),
+  }
 }
+
+const voltage = (name: 'external_voltage' | 'battery_voltage', volts = -1): Said =>
+  volts >= 0 ? { [name]: volts } : {}
 
 const ALARMS_OF_PEER: Readonly<Record<string, Alarm>> = { removing: 'tampering' }
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

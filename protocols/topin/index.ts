@@ -27,7 +27,6 @@ import {
   DecodeError,
   EndSearch,
   enveloped,
-  type Fix,
   type Message,
   type Protocol,
   type Said,

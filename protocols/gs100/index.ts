@@ -18,6 +18,7 @@ import {
   kmh,
   type Message,
   optionalNumber,
+  packedNumber,
   type Protocol,
   readableFixes,
   utcDmy,

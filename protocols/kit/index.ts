@@ -1,7 +1,7 @@
 export { clock } from './answer.ts'
 export { assemble } from './assembly.ts'
 export { BitReader, signMagnitude, splitBits } from './bits.ts'
-export { ByteReader, inflate, zigzag } from './bytes.ts'
+export { ByteReader, inflate, packedNumber, zigzag } from './bytes.ts'
 export {
   crc,
   crc8Egts,

@@ -35,7 +35,7 @@ export async function checkLive(dir: string, options: ApiOptions): Promise<numbe
   if ('mistake' in tested) throw new UserError(`check --live: ${tested.mistake} (${OPTIONS}).`)
   const results = await testApis(apiOf(config, await baseUrlOf(config)), tested.companies)
   for (const result of results) printLines(testLines(result))
-  const failed = results.filter((result) => !isWell(result))
+  const failed = results.filter(({ steps }) => !isWell(steps))
   const pulls = await testedPulls(config, roster, new Set(results.map((result) => result.company_id)))
   for (const { pull, steps } of pulls)
     printLines([`roster of company ${pull.company_id}, ${pull.name}`, ...steps.map(stepLine)])

@@ -1,6 +1,6 @@
 import { companyOfLane } from '../domain/ids.ts'
 import { metrics } from '../observe/metrics.ts'
-import { arrivalAt, companyOf, noteClockOfApi, type Redis } from '../store/index.ts'
+import { arrivalAt, noteClockOfApi, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import type { RequestTrace } from '../tracking/client.ts'
 import type { DayFigures } from './day-figures.ts'

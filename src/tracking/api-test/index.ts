@@ -89,7 +89,7 @@ async function testCompany(
 }
 
 /** Whether no step has failed. */
-export function isWell(steps: readonly TestStep[]): boolean {
+export function isWell(steps: readonly Pick<TestStep, 'state'>[]): boolean {
   return steps.every(({ state }) => state !== 'failed')
 }
 

@@ -18,13 +18,7 @@
 import { observations } from '../observe/observations.ts'
 import { joined, say, type Text } from '../texts/text.ts'
 import type { Sender } from './conversation.ts'
-
-/** A position by the device's own time; degrees, unix seconds. */
-export interface Whereabouts {
-  readonly timestamp: number
-  readonly latitude: number
-  readonly longitude: number
-}
+import { areApart, canReach, ESTABLISHED, MovingPlace, PlaceTrack, Spot, type Whereabouts } from './tracks.ts'
 
 /** A suspicion and its evidence. */
 export interface Suspicion {
@@ -195,86 +189,11 @@ export class DeviceTrail {
   }
 }
 
-/** A place that is copied from a fix, so that the fix itself need not stay in memory. */
-class MovingPlace implements Whereabouts {
-  timestamp: number
-  latitude: number
-  longitude: number
-
-  constructor({ timestamp, latitude, longitude }: Whereabouts) {
-    this.timestamp = timestamp
-    this.latitude = latitude
-    this.longitude = longitude
-  }
-
-  moveTo({ timestamp, latitude, longitude }: Whereabouts): void {
-    this.timestamp = timestamp
-    this.latitude = latitude
-    this.longitude = longitude
-  }
-}
-
-/** Where one of two senders is. `fixes`: how many in a row can be reached from one another. */
-class Spot extends MovingPlace {
-  fixes = 1
-
-  goOn(place: Whereabouts): void {
-    this.fixes = canReach(this, place) ? this.fixes + 1 : 1
-    this.moveTo(place)
-  }
-}
-
-/** Returns whether two senders each continue at their own place, and neither can have reached the other's. */
-function areApart(one: Spot | undefined, other: Spot | undefined): boolean {
-  return one !== undefined && other !== undefined && one.fixes > 1 && other.fixes > 1 && !canReach(one, other)
-}
-
 function turnsText(one: Sender, other: Sender): Text {
   return say('{} and {} in turns', nameOf(one), nameOf(other))
 }
 
-/** A track of places that can be reached from one another. Its own place is the one with the latest time. */
-class PlaceTrack extends MovingPlace {
-  fixes = 1
-  /** Arrival times of the first and the latest of these fixes, unix seconds. */
-  #since: number
-  #lastAt: number
-  /** Seconds between two arrivals: the longest of the latest ones. */
-  #everyS = 0
-
-  constructor(place: Whereabouts, now: number) {
-    super(place)
-    this.#since = now
-    this.#lastAt = now
-  }
-
-  get isEstablished(): boolean {
-    return this.fixes >= ESTABLISHED && this.#lastAt - this.#since >= ESTABLISHED_S
-  }
-
-  /** Seconds without a fix after which the device is no longer on this track. */
-  get silenceS(): number {
-    return Math.max(STAYS_S, USUAL_TIMES * this.#everyS)
-  }
-
-  /** Extends the track by a place that arrives at `now`. Returns whether the place is later than the track's end. */
-  extend(place: Whereabouts, now: number): boolean {
-    this.#everyS = Math.max(now - this.#lastAt, this.#everyS / 2)
-    this.#lastAt = now
-    const later = place.timestamp - this.timestamp
-    if (later <= 0) return false
-    // After a long silence almost every place can be reached: the first one may be a cold start.
-    if (later > SILENCE_S) {
-      this.fixes = 0
-      this.#since = now
-    }
-    this.fixes++
-    this.moveTo(place)
-    return true
-  }
-}
-
-/** Reports a suspicion about a device as a finding; `now`: when it arose, ms UTC. */
+/** Has what is odd about a device among the findings; `now`: when that came, ms UTC. */
 export function noteSuspicion(device: string, suspicion: Suspicion | undefined, now?: number): void {
   if (suspicion) observations.note(suspicion.code, { subject: { device }, evidence: suspicion.evidence, now })
 }
@@ -295,20 +214,6 @@ function isSame(one: Sender, other: Sender): boolean {
   return one.network === other.network && one.protocol === other.protocol
 }
 
-/** Whether a vehicle can be at both places, in whichever order. */
-function canReach(from: Whereabouts, to: Whereabouts): boolean {
-  // Most fixes are near the one before.
-  if (Math.abs(to.latitude - from.latitude) + Math.abs(to.longitude - from.longitude) < SLACK_M / METRES_PER_DEGREE)
-    return true
-  const metres = SLACK_M + MAX_SPEED * Math.abs(to.timestamp - from.timestamp)
-  const north = (to.latitude - from.latitude) * METRES_PER_DEGREE
-  if (Math.abs(north) > metres) return false
-  const degrees = Math.abs(to.longitude - from.longitude)
-  const east =
-    Math.min(degrees, 360 - degrees) * METRES_PER_DEGREE * Math.cos(((from.latitude + to.latitude) / 2) * RADIAN)
-  return north * north + east * east <= metres * metres
-}
-
 function nameOf({ network, protocol }: Sender): Text {
   return network === '' ? protocol : say('{} from {}', protocol, network)
 }
@@ -319,13 +224,7 @@ function placeText({ timestamp, latitude, longitude }: Whereabouts): Text {
 }
 
 const MAX_TRAILS = 200_000
-/** m/s. A faster movement is impossible for a van, and for a train or ferry with a van on board. */
-const MAX_SPEED = 70
-/** The largest error of a receiver in metres, also in tunnels and between high buildings. */
-const SLACK_M = 5000
-/** Fixes of an established track, and seconds in which they arrive; fixes of a second track; returns from it. */
-const ESTABLISHED = 5
-const ESTABLISHED_S = 300
+/** Fixes of a second track; returns from it. */
 const SECOND = 3
 const RETURNS = 3
 /** Turns of two senders. */
@@ -333,10 +232,5 @@ const TURNS = 2
 const TURNS_WITHOUT_CONNECTION = 6
 /** Seconds. */
 const WINDOW_S = 600
-const STAYS_S = 600
-const USUAL_TIMES = 3
 const TOLD_AGAIN_MS = 60_000
-const SILENCE_S = 1800
 const NEVER: readonly number[] = []
-const METRES_PER_DEGREE = 111_195
-const RADIAN = Math.PI / 180

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Sender } from '../../src/gateway/conversation.ts'
-import { DeviceTrail, Trails, type Whereabouts } from '../../src/gateway/suspicion.ts'
+import { DeviceTrail, Trails } from '../../src/gateway/suspicion.ts'
+import type { Whereabouts } from '../../src/gateway/tracks.ts'
 import { seeded } from '../../src/sandbox/random.ts'
 import { inEnglish } from '../support/texts.ts'
 

@@ -8,9 +8,7 @@ import { withRedis } from '../support/with-redis.ts'
 
 let redis: Store
 
-withRedis((_server, connection) => {
-  redis = connection
-})
+withRedis((_, connection) => (redis = connection))
 
 const soon = { timeout: 30_000, interval: 20 }
 const logger = pino({ level: 'silent' })

@@ -28,10 +28,7 @@ const at = (second: number) => new Date((T + second) * 1000).toISOString()
 
 let server: TestRedis
 let redis: Store
-withRedis((one, connection) => {
-  server = one
-  redis = connection
-})
+withRedis((...given) => ([server, redis] = given))
 
 async function openOn(baseUrl: string, keptMs = KEPT_MS) {
   const tracking = createTrackingClient({ baseUrl, timeoutMs: 5000, connections: 4 })

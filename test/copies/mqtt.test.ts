@@ -11,10 +11,7 @@ import { withRedis } from '../support/with-redis.ts'
 let server: TestRedis
 let redis: Store
 
-withRedis((one, connection) => {
-  server = one
-  redis = connection
-})
+withRedis((...given) => ([server, redis] = given))
 
 const account = async () => (await copyAccounts(redis, ['crm']))[0]
 

@@ -22,10 +22,7 @@ const NOW_S = Math.floor(Date.now() / 1000)
 let server: TestRedis
 let redis: Store
 
-withRedis((one, connection) => {
-  server = one
-  redis = connection
-})
+withRedis((...given) => ([server, redis] = given))
 
 /** A frame of the tests of a protocol whose content cannot be read, and which has an answer all the same. */
 async function unreadFrameOf(protocol: string): Promise<OwnFrame> {

@@ -15,10 +15,7 @@ const KEPT_MS = 48 * HOUR
 
 let server: TestRedis
 let redis: Store
-withRedis((one, connection) => {
-  server = one
-  redis = connection
-})
+withRedis((...given) => ([server, redis] = given))
 
 it('an API is not accused over a million fixes, and each that it then loses is found', {
   timeout: 1_200_000,

@@ -18,10 +18,7 @@ const NOW_S = Math.floor(Date.now() / 1000)
 let server: TestRedis
 let redis: Store
 
-withRedis((started, connection) => {
-  server = started
-  redis = connection
-})
+withRedis((...given) => ([server, redis] = given))
 
 /** A connection to Redis that breaks, once, before the next answer arrives. */
 async function breaking(): Promise<{ connection: Store; breakNext(): void }> {

@@ -76,7 +76,7 @@ function saidIn(fields: ReadonlyMap<string, string>): Said | undefined {
     ignition: hasStatus ? (hexadecimal(status, 1, 2) & IGNITION) !== 0 : undefined,
     external_voltage: exact(fields.get('V'), 4, 10) ?? exact(fields.get('Y'), 5, 1000),
     battery_percent: exact(fields.get('T'), 2, 1) ?? exact(fields.get('M'), 3, 10),
-    alarms: alarmsOf(flags & VIBRATION && 'vibration', flags & LOW_POWER && 'low_power'),
+    alarms: flags === 0 ? undefined : alarmsOf(flags & VIBRATION && 'vibration', flags & LOW_POWER && 'low_power'),
   })
 }
 

@@ -129,8 +129,8 @@ function reader(description: JsonDescription, answering: Answering): Reader {
     const object = objectOf(entry, 'an entry')
     const device = deviceOf(object, session)
     const { fixes, said } = enveloped({ device, ...ofAll }, () => {
-      const fix = readFix?.(object, session)
-      return { fixes: fix && [fix], said: saidOf?.(object) }
+      const found = readFix?.(object, session)
+      return { fixes: found && [found], said: saidOf?.(object) }
     })
     return { device, fix: fixes?.[0], said }
   }

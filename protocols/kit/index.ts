@@ -61,7 +61,6 @@ export {
 } from './mapping.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
-export { holdsPlace } from './place-search.ts'
 export { concoxFix, flagged, maskedFix, packedFix, shortFix } from './positions.ts'
 export {
   type Covered,

@@ -23,7 +23,9 @@ function bridge(protocols: Protocols, dir: string) {
     client_id: text.optional().describe('Client id at the broker; without it, one of this installation and bridge.'),
     shared_group: sharedGroup.optional().describe('Group in which gateways share the messages (`$share`).'),
     version: setting(oneOf('5', '3.1.1'), '5', 'Version of MQTT: `5` or `3.1.1`.'),
-    tls: orNull(brokerTls(dir)).describe('What TLS needs beyond the authorities that the system trusts; null: nothing.'),
+    tls: orNull(brokerTls(dir)).describe(
+      'What TLS needs beyond the authorities that the system trusts; null: nothing.',
+    ),
   }
   return fields(shape)
     .superRefine(({ url, username, password, tls }, context) => {

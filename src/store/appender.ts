@@ -90,7 +90,6 @@ export class Appender {
       throw error
     }
   }
-
 }
 
 /** An appender for each shard: everything of a device goes to its shard, in one call. */

@@ -150,7 +150,6 @@ class Opener implements OpenListeners {
     this.#listeners.push(listener)
     this.ports[name] = listener.port
   }
-
 }
 
 /** The second listener for a protocol over the same transport is `tcp/teltonika#2`. */

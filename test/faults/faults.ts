@@ -201,7 +201,15 @@ export const FAULTS: readonly Fault[] = [
   },
   // Its vans are pushed by the other one: of no van it is said that it waits.
   { what: 'a worker is frozen (SIGSTOP)', code: 'worker_stuck', dueS: 10, begin: freezing('worker', 1) },
-  { what: 'no worker lives: all are frozen', code: 'no_worker', van: FLEET[0], dueS: 10, begin: freezing('worker', 2) },
+  {
+    what: 'no worker lives: all are frozen',
+    code: 'no_worker',
+    van: FLEET[0],
+    dueS: 10,
+    // It is true of each, and noticed of one before the other.
+    also: ['worker_stuck'],
+    begin: freezing('worker', 2),
+  },
   { what: 'the gateway is frozen', code: 'no_gateway', van: FLEET[0], dueS: 10, begin: freezing('gateway', 1) },
   {
     what: 'Redis is frozen (SIGSTOP)',

@@ -165,8 +165,8 @@ export const FURTHER: readonly Fault[] = [
   {
     what: 'the API has lost what it took, until it has it again',
     code: 'missing_at_api',
-    // What is not there is read once more after half a minute.
-    dueS: 40,
+    // What is not there is read once more after `verify.after` (2 minutes) and half a minute.
+    dueS: 150,
     endsS: 10,
     says: /the tracking API does not have positions that it took.*route 2063/,
     never: /lane_refused|positions_refused|upstream/,
@@ -174,7 +174,7 @@ export const FURTHER: readonly Fault[] = [
       const { api, product } = site
       const hourAgo = nowS() - HOUR_S
       await osmand(site, OWN[12], { timestamp: hourAgo })
-      await untilSo(() => api.timestampsOf('62/2063').includes(hourAgo), SOON)
+      await untilSo(() => api.timestampsOf('63/2063').includes(hourAgo), SOON)
       const day = new Date(hourAgo * 1000).toISOString().slice(0, 10)
       const verify = () => product.admin(`/admin/verify?route_id=2063&day=${day}`, { method: 'POST' })
       const mend = await answering((request, response) => ok({ ...request, has: [] }, response))(site)

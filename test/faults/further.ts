@@ -165,10 +165,10 @@ export const FURTHER: readonly Fault[] = [
   {
     what: 'the API has lost what it took, until it has it again',
     code: 'missing_at_api',
-    // What is not there is read once more after `verify.after` (2 minutes) and half a minute.
-    dueS: 150,
+    // What is not there is read once more after `verify.after`, two minutes.
+    dueS: 120,
     endsS: 10,
-    says: /the tracking API does not have positions that it took.*route 2063/,
+    says: /the tracking API does not have 1 position of company 7 that it took, on 1 route/,
     never: /lane_refused|positions_refused|upstream/,
     async begin(site) {
       const { api, product } = site

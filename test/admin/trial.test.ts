@@ -59,7 +59,7 @@ describe('the trial', () => {
     ])
     expect(devices[0].first_difference).toEqual({ ...DIFFERENCE, at: new Date(DIFFERENCE.at).toISOString() })
     expect((await trial(TOKEN, 'de')).verdict).toBe(
-      '3 von 3 Geräten verstanden, 66.66 % der Antworten gleich, 1 Gerät weicht ab: ansehen',
+      '3 von 3 Geräten verstanden, 66,66 % der Antworten gleich, 1 Gerät weicht ab: ansehen',
     )
   })
 

@@ -26,6 +26,7 @@ import {
   type RefusalReason,
   type Storable,
   signOn,
+  jobFaults,
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from './appending.ts'
@@ -317,7 +318,7 @@ export async function openBare(
     },
     ...options,
   })
-  const jobs = everySecond(admin.jobs)
+  const jobs = everySecond(admin.jobs, jobFaults(options.logger))
   return {
     ...admin,
     close() {

@@ -20,7 +20,7 @@ const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/copies/{bounds,delivery,mqtt,settings}.test.ts',
   'test/store/{cluster,redis-tls,replication}.test.ts',
-  'test/admin/{company-tokens,mappings,oidc,pull,redelivery,relay-readers,roster-facts}.test.ts',
+  'test/admin/{company-tokens,left-out,mappings,oidc,pull,redelivery,relay-readers,roster-facts}.test.ts',
   'test/cli/import-traccar.test.ts',
   'test/alerts/{alerts,failing,incidents}.test.ts',
   'test/gateway/admit/neighbours.test.ts',

@@ -91,7 +91,8 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
 
   async function leave(window: Window, known: Window[]): Promise<void> {
     await window.page.evaluate('sessionStorage.clear()')
-    await window.page.unrouteAll()
+    // A handler may still be under way.
+    await window.page.unrouteAll({ behavior: 'ignoreErrors' })
     await window.page.goto('about:blank')
     known.push(window)
   }

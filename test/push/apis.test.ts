@@ -139,7 +139,7 @@ it.each([
   120_000,
 )
 
-it('of five APIs, one hangs, one refuses, one limits us and one answers 503, and the fifth delivers as if it were alone', async () => {
+it('one of several APIs: five of them: one hangs, one refuses, one limits us and one answers 503, and the fifth delivers as if it were alone', async () => {
   const [usual, hanging, gone, limited, failing] = [
     await open(),
     await open(hang),
@@ -173,7 +173,7 @@ it('one of several APIs is down after five failures although one lane alone wait
   await expect.poll(delivered, soon).toBe(1)
 })
 
-it('each API has slots of its own', async () => {
+it('each API has bounds of its own its slots', async () => {
   const [usual, own] = [await open(hang), await open(hang)]
   pushing(usual, { 2: ownApi(own, { concurrency: 2 }) }, 3)
   await store('1', 20)
@@ -181,7 +181,7 @@ it('each API has slots of its own', async () => {
   await expect.poll(() => [usual.seen.length, own.seen.length], soon).toEqual([3, 2])
 })
 
-it('each API has a rate of its own', async () => {
+it('each API has bounds of its own its rate', async () => {
   const arrivals: number[] = []
   const usual = await open()
   const own = await open((push, response) => {
@@ -195,7 +195,7 @@ it('each API has a rate of its own', async () => {
   expect(arrivals.at(-1)! - arrivals[0]).toBeGreaterThanOrEqual(20 * 50 - 110)
 })
 
-it('companies with the same URL share the bounds of their API', async () => {
+it('each API has bounds of its own companies with the same URL share it', async () => {
   const [usual, own] = [await open(), await open(hang)]
   const api = ownApi(own, { concurrency: 2 })
   pushing(usual, { 2: api, 3: { ...api } })

@@ -9,25 +9,27 @@ import { ROOT } from './support/structure/sources.ts'
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-it('the version is the same in package.json, its lock file and the chart, which takes the image of that version', () => {
-  const lock = JSON.parse(read('package-lock.json')) as {
-    version: string
-    packages: Record<string, { version: string }>
-  }
-  const chart = parse(read('docker/helm/waybridge/Chart.yaml')) as { version: string; appVersion: string }
-  const { image } = parse(read('docker/helm/waybridge/values.yaml')) as { image: { tag: string } }
-  const all = [lock.version, lock.packages[''].version, chart.version, chart.appVersion]
-  expect(all).toEqual(all.map(() => product.version))
-  expect(image.tag).toBe('')
-})
+describe('the version', () => {
+  it('is the same in package.json, its lock file and the chart, which takes the image of that version', () => {
+    const lock = JSON.parse(read('package-lock.json')) as {
+      version: string
+      packages: Record<string, { version: string }>
+    }
+    const chart = parse(read('docker/helm/waybridge/Chart.yaml')) as { version: string; appVersion: string }
+    const { image } = parse(read('docker/helm/waybridge/values.yaml')) as { image: { tag: string } }
+    const all = [lock.version, lock.packages[''].version, chart.version, chart.appVersion]
+    expect(all).toEqual(all.map(() => product.version))
+    expect(image.tag).toBe('')
+  })
 
-it('the version is that of the newest section of the changelog, or of one to come while that section is open', () => {
-  const sections = Array.from(read('CHANGELOG.md').matchAll(/^## \[(.*?)\]/gm), ([, name]) => name)
-  const number = product.version.replace('-dev', '')
-  if (sections[0] === 'Unreleased') {
-    expect(product.version).toMatch(/^\d+\.\d+\.\d+-dev$/)
-    expect(sections).not.toContain(number)
-  } else expect(sections[0]).toBe(product.version)
+  it('is that of the newest section of the changelog, or of one to come while that section is open', () => {
+    const sections = Array.from(read('CHANGELOG.md').matchAll(/^## \[(.*?)\]/gm), ([, name]) => name)
+    const number = product.version.replace('-dev', '')
+    if (sections[0] === 'Unreleased') {
+      expect(product.version).toMatch(/^\d+\.\d+\.\d+-dev$/)
+      expect(sections).not.toContain(number)
+    } else expect(sections[0]).toBe(product.version)
+  })
 })
 
 describe('the commit that a program is of', () => {

@@ -23,43 +23,45 @@ const anew = (connections: number, fixes: number) =>
 const note = (day: number) =>
   addAir(admin.redis, day, [[VAN, { bytes: 137_000, connections: 8640, fixes: 8640, since: day }]])
 
-it('the data volume of a device is that of its last full day', () => {
-  const last = { ...DAY, bytes: 137_000, since: 6 }
-  const found = {
-    bytes_per_month: 4_110_000,
-    connections_per_day: 4000,
-    fixes_per_day: 5000,
-    connects_anew: true,
-    day: '2026-11-19',
-  }
-  expect(air(DAY, last, { ...DAY, bytes: 7 })).toEqual(found)
-  expect(air(last, last, undefined)).toEqual(found)
-  expect(air(undefined, { ...last, since: 0.9 }, DAY)).toEqual(found)
-})
-
-it('the data volume of a device is that of the day before if it was not heard yesterday', () => {
-  expect(air({ ...DAY, bytes: 200_000 }, undefined, DAY)).toMatchObject({ bytes_per_month: 6e6, day: '2026-11-18' })
-})
-
-it('the data volume of a device is what has passed on the first day, if that is an hour', () => {
-  const now = { bytes: 100_000, connections: 10, fixes: 100, since: 6 }
-  expect(air(undefined, undefined, now)).toEqual({
-    bytes_per_month: 12e6,
-    connections_per_day: 40,
-    fixes_per_day: 400,
-    connects_anew: false,
-    day: '2026-11-20',
+describe('the data volume of a device', () => {
+  it('is that of its last full day', () => {
+    const last = { ...DAY, bytes: 137_000, since: 6 }
+    const found = {
+      bytes_per_month: 4_110_000,
+      connections_per_day: 4000,
+      fixes_per_day: 5000,
+      connects_anew: true,
+      day: '2026-11-19',
+    }
+    expect(air(DAY, last, { ...DAY, bytes: 7 })).toEqual(found)
+    expect(air(last, last, undefined)).toEqual(found)
+    expect(air(undefined, { ...last, since: 0.9 }, DAY)).toEqual(found)
   })
-  expect(air(undefined, { ...now, since: 18 }, { ...now, since: 0 })).toMatchObject({
-    bytes_per_month: 8e6,
-    day: '2026-11-20',
-  })
-  expect(air(undefined, undefined, { ...now, since: 11.1 })).toBeUndefined()
-  expect(air(undefined, undefined, undefined)).toBeUndefined()
-})
 
-it('the data volume of a device has a connection for each fix from four of five on', () => {
-  expect([anew(80, 100), anew(79, 100), anew(0, 0), anew(9, 9)]).toEqual([true, false, false, false])
+  it('is that of the day before if it was not heard yesterday', () => {
+    expect(air({ ...DAY, bytes: 200_000 }, undefined, DAY)).toMatchObject({ bytes_per_month: 6e6, day: '2026-11-18' })
+  })
+
+  it('is what has passed on the first day, if that is an hour', () => {
+    const now = { bytes: 100_000, connections: 10, fixes: 100, since: 6 }
+    expect(air(undefined, undefined, now)).toEqual({
+      bytes_per_month: 12e6,
+      connections_per_day: 40,
+      fixes_per_day: 400,
+      connects_anew: false,
+      day: '2026-11-20',
+    })
+    expect(air(undefined, { ...now, since: 18 }, { ...now, since: 0 })).toMatchObject({
+      bytes_per_month: 8e6,
+      day: '2026-11-20',
+    })
+    expect(air(undefined, undefined, { ...now, since: 11.1 })).toBeUndefined()
+    expect(air(undefined, undefined, undefined)).toBeUndefined()
+  })
+
+  it('has a connection for each fix from four of five on', () => {
+    expect([anew(80, 100), anew(79, 100), anew(0, 0), anew(9, 9)]).toEqual([true, false, false, false])
+  })
 })
 
 describe('GET /admin/devices/{id}', () => {

@@ -92,180 +92,190 @@ async function park(count: number): Promise<void> {
   await refuse(redis, '7/42/1001', count, { status: 422, message: 'no' })
 }
 
-it('the audit log keeps the token, request, time and outcome of a change', async () => {
-  await park(3)
-  const before = Date.now()
-  expect((await ask('/admin/parked?courier_id=42', { method: 'DELETE' })).status).toBe(200)
-  const [entry, ...others] = (await entries()) as (Entry & { at: string })[]
-  expect(others).toEqual([])
-  expect(entry).toEqual({
-    id: expect.stringMatching(/^\d{13}-0$/) as string,
-    at: new Date(Number(entry.id.split('-')[0])).toISOString(),
-    token: 'admin.tokens[0]',
-    role: 'operate',
-    method: 'DELETE',
-    path: '/admin/parked?courier_id=42',
-    operation: '/admin/parked',
-    status: 200,
-    summary: { deleted: 3 },
+describe('the audit log', () => {
+  it('keeps the token, request, time and outcome of a change', async () => {
+    await park(3)
+    const before = Date.now()
+    expect((await ask('/admin/parked?courier_id=42', { method: 'DELETE' })).status).toBe(200)
+    const [entry, ...others] = (await entries()) as (Entry & { at: string })[]
+    expect(others).toEqual([])
+    expect(entry).toEqual({
+      id: expect.stringMatching(/^\d{13}-0$/) as string,
+      at: new Date(Number(entry.id.split('-')[0])).toISOString(),
+      token: 'admin.tokens[0]',
+      role: 'operate',
+      method: 'DELETE',
+      path: '/admin/parked?courier_id=42',
+      operation: '/admin/parked',
+      status: 200,
+      summary: { deleted: 3 },
+    })
+    expect(Date.parse(entry.at)).toBeGreaterThanOrEqual(before)
+    expect(Date.parse(entry.at)).toBeLessThanOrEqual(Date.now())
   })
-  expect(Date.parse(entry.at)).toBeGreaterThanOrEqual(before)
-  expect(Date.parse(entry.at)).toBeLessThanOrEqual(Date.now())
-})
 
-it('the audit log keeps how many positions were retried', async () => {
-  await park(2)
-  await ask(RETRY)
-  expect(await entries()).toMatchObject([{ method: 'POST', operation: '/admin/parked/retry', summary: { retried: 2 } }])
-})
+  it('keeps how many positions were retried', async () => {
+    await park(2)
+    await ask(RETRY)
+    expect(await entries()).toMatchObject([
+      { method: 'POST', operation: '/admin/parked/retry', summary: { retried: 2 } },
+    ])
+  })
 
-it('the audit log masks an admin token that the caller has put into the path', async () => {
-  const token = READ.authorization.replace('Bearer ', '')
-  await ask(`/admin/parked/retry?all=true&x=${token}`)
-  await ask(`/admin/devices/${token}%2f`, { method: 'DELETE' })
-  expect((await entries()).map(({ path }) => path)).toEqual([
-    '/admin/devices/***%2f',
-    '/admin/parked/retry?all=true&x=***',
-  ])
-  expect(JSON.stringify(log)).not.toContain(token)
-})
+  it('masks an admin token that the caller has put into the path', async () => {
+    const token = READ.authorization.replace('Bearer ', '')
+    await ask(`/admin/parked/retry?all=true&x=${token}`)
+    await ask(`/admin/devices/${token}%2f`, { method: 'DELETE' })
+    expect((await entries()).map(({ path }) => path)).toEqual([
+      '/admin/devices/***%2f',
+      '/admin/parked/retry?all=true&x=***',
+    ])
+    expect(JSON.stringify(log)).not.toContain(token)
+  })
 
-it('the audit log is repeated in the process log', async () => {
-  await ask(RETRY)
-  const { id, ...said } = (await entries())[0] as Entry & { at?: string }
-  delete said.at
-  expect(id).toBeDefined()
-  expect(changesLogged()).toEqual([expect.objectContaining({ audit: said, level: 30, msg: 'request for a change' })])
-})
+  it('is repeated in the process log', async () => {
+    await ask(RETRY)
+    const { id, ...said } = (await entries())[0] as Entry & { at?: string }
+    delete said.at
+    expect(id).toBeDefined()
+    expect(changesLogged()).toEqual([expect.objectContaining({ audit: said, level: 30, msg: 'request for a change' })])
+  })
 
-it.each([
-  ['wrong input', '/admin/parked/retry?route_id=x', {}, 422],
-  ['both a dry run and none', '/admin/routes?dry_run=true&dry_run=false', { method: 'PUT' }, 422],
-])('the audit log keeps a change that was refused because of %s', async (_, path, options, status) => {
-  expect((await ask(path, options)).status).toBe(status)
-  const [entry, ...others] = await entries()
-  expect([entry, others]).toEqual([expect.objectContaining({ token: 'admin.tokens[0]', path, status }), []])
-  expect(entry).not.toHaveProperty('summary')
-})
+  it.each([
+    ['wrong input', '/admin/parked/retry?route_id=x', {}, 422],
+    ['both a dry run and none', '/admin/routes?dry_run=true&dry_run=false', { method: 'PUT' }, 422],
+  ])('keeps a change that was refused because of %s', async (_, path, options, status) => {
+    expect((await ask(path, options)).status).toBe(status)
+    const [entry, ...others] = await entries()
+    expect([entry, others]).toEqual([expect.objectContaining({ token: 'admin.tokens[0]', path, status }), []])
+    expect(entry).not.toHaveProperty('summary')
+  })
 
-it.each([
-  ['POST', RETRY],
-  ['PUT', '/admin/routes?company_id=7'],
-  ['DELETE', '/api/v1/companies/7/orders/1/items/2'],
-])('the audit log leaves a change with a read token to the process log: %s %s', async (method, path) => {
-  expect((await ask(path, { method, headers: READ })).status).toBe(403)
-  expect(await entries()).toEqual([])
-  expect(changesLogged()).toEqual([
-    {
-      ...changesLogged()[0],
-      level: 30,
-      audit: expect.objectContaining({ token: 'admin.tokens[1]', role: 'read', method, path, status: 403 }) as object,
-    },
-  ])
-})
-
-it.each([
-  [
-    'DELETE',
-    '/api/v1/companies/7/orders/1/items/2',
-    '/api/v1/companies/{company_id}/orders/{order_id}/items/{item_id}',
-  ],
-  ['POST', '/companies/7/orders/1:return', '/companies/{company_id}/orders/{order_id}:return'],
-])('the audit log keeps a relayed change: %s %s', async (method, path, operation) => {
-  await ask(path, { method })
-  expect(await entries()).toMatchObject([{ method, path, operation, status: 404, role: 'operate' }])
-})
-
-it('the audit log keeps a change that failed', async () => {
-  await redis.hset(keys.parked, '7/42/1', 'x')
-  await redis.set(keys.lane('7/42/1'), 'no list')
-  expect((await ask(RETRY)).status).toBe(500)
-  expect(await entries()).toMatchObject([{ status: 500, path: RETRY }])
-})
-
-it('the audit log has the entry before the change is answered', async () => {
-  // Each on its own: a busy machine may stop Redis for over a second, for which alone a change waits.
-  await expect.poll(changeWhileRedisIsStopped).toEqual({ isEarly: false, status: 422, logged: 1 })
-})
-
-it('the audit log keeps a change whose caller has disconnected', async () => {
-  const socket = dial(admin.port, '127.0.0.1')
-  await once(socket, 'connect')
-  await server.kill('SIGSTOP')
-  const head = 'host: x\r\nauthorization: Bearer canary-operate\r\n\r\n'
-  socket.write(`GET /healthz HTTP/1.1\r\n${head}POST ${RETRY} HTTP/1.1\r\n${head}`)
-  await once(socket, 'data')
-  socket.destroy()
-  await ask('/healthz', { method: 'GET' })
-  await server.kill('SIGCONT')
-  await expect.poll(entries, { timeout: 30_000 }).toMatchObject([{ status: 200, path: RETRY }])
-})
-
-it.each([
-  ['a GET', '/admin/parked', { method: 'GET' }, 200],
-  ['a HEAD', '/admin/parked', { method: 'HEAD' }, 200],
-  ['a request without a token', RETRY, { headers: {} }, 401],
-  ['a request with a wrong token', RETRY, { headers: { authorization: 'Bearer x' } }, 401],
-  ['a request for an unknown path', '/admin/nothing', {}, 404],
-  ['a request with an unknown method', '/admin/status', { method: 'PUT' }, 405],
-  ['a dry run', '/admin/routes?dry_run=true', { method: 'PUT' }, 422],
-  ['a dry run with a read token', '/admin/routes?dry_run=true', { method: 'PUT', headers: READ }, 422],
-])('the audit log has no entry of: %s', async (_, path, options, status) => {
-  expect((await ask(path, options)).status).toBe(status)
-  expect(await entries()).toEqual([])
-  expect(changesLogged()).toEqual([])
-})
-
-it.each([
-  ['masks secrets', `${RETRY}&token=canary-1&x=y&apikey=canary-2`, `${RETRY}&token=***&x=y&apikey=***`],
-  ['stays encoded', `${RETRY}&van=M%C3%BCller&x=%1B%zz`, `${RETRY}&van=M%C3%BCller&x=%1B%zz`],
-  ['masks long secrets', `${RETRY}&x=${LONG_TOKEN}`, `${RETRY}&x=***`],
-  ['may consist of parameters alone', `${RETRY}&x=${'?a='.repeat(4000)}`, `${`${RETRY}&x=`.padEnd(256, '?a=')}…`],
-  ['is cut when it is long', `${RETRY}&x=${'y'.repeat(10_000)}`, `${`${RETRY}&x=`.padEnd(256, 'y')}…`],
-])('the path of an audit entry: %s', async (_, asked, path) => {
-  expect((await ask(asked)).status).toBe(200)
-  expect((await entries()).map((entry) => entry.path)).toEqual([path])
-})
-
-it('the path of an audit entry is kept without the body and without tokens', async () => {
-  const body = JSON.stringify({ secret: 'canary-body' })
-  await ask(`${RETRY}&token=canary-query`, { body, headers: { ...OPERATE, 'content-type': 'application/json' } })
-  const kept = JSON.stringify([await redis.xrange(keys.audit, '-', '+'), log])
-  expect(kept).toContain('admin.tokens[0]')
-  expect(kept).not.toContain('canary')
-})
-
-it('the audit log lists the latest entries first, page by page', async () => {
-  for (const n of [1, 2, 3, 4, 5]) await ask(`${RETRY}&n=${n}`)
-  const first = await list('?max_results=2')
-  const second = await list(`?max_results=2&page_token=${first.next_page_token}`)
-  await ask(`${RETRY}&n=6`)
-  const last = await list(`?max_results=2&page_token=${second.next_page_token}`)
-  const numbers = [first, second, last].map(({ results }) => results.map(({ path }) => path.at(-1)))
-  expect(numbers).toEqual([['5', '4'], ['3', '2'], ['1']])
-  expect(last).not.toHaveProperty('next_page_token')
-  expect((await list(`?page_token=${last.results[0].id}`)).results).toEqual([])
-})
-
-it.each(['x', '1', '0-0', '-1-1', '1-2-3', '1-x', '(1-1', '99999999999999999999-1', ''])(
-  'the audit log answers 400 to the page token %j',
-  async (token) => {
-    const response = await ask(`/admin/audit?page_token=${encodeURIComponent(token)}`, { method: 'GET' })
-    expect([response.status, await response.json()]).toEqual([
-      400,
+  it.each([
+    ['POST', RETRY],
+    ['PUT', '/admin/routes?company_id=7'],
+    ['DELETE', '/api/v1/companies/7/orders/1/items/2'],
+  ])('leaves a change with a read token to the process log: %s %s', async (method, path) => {
+    expect((await ask(path, { method, headers: READ })).status).toBe(403)
+    expect(await entries()).toEqual([])
+    expect(changesLogged()).toEqual([
       {
-        message: 'page_token: not a token of this list in this order; send the next_page_token of the previous page',
+        ...changesLogged()[0],
+        level: 30,
+        audit: expect.objectContaining({ token: 'admin.tokens[1]', role: 'read', method, path, status: 403 }) as object,
       },
     ])
-  },
-)
+  })
 
-it('the audit log keeps the last 10,000 entries', async () => {
-  await fill(10_000)
-  await ask(RETRY)
-  expect(await redis.xlen(keys.audit)).toBe(10_000)
-  const [[first]] = await redis.xrange(keys.audit, '-', '+', 'COUNT', 1)
-  expect([first, (await list('?max_results=1')).results[0].path]).toEqual(['2-1', RETRY])
+  it.each([
+    [
+      'DELETE',
+      '/api/v1/companies/7/orders/1/items/2',
+      '/api/v1/companies/{company_id}/orders/{order_id}/items/{item_id}',
+    ],
+    ['POST', '/companies/7/orders/1:return', '/companies/{company_id}/orders/{order_id}:return'],
+  ])('keeps a relayed change: %s %s', async (method, path, operation) => {
+    await ask(path, { method })
+    expect(await entries()).toMatchObject([{ method, path, operation, status: 404, role: 'operate' }])
+  })
+
+  it('keeps a change that failed', async () => {
+    await redis.hset(keys.parked, '7/42/1', 'x')
+    await redis.set(keys.lane('7/42/1'), 'no list')
+    expect((await ask(RETRY)).status).toBe(500)
+    expect(await entries()).toMatchObject([{ status: 500, path: RETRY }])
+  })
+
+  it('has the entry before the change is answered', async () => {
+    // Each on its own: a busy machine may stop Redis for over a second, for which alone a change waits.
+    await expect.poll(changeWhileRedisIsStopped).toEqual({ isEarly: false, status: 422, logged: 1 })
+  })
+
+  it('keeps a change whose caller has disconnected', async () => {
+    const socket = dial(admin.port, '127.0.0.1')
+    await once(socket, 'connect')
+    await server.kill('SIGSTOP')
+    const head = 'host: x\r\nauthorization: Bearer canary-operate\r\n\r\n'
+    socket.write(`GET /healthz HTTP/1.1\r\n${head}POST ${RETRY} HTTP/1.1\r\n${head}`)
+    await once(socket, 'data')
+    socket.destroy()
+    await ask('/healthz', { method: 'GET' })
+    await server.kill('SIGCONT')
+    await expect.poll(entries, { timeout: 30_000 }).toMatchObject([{ status: 200, path: RETRY }])
+  })
+})
+
+describe('the audit log has no entry of', () => {
+  it.each([
+    ['a GET', '/admin/parked', { method: 'GET' }, 200],
+    ['a HEAD', '/admin/parked', { method: 'HEAD' }, 200],
+    ['a request without a token', RETRY, { headers: {} }, 401],
+    ['a request with a wrong token', RETRY, { headers: { authorization: 'Bearer x' } }, 401],
+    ['a request for an unknown path', '/admin/nothing', {}, 404],
+    ['a request with an unknown method', '/admin/status', { method: 'PUT' }, 405],
+    ['a dry run', '/admin/routes?dry_run=true', { method: 'PUT' }, 422],
+    ['a dry run with a read token', '/admin/routes?dry_run=true', { method: 'PUT', headers: READ }, 422],
+  ])('%s', async (_, path, options, status) => {
+    expect((await ask(path, options)).status).toBe(status)
+    expect(await entries()).toEqual([])
+    expect(changesLogged()).toEqual([])
+  })
+})
+
+describe('the path of an audit entry', () => {
+  it.each([
+    ['masks secrets', `${RETRY}&token=canary-1&x=y&apikey=canary-2`, `${RETRY}&token=***&x=y&apikey=***`],
+    ['stays encoded', `${RETRY}&van=M%C3%BCller&x=%1B%zz`, `${RETRY}&van=M%C3%BCller&x=%1B%zz`],
+    ['masks long secrets', `${RETRY}&x=${LONG_TOKEN}`, `${RETRY}&x=***`],
+    ['may consist of parameters alone', `${RETRY}&x=${'?a='.repeat(4000)}`, `${`${RETRY}&x=`.padEnd(256, '?a=')}…`],
+    ['is cut when it is long', `${RETRY}&x=${'y'.repeat(10_000)}`, `${`${RETRY}&x=`.padEnd(256, 'y')}…`],
+  ])('%s', async (_, asked, path) => {
+    expect((await ask(asked)).status).toBe(200)
+    expect((await entries()).map((entry) => entry.path)).toEqual([path])
+  })
+
+  it('is kept without the body and without tokens', async () => {
+    const body = JSON.stringify({ secret: 'canary-body' })
+    await ask(`${RETRY}&token=canary-query`, { body, headers: { ...OPERATE, 'content-type': 'application/json' } })
+    const kept = JSON.stringify([await redis.xrange(keys.audit, '-', '+'), log])
+    expect(kept).toContain('admin.tokens[0]')
+    expect(kept).not.toContain('canary')
+  })
+})
+
+describe('the audit log', () => {
+  it('lists the latest entries first, page by page', async () => {
+    for (const n of [1, 2, 3, 4, 5]) await ask(`${RETRY}&n=${n}`)
+    const first = await list('?max_results=2')
+    const second = await list(`?max_results=2&page_token=${first.next_page_token}`)
+    await ask(`${RETRY}&n=6`)
+    const last = await list(`?max_results=2&page_token=${second.next_page_token}`)
+    const numbers = [first, second, last].map(({ results }) => results.map(({ path }) => path.at(-1)))
+    expect(numbers).toEqual([['5', '4'], ['3', '2'], ['1']])
+    expect(last).not.toHaveProperty('next_page_token')
+    expect((await list(`?page_token=${last.results[0].id}`)).results).toEqual([])
+  })
+
+  it.each(['x', '1', '0-0', '-1-1', '1-2-3', '1-x', '(1-1', '99999999999999999999-1', ''])(
+    'answers 400 to the page token %j',
+    async (token) => {
+      const response = await ask(`/admin/audit?page_token=${encodeURIComponent(token)}`, { method: 'GET' })
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        {
+          message: 'page_token: not a token of this list in this order; send the next_page_token of the previous page',
+        },
+      ])
+    },
+  )
+
+  it('keeps the last 10,000 entries', async () => {
+    await fill(10_000)
+    await ask(RETRY)
+    expect(await redis.xlen(keys.audit)).toBe(10_000)
+    const [[first]] = await redis.xrange(keys.audit, '-', '+', 'COUNT', 1)
+    expect([first, (await list('?max_results=1')).results[0].path]).toEqual(['2-1', RETRY])
+  })
 })
 
 /** The line of the log that has in place of Redis what was refused. */
@@ -300,26 +310,28 @@ describe('the audit log while the memory of Redis is full', () => {
 /** Resolves once the admin port has what Redis has. */
 const answers = () => expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(200)
 
-it('a change that Redis does not log is answered and in the process log when Redis hangs', async () => {
-  await server.kill('SIGSTOP')
-  expect((await ask(REFUSED)).status).toBe(422)
-  await server.kill('SIGCONT')
-  expect(log).toContainEqual(failure(/^Redis takes longer than a second$/))
-  await answers()
-})
+describe('a change that Redis does not log', () => {
+  it('is answered and in the process log when Redis hangs', async () => {
+    await server.kill('SIGSTOP')
+    expect((await ask(REFUSED)).status).toBe(422)
+    await server.kill('SIGCONT')
+    expect(log).toContainEqual(failure(/^Redis takes longer than a second$/))
+    await answers()
+  })
 
-it('a change that Redis does not log is answered and in the process log when Redis refuses the entry', async () => {
-  await redis.set(keys.audit, 'no stream')
-  expect((await ask(REFUSED)).status).toBe(422)
-  expect(log).toContainEqual(failure(/WRONGTYPE/))
-})
+  it('is answered and in the process log when Redis refuses the entry', async () => {
+    await redis.set(keys.audit, 'no stream')
+    expect((await ask(REFUSED)).status).toBe(422)
+    expect(log).toContainEqual(failure(/WRONGTYPE/))
+  })
 
-it('a change that Redis does not log is answered and in the process log when Redis is gone', async () => {
-  await server.kill('SIGKILL')
-  await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(503)
-  expect((await ask(REFUSED)).status).toBe(422)
-  expect(log).toContainEqual(failure(/./))
-  await server.restart()
-  await answers()
-  await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
+  it('is answered and in the process log when Redis is gone', async () => {
+    await server.kill('SIGKILL')
+    await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(503)
+    expect((await ask(REFUSED)).status).toBe(422)
+    expect(log).toContainEqual(failure(/./))
+    await server.restart()
+    await answers()
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
+  })
 })

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
@@ -41,101 +41,103 @@ async function speak(
   await heard.close()
 }
 
-it('GET /admin/devices/{id}/chain has seven links, and those before the waiting fixes are well', async () => {
-  await speak(VAN_14)
-  const { broken, links, sentence } = await chainOf(VAN_14)
-  expect([broken, links.map(({ state }) => state)]).toEqual([null, ['ok', 'ok', 'ok', 'ok', 'ok', 'idle', 'idle']])
-  expect(sentence).toMatch(
-    /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\);/,
-  )
-})
-
-it('GET /admin/devices/{id}/chain of a device with a wrong secret is broken where it is identified', async () => {
-  await speak('0356307042441013', { isHeard: false, became: ['refused', 'wrong_secret'] })
-  const { broken, sentence } = await chainOf('0356307042441013')
-  expect(broken).toBe('identified')
-  expect(sentence).toMatch(/it presents a wrong secret, or none: set the same secret in the device and in its entry/)
-  expect(sentence).not.toMatch(/SIM|power/)
-})
-
-it('GET /admin/devices/{id}/chain of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
-  await speak(VAN_14, { at: Date.now() - 400_000 })
-  const { broken, findings } = await chainOf(VAN_14)
-  expect([broken, findings.map(({ code }) => code)]).toEqual(['connected', ['silent']])
-  await vi.waitFor(
-    async () => {
-      const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)
-      expect(json).toMatchObject({
-        results: [{ code: 'silent', message: 'nothing is heard of Van 14, on a route now' }],
-      })
-    },
-    { timeout: 30_000 },
-  )
-  await speak(VAN_14)
-  await vi.waitFor(
-    async () => {
-      const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)
-      expect(json).toMatchObject({ results: [{ code: 'silent', ended_at: expect.any(String) }] })
-    },
-    { timeout: 30_000 },
-  )
-})
-
-it('GET /admin/devices/{id}/chain of a lane that is refused is broken at the end', async () => {
-  await speak(VAN_14)
-  await store(admin.redis, '7/43/2001', { count: 3 })
-  const { leases, lease } = workerOf(admin.redis)
-  await leases.park(await lease('7/43/2001'), { status: 404, message: 'no such route' })
-  const { broken, links, sentence } = await chainOf(VAN_14)
-  expect([broken, links[6].evidence]).toEqual(['accepted', ['refused 404: no such route', 'last push: 404']])
-  expect(sentence).toMatch(/refused 404 by the service \(no such route\), 3 parked: correct the line$/)
-})
-
-it('GET /admin/devices/{id}/chain says of the frames that are not understood only those in the protocol of the latest, with its error', async () => {
-  await speak(VAN_14)
-  const [h02, gt06] = [Date.UTC(2026, 10, 20, 8, 1), Date.UTC(2026, 10, 20, 9, 2)]
-  await keepFrame(admin.redis, VAN_14, { at: h02, protocol: 'h02', error: 'no time' })
-  await keepFrame(admin.redis, VAN_14, { at: h02 + 1000, protocol: 'h02', error: 'no time' })
-  await keepFrame(admin.redis, VAN_14, { at: gt06, protocol: 'gt06', error: 'a length of 3' })
-  await keepFrame(admin.redis, VAN_14, { at: gt06 + 1000, protocol: 'gt06', error: 'a length of 4' })
-  await keepFrame(admin.redis, VAN_14, { at: gt06 + 2000, protocol: 'h02', reason: 'unknown_type', kind: 'unknown' })
-  const { links } = await chainOf(VAN_14)
-  expect(links[1].evidence[0]).toMatch(
-    /^2 frames of gt06 are not understood since .*09:02:00\S*, the decoder says "a length of 4"$/,
-  )
-})
-
-it('GET /admin/devices/{id}/chain says that a device is not configured', async () => {
-  await hold(admin.redis, 'unknown', '77', { count: 2 })
-  expect(await chainOf('77')).toMatchObject({
-    broken: 'identified',
-    sentence: expect.stringMatching(
-      /^77 is not configured; not configured, 2 fixes held since .*: add it to devices\.yaml$/,
-    ),
-  })
-})
-
-it('GET /admin/devices/{id}/chain says what is known of a device while Redis hangs, and that nothing is stored', async () => {
-  await speak(VAN_14)
-  expect((await chainOf(VAN_14)).broken).toBe(null)
-  await admin.server.kill('SIGSTOP')
-  try {
-    const { broken, links, sentence, findings } = await chainOf(VAN_14)
-    expect([broken, findings.map(({ code }) => code)]).toEqual(['stored', ['redis_down']])
-    expect(links.map(({ state }) => state)).toEqual([...Array(4).fill('unknown'), 'broken', 'unknown', 'unknown'])
+describe('GET /admin/devices/{id}/chain', () => {
+  it('has seven links, and those before the waiting fixes are well', async () => {
+    await speak(VAN_14)
+    const { broken, links, sentence } = await chainOf(VAN_14)
+    expect([broken, links.map(({ state }) => state)]).toEqual([null, ['ok', 'ok', 'ok', 'ok', 'ok', 'idle', 'idle']])
     expect(sentence).toMatch(
-      /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\), but nothing can be stored; Redis does not answer/,
+      /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\);/,
     )
-    expect((await admin.ask('/admin/devices?q=van+14')).json).toMatchObject({ results: [{ id: VAN_14 }] })
-    expect((await admin.ask('/admin/devices/4711/chain')).status).toBe(503)
-  } finally {
-    await admin.server.kill('SIGCONT')
-  }
-  await vi.waitFor(async () => expect((await chainOf(VAN_14)).broken).toBe(null), { timeout: 30_000 })
-})
+  })
 
-it('GET /admin/devices/{id}/chain is 404 for a device of which nothing is known, and may be read with a read token', async () => {
-  expect((await admin.ask('/admin/devices/99/chain')).status).toBe(404)
-  const headers = { authorization: `Bearer ${READ_TOKEN}` }
-  expect((await admin.ask(`/admin/devices/${VAN_14}/chain`, { headers })).status).toBe(200)
+  it('of a device with a wrong secret is broken where it is identified', async () => {
+    await speak('0356307042441013', { isHeard: false, became: ['refused', 'wrong_secret'] })
+    const { broken, sentence } = await chainOf('0356307042441013')
+    expect(broken).toBe('identified')
+    expect(sentence).toMatch(/it presents a wrong secret, or none: set the same secret in the device and in its entry/)
+    expect(sentence).not.toMatch(/SIM|power/)
+  })
+
+  it('of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
+    await speak(VAN_14, { at: Date.now() - 400_000 })
+    const { broken, findings } = await chainOf(VAN_14)
+    expect([broken, findings.map(({ code }) => code)]).toEqual(['connected', ['silent']])
+    await vi.waitFor(
+      async () => {
+        const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)
+        expect(json).toMatchObject({
+          results: [{ code: 'silent', message: 'nothing is heard of Van 14, on a route now' }],
+        })
+      },
+      { timeout: 30_000 },
+    )
+    await speak(VAN_14)
+    await vi.waitFor(
+      async () => {
+        const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)
+        expect(json).toMatchObject({ results: [{ code: 'silent', ended_at: expect.any(String) }] })
+      },
+      { timeout: 30_000 },
+    )
+  })
+
+  it('of a lane that is refused is broken at the end', async () => {
+    await speak(VAN_14)
+    await store(admin.redis, '7/43/2001', { count: 3 })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.park(await lease('7/43/2001'), { status: 404, message: 'no such route' })
+    const { broken, links, sentence } = await chainOf(VAN_14)
+    expect([broken, links[6].evidence]).toEqual(['accepted', ['refused 404: no such route', 'last push: 404']])
+    expect(sentence).toMatch(/refused 404 by the service \(no such route\), 3 parked: correct the line$/)
+  })
+
+  it('says of the frames that are not understood only those in the protocol of the latest, with its error', async () => {
+    await speak(VAN_14)
+    const [h02, gt06] = [Date.UTC(2026, 10, 20, 8, 1), Date.UTC(2026, 10, 20, 9, 2)]
+    await keepFrame(admin.redis, VAN_14, { at: h02, protocol: 'h02', error: 'no time' })
+    await keepFrame(admin.redis, VAN_14, { at: h02 + 1000, protocol: 'h02', error: 'no time' })
+    await keepFrame(admin.redis, VAN_14, { at: gt06, protocol: 'gt06', error: 'a length of 3' })
+    await keepFrame(admin.redis, VAN_14, { at: gt06 + 1000, protocol: 'gt06', error: 'a length of 4' })
+    await keepFrame(admin.redis, VAN_14, { at: gt06 + 2000, protocol: 'h02', reason: 'unknown_type', kind: 'unknown' })
+    const { links } = await chainOf(VAN_14)
+    expect(links[1].evidence[0]).toMatch(
+      /^2 frames of gt06 are not understood since .*09:02:00\S*, the decoder says "a length of 4"$/,
+    )
+  })
+
+  it('says that a device is not configured', async () => {
+    await hold(admin.redis, 'unknown', '77', { count: 2 })
+    expect(await chainOf('77')).toMatchObject({
+      broken: 'identified',
+      sentence: expect.stringMatching(
+        /^77 is not configured; not configured, 2 fixes held since .*: add it to devices\.yaml$/,
+      ),
+    })
+  })
+
+  it('says what is known of a device while Redis hangs, and that nothing is stored', async () => {
+    await speak(VAN_14)
+    expect((await chainOf(VAN_14)).broken).toBe(null)
+    await admin.server.kill('SIGSTOP')
+    try {
+      const { broken, links, sentence, findings } = await chainOf(VAN_14)
+      expect([broken, findings.map(({ code }) => code)]).toEqual(['stored', ['redis_down']])
+      expect(links.map(({ state }) => state)).toEqual([...Array(4).fill('unknown'), 'broken', 'unknown', 'unknown'])
+      expect(sentence).toMatch(
+        /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\), but nothing can be stored; Redis does not answer/,
+      )
+      expect((await admin.ask('/admin/devices?q=van+14')).json).toMatchObject({ results: [{ id: VAN_14 }] })
+      expect((await admin.ask('/admin/devices/4711/chain')).status).toBe(503)
+    } finally {
+      await admin.server.kill('SIGCONT')
+    }
+    await vi.waitFor(async () => expect((await chainOf(VAN_14)).broken).toBe(null), { timeout: 30_000 })
+  })
+
+  it('is 404 for a device of which nothing is known, and may be read with a read token', async () => {
+    expect((await admin.ask('/admin/devices/99/chain')).status).toBe(404)
+    const headers = { authorization: `Bearer ${READ_TOKEN}` }
+    expect((await admin.ask(`/admin/devices/${VAN_14}/chain`, { headers })).status).toBe(200)
+  })
 })

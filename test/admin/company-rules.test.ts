@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { observations } from '../../src/observe/observations.ts'
 import { addWatchedFrames, keys } from '../../src/store/index.ts'
 import { hold, TOKEN } from '../support/admin.ts'
@@ -45,97 +45,96 @@ const numbers = (company: number) => `/api/v1/companies/${company}/numbers`
 const giveName = (id: string, company: number) =>
   all(`/admin/devices/${id}`, { method: 'PUT', body: { company_id: company, name: `${id} renamed` } })
 
-it('a token for company 7 is told its own name, role and companies', async () => {
-  expect((await seven('/admin/token')).json).toEqual({ name: 'seven', role: 'operate', companies: ['7'] })
-  expect((await all('/admin/token')).json).not.toHaveProperty('companies')
-})
-
-it('a token for company 7 sees the figures of its company in the status, and none of the whole system', async () => {
-  const status = async (ask: typeof seven) => (await ask('/admin/status')).json as Record<string, unknown>
-  await expect.poll(async () => (await status(seven)).held, soon).toEqual({ fixes: 2, devices: 1 })
-  const own = await status(seven)
-  expect(own).toMatchObject({ waiting: { fixes: 5, lanes: 2 }, parked: { fixes: 4, lanes: 2 } })
-  expect(Object.keys(own).toSorted()).toEqual([
-    'apis',
-    'companies',
-    'findings',
-    'held',
-    'links',
-    'parked',
-    'plain_verdict',
-    'time_zone',
-    'upstream',
-    'vans',
-    'verdict',
-    'waiting',
-  ])
-  expect(Object.keys(own.upstream as object)).toEqual(['state', 'since_at', 'token_refused'])
-  expect((own.links as object[]).map((link) => Object.keys(link))).toContainEqual(['link', 'state', 'findings'])
-  const vansOf = async (ask: typeof seven) =>
-    Object.values((await status(ask)).vans as Record<string, number>).reduce((sum, count) => sum + count)
-  await expect.poll(() => Promise.all([vansOf(seven), vansOf(both), vansOf(all)]), soon).toEqual([3, 5, 5])
-  expect(await status(both)).toMatchObject({ waiting: { fixes: 10 }, held: { fixes: 4, devices: 2 } })
-  expect(await status(all)).toMatchObject({ waiting: { fixes: 10 }, held: { fixes: 5, devices: 3 }, custody: {} })
-})
-
-it('a token for company 7 sees what is its own in each list', async () => {
-  const lists = ['lanes', 'devices', 'routes', 'parked', 'roster', 'misunderstood', 'audit']
-  const counts = await Promise.all(lists.map(async (list) => (await resultsOf(seven(`/admin/${list}`))).length))
-  expect(Object.fromEntries(lists.map((list, index) => [list, counts[index]]))).toEqual({
-    lanes: 3,
-    devices: 3,
-    routes: 2,
-    parked: 2,
-    roster: 1,
-    misunderstood: 1,
-    audit: 1,
+describe('a token for company 7', () => {
+  it('is told its own name, role and companies', async () => {
+    expect((await seven('/admin/token')).json).toEqual({ name: 'seven', role: 'operate', companies: ['7'] })
+    expect((await all('/admin/token')).json).not.toHaveProperty('companies')
   })
-  expect(await resultsOf(seven('/admin/audit'))).toMatchObject([{ token: 'admin.tokens[0]', companies: ['7'] }])
-})
 
-it('a token for company 7 sees in the audit log what another token changed of it, whatever that added to the query', async () => {
-  const path = `/admin/devices/${VAN}/watch?company_id=8&device=other-1`
-  expect((await all(path, { method: 'POST' })).status).toBe(200)
-  const [latest] = await resultsOf(seven('/admin/audit'))
-  expect(latest).toMatchObject({ path, companies: ['7'] })
-  // The path of an entry has 256 letters.
-  const hidden = `/admin/devices/${'0'.repeat(250)}${VAN}`
-  expect((await all(`${hidden}/release`, { method: 'POST' })).status).toBe(404)
-  for (const what of ['/data', '']) expect((await all(hidden + what, { method: 'DELETE' })).status).toBe(404)
-  expect((await all(`/admin/devices/${VAN}`)).status).toBe(200)
-})
+  it('sees the figures of its company in the status, and none of the whole system', async () => {
+    const status = async (ask: typeof seven) => (await ask('/admin/status')).json as Record<string, unknown>
+    await expect.poll(async () => (await status(seven)).held, soon).toEqual({ fixes: 2, devices: 1 })
+    const own = await status(seven)
+    expect(own).toMatchObject({ waiting: { fixes: 5, lanes: 2 }, parked: { fixes: 4, lanes: 2 } })
+    expect(Object.keys(own).toSorted()).toEqual([
+      'apis',
+      'companies',
+      'findings',
+      'held',
+      'links',
+      'parked',
+      'plain_verdict',
+      'time_zone',
+      'upstream',
+      'vans',
+      'verdict',
+      'waiting',
+    ])
+    expect(Object.keys(own.upstream as object)).toEqual(['state', 'since_at', 'token_refused'])
+    expect((own.links as object[]).map((link) => Object.keys(link))).toContainEqual(['link', 'state', 'findings'])
+    const vansOf = async (ask: typeof seven) =>
+      Object.values((await status(ask)).vans as Record<string, number>).reduce((sum, count) => sum + count)
+    await expect.poll(() => Promise.all([vansOf(seven), vansOf(both), vansOf(all)]), soon).toEqual([3, 5, 5])
+    expect(await status(both)).toMatchObject({ waiting: { fixes: 10 }, held: { fixes: 4, devices: 2 } })
+    expect(await status(all)).toMatchObject({ waiting: { fixes: 10 }, held: { fixes: 5, devices: 3 }, custody: {} })
+  })
 
-it('a token for company 7 sees findings of its vans as they are, and what keeps everybody back in general words', async () => {
-  const found = async (ask: typeof seven) =>
-    (await resultsOf(ask('/admin/findings'))).filter(({ ended_at }) => !ended_at)
-  const codes = async (ask: typeof seven) => (await found(ask)).map(({ code }) => code)
-  await expect.poll(() => codes(all), soon).toEqual(expect.arrayContaining(['certificate_refused', 'not_stored']))
-  const own = await found(seven)
-  expect(own.filter(({ code }) => code === 'claimed_twice')).toMatchObject([
-    { subject: { device: VAN, company_id: '7' }, evidence: [`two of ${VAN}`] },
-  ])
-  expect(own.filter(({ code }) => code === 'not_stored')).toMatchObject([
-    { subject: {}, count: 1, evidence: [], message: 'frames are not acknowledged because they cannot be stored' },
-  ])
-  expect(own.map(({ code }) => code)).not.toContain('certificate_refused')
-  const { verdict } = (await seven('/admin/status')).json as { verdict: string }
-  expect(own.some(({ message }) => verdict.toLowerCase().startsWith((message as string).toLowerCase()))).toBe(true)
-})
+  it('sees what is its own in each list', async () => {
+    const lists = ['lanes', 'devices', 'routes', 'parked', 'roster', 'misunderstood', 'audit']
+    const counts = await Promise.all(lists.map(async (list) => (await resultsOf(seven(`/admin/${list}`))).length))
+    expect(Object.fromEntries(lists.map((list, index) => [list, counts[index]]))).toEqual({
+      lanes: 3,
+      devices: 3,
+      routes: 2,
+      parked: 2,
+      roster: 1,
+      misunderstood: 1,
+      audit: 1,
+    })
+    expect(await resultsOf(seven('/admin/audit'))).toMatchObject([{ token: 'admin.tokens[0]', companies: ['7'] }])
+  })
 
-it.each([
-  ['GET', ''],
-  ['GET', '/chain'],
-  ['GET', '/frames'],
-  ['GET', '/history'],
-  ['POST', '/watch'],
-  ['DELETE', ''],
-  ['DELETE', '/data'],
-  ['POST', '/release'],
-  ['POST', '/assign'],
-  ['POST', '/unassign'],
-])(
-  'a token for company 7 is answered the same for a device of company 8 as for none: %s /admin/devices/{id}%s',
-  async (method, path) => {
+  it('sees in the audit log what another token changed of it, whatever that added to the query', async () => {
+    const path = `/admin/devices/${VAN}/watch?company_id=8&device=other-1`
+    expect((await all(path, { method: 'POST' })).status).toBe(200)
+    const [latest] = await resultsOf(seven('/admin/audit'))
+    expect(latest).toMatchObject({ path, companies: ['7'] })
+    // The path of an entry has 256 letters.
+    const hidden = `/admin/devices/${'0'.repeat(250)}${VAN}`
+    expect((await all(`${hidden}/release`, { method: 'POST' })).status).toBe(404)
+    for (const what of ['/data', '']) expect((await all(hidden + what, { method: 'DELETE' })).status).toBe(404)
+    expect((await all(`/admin/devices/${VAN}`)).status).toBe(200)
+  })
+
+  it('sees findings of its vans as they are, and what keeps everybody back in general words', async () => {
+    const found = async (ask: typeof seven) =>
+      (await resultsOf(ask('/admin/findings'))).filter(({ ended_at }) => !ended_at)
+    const codes = async (ask: typeof seven) => (await found(ask)).map(({ code }) => code)
+    await expect.poll(() => codes(all), soon).toEqual(expect.arrayContaining(['certificate_refused', 'not_stored']))
+    const own = await found(seven)
+    expect(own.filter(({ code }) => code === 'claimed_twice')).toMatchObject([
+      { subject: { device: VAN, company_id: '7' }, evidence: [`two of ${VAN}`] },
+    ])
+    expect(own.filter(({ code }) => code === 'not_stored')).toMatchObject([
+      { subject: {}, count: 1, evidence: [], message: 'frames are not acknowledged because they cannot be stored' },
+    ])
+    expect(own.map(({ code }) => code)).not.toContain('certificate_refused')
+    const { verdict } = (await seven('/admin/status')).json as { verdict: string }
+    expect(own.some(({ message }) => verdict.toLowerCase().startsWith((message as string).toLowerCase()))).toBe(true)
+  })
+
+  it.each([
+    ['GET', ''],
+    ['GET', '/chain'],
+    ['GET', '/frames'],
+    ['GET', '/history'],
+    ['POST', '/watch'],
+    ['DELETE', ''],
+    ['DELETE', '/data'],
+    ['POST', '/release'],
+    ['POST', '/assign'],
+    ['POST', '/unassign'],
+  ])('is answered the same for a device of company 8 as for none: %s /admin/devices/{id}%s', async (method, path) => {
     const answer = async (id: string) => {
       const body = path === '/assign' ? { route_id: '1' } : undefined
       const { status, text } = await seven(`/admin/devices/${id}${path}`, { method, body })
@@ -143,173 +142,175 @@ it.each([
     }
     expect(await answer('zebra-1')).toEqual([404, expect.stringContaining('no device')])
     expect(await answer('zebra-1')).toEqual(await answer('nobody-1'))
-  },
-)
-
-it('a token for company 7 takes an id that is configured nowhere, with what is held of it, and nothing that is taken', async () => {
-  const put = (id: string, name: string, company_id = 7) =>
-    seven(`/admin/devices/${id}`, { method: 'PUT', body: { company_id, name } })
-  await hold(admin.redis, 'unknown', 'new-1')
-  expect(await seven('/admin/devices/new-1')).toMatchObject({ status: 404 })
-  expect(await put('new-1', 'New')).toMatchObject({ status: 200, json: { company_id: '7', held: [{ fixes: 1 }] } })
-  const taken = [409, 'this id or name is taken: nothing is changed']
-  expect(await messageOf(put('zebra-1', 'Mine'))).toEqual(taken)
-  expect(await messageOf(put('new-2', 'ZEBRA van'))).toEqual(taken)
-  expect(await messageOf(put('zebra%20van', 'Mine'))).toEqual(taken)
-  expect(await messageOf(put(VAN, 'Zebra Van'))).toEqual(taken)
-  const unknown = async (id: number) => (await put('new-3', 'Mine', id)).text.replaceAll(String(id), 'ID')
-  expect(await unknown(8)).toBe(await unknown(9))
-  expect((await seven('/admin/devices/new-3')).status).toBe(404)
-})
-
-it('a token for company 7 takes an id that another company has deleted, and nothing of what is stored of it', async () => {
-  const { redis } = admin
-  const id = 'zebra-9'
-  const put = (ask: typeof seven, company_id: number) =>
-    ask(`/admin/devices/${id}`, { method: 'PUT', body: { company_id, name: 'Nine', courier_id: 1 } })
-  await put(all, 8)
-  await heard(admin, id, '8/808081/808082')
-  observations.note('claimed_twice', { subject: { device: id }, evidence: 'zebra at 52.50,13.40' })
-  await addWatchedFrames(redis, new Map([[id, [JSON.stringify({ ...WATCHED, at: Date.now() })]]]))
-  await keepFrame(redis, id, { company: '8', content: Buffer.from('{"id":"zebra-9"') })
-  await keepFrame(redis, id, { company: undefined, content: Buffer.from('{"zebra":') })
-  await expect.poll(async () => (await all(`/admin/devices/${id}`)).text, soon).toContain('10.1.2.3')
-  await all(`/admin/devices/${id}`, { method: 'DELETE' })
-  expect(await put(seven, 7)).toMatchObject({ status: 200 })
-
-  const said = await Promise.all(
-    ['', '/chain', '/frames', '/history'].map((part) => seven(`/admin/devices/${id}${part}`)),
-  )
-  said.push(await seven('/admin/devices?q=nine'), await seven('/admin/findings'), await seven('/admin/status'))
-  const text = said.map((answer) => answer.text.replaceAll(id, 'ID')).join('\n')
-  expect(said.map(({ status }) => status)).toEqual(said.map(() => 200))
-  expect(/.{0,80}(?:zebra|10\.1\.2\.3|52\.5\b|808081).{0,80}/i.exec(text)?.[0]).toBeUndefined()
-  expect(said[0].json).toMatchObject({ state: 'never', held: [], events: [] })
-
-  // What it sends now is company 7's, and not company 8's when that has the van again.
-  await heard(admin, id, '7/1/1')
-  await expect
-    .poll(async () => (await seven(`/admin/devices/${id}`)).json, soon)
-    .toMatchObject({
-      last_fix: { lat: 52.5 },
-      events: [{ event: 'routed' }, { event: 'connected' }],
-    })
-  await all(`/admin/devices/${id}`, { method: 'DELETE' })
-  await put(all, 8)
-  expect((await all(`/admin/devices/${id}`)).json).toMatchObject({ state: 'never', events: [] })
-  await all(`/admin/devices/${id}`, { method: 'DELETE' })
-  await all(`/admin/devices/${id}/data`, { method: 'DELETE' })
-  expect(await redis.hexists(keys.roster('former'), id)).toBe(0)
-})
-
-it('a token for company 7 changes routes of its own vans alone: a put, a swap, and what was put', async () => {
-  const put = (company: number, device: string) =>
-    seven(`/admin/routes?company_id=${company}&from=2099-12-01&until=2099-12-02`, {
-      method: 'PUT',
-      body: `device,courier_id,route_id,from,until\n${device},1,1,2099-12-01 06:00,\n`,
-      type: 'text/csv',
-    })
-  expect((await put(8, 'Zebra Van')).text).toBe((await put(9, 'Zebra Van')).text.replace('company 9', 'company 8'))
-  expect((await put(7, 'Zebra Van')).text.replaceAll('Zebra', 'Nobody')).toBe((await put(7, 'Nobody Van')).text)
-  expect(await put(7, 'Van 14')).toMatchObject({ status: 200, json: { added: 1, devices: 3 } })
-  const swap = await seven(`/admin/devices/${VAN}/assign`, { method: 'POST', body: { like: 'Zebra Two' } })
-  expect(swap).toMatchObject({ status: 422, text: expect.stringContaining('no device has the id or the name') })
-  const undo = (id: string) => seven(`/admin/roster/undo?put=${id}`, { method: 'POST' })
-  expect((await undo(puts.put8)).text).toBe((await undo('1')).text.replace('put 1 ', `put ${puts.put8} `))
-  expect(await undo(puts.put7)).toMatchObject({ status: 409 })
-})
-
-it('a token for company 7 retries, deletes and forgets what is of its company, also if a device has changed hands', async () => {
-  const { redis } = admin
-  const zebras = () => Promise.all(['8/808081/808082', '8/808081/808084'].map((lane) => redis.llen(keys.lane(lane))))
-  expect((await seven('/admin/parked/retry?all=true', { method: 'POST' })).json).toEqual({ retried: 4 })
-  expect((await seven('/admin/parked?courier_id=808081', { method: 'DELETE' })).json).toEqual({ deleted: 0 })
-  expect((await seven('/admin/misunderstood?all=true', { method: 'DELETE' })).json).toEqual({ deleted: 1 })
-  expect(await resultsOf(all('/admin/misunderstood'))).toMatchObject([{ device: 'zebra-1' }])
-  await all('/admin/devices/zebra-1', { method: 'PUT', body: { company_id: 7, name: 'Van 17' } })
-  expect(await zebras()).toEqual([3, 3])
-  const { events } = (await seven('/admin/devices/zebra-1')).json as { events: { event: string }[] }
-  expect(events).toEqual([])
-  expect((await seven('/admin/devices/zebra-1/data', { method: 'DELETE' })).json).toMatchObject({
-    waiting: 0,
-    parked: 0,
-    held: 2,
   })
-  expect(await zebras()).toEqual([3, 3])
+
+  it('takes an id that is configured nowhere, with what is held of it, and nothing that is taken', async () => {
+    const put = (id: string, name: string, company_id = 7) =>
+      seven(`/admin/devices/${id}`, { method: 'PUT', body: { company_id, name } })
+    await hold(admin.redis, 'unknown', 'new-1')
+    expect(await seven('/admin/devices/new-1')).toMatchObject({ status: 404 })
+    expect(await put('new-1', 'New')).toMatchObject({ status: 200, json: { company_id: '7', held: [{ fixes: 1 }] } })
+    const taken = [409, 'this id or name is taken: nothing is changed']
+    expect(await messageOf(put('zebra-1', 'Mine'))).toEqual(taken)
+    expect(await messageOf(put('new-2', 'ZEBRA van'))).toEqual(taken)
+    expect(await messageOf(put('zebra%20van', 'Mine'))).toEqual(taken)
+    expect(await messageOf(put(VAN, 'Zebra Van'))).toEqual(taken)
+    const unknown = async (id: number) => (await put('new-3', 'Mine', id)).text.replaceAll(String(id), 'ID')
+    expect(await unknown(8)).toBe(await unknown(9))
+    expect((await seven('/admin/devices/new-3')).status).toBe(404)
+  })
+
+  it('takes an id that another company has deleted, and nothing of what is stored of it', async () => {
+    const { redis } = admin
+    const id = 'zebra-9'
+    const put = (ask: typeof seven, company_id: number) =>
+      ask(`/admin/devices/${id}`, { method: 'PUT', body: { company_id, name: 'Nine', courier_id: 1 } })
+    await put(all, 8)
+    await heard(admin, id, '8/808081/808082')
+    observations.note('claimed_twice', { subject: { device: id }, evidence: 'zebra at 52.50,13.40' })
+    await addWatchedFrames(redis, new Map([[id, [JSON.stringify({ ...WATCHED, at: Date.now() })]]]))
+    await keepFrame(redis, id, { company: '8', content: Buffer.from('{"id":"zebra-9"') })
+    await keepFrame(redis, id, { company: undefined, content: Buffer.from('{"zebra":') })
+    await expect.poll(async () => (await all(`/admin/devices/${id}`)).text, soon).toContain('10.1.2.3')
+    await all(`/admin/devices/${id}`, { method: 'DELETE' })
+    expect(await put(seven, 7)).toMatchObject({ status: 200 })
+
+    const said = await Promise.all(
+      ['', '/chain', '/frames', '/history'].map((part) => seven(`/admin/devices/${id}${part}`)),
+    )
+    said.push(await seven('/admin/devices?q=nine'), await seven('/admin/findings'), await seven('/admin/status'))
+    const text = said.map((answer) => answer.text.replaceAll(id, 'ID')).join('\n')
+    expect(said.map(({ status }) => status)).toEqual(said.map(() => 200))
+    expect(/.{0,80}(?:zebra|10\.1\.2\.3|52\.5\b|808081).{0,80}/i.exec(text)?.[0]).toBeUndefined()
+    expect(said[0].json).toMatchObject({ state: 'never', held: [], events: [] })
+
+    // What it sends now is company 7's, and not company 8's when that has the van again.
+    await heard(admin, id, '7/1/1')
+    await expect
+      .poll(async () => (await seven(`/admin/devices/${id}`)).json, soon)
+      .toMatchObject({
+        last_fix: { lat: 52.5 },
+        events: [{ event: 'routed' }, { event: 'connected' }],
+      })
+    await all(`/admin/devices/${id}`, { method: 'DELETE' })
+    await put(all, 8)
+    expect((await all(`/admin/devices/${id}`)).json).toMatchObject({ state: 'never', events: [] })
+    await all(`/admin/devices/${id}`, { method: 'DELETE' })
+    await all(`/admin/devices/${id}/data`, { method: 'DELETE' })
+    expect(await redis.hexists(keys.roster('former'), id)).toBe(0)
+  })
+
+  it('changes routes of its own vans alone: a put, a swap, and what was put', async () => {
+    const put = (company: number, device: string) =>
+      seven(`/admin/routes?company_id=${company}&from=2099-12-01&until=2099-12-02`, {
+        method: 'PUT',
+        body: `device,courier_id,route_id,from,until\n${device},1,1,2099-12-01 06:00,\n`,
+        type: 'text/csv',
+      })
+    expect((await put(8, 'Zebra Van')).text).toBe((await put(9, 'Zebra Van')).text.replace('company 9', 'company 8'))
+    expect((await put(7, 'Zebra Van')).text.replaceAll('Zebra', 'Nobody')).toBe((await put(7, 'Nobody Van')).text)
+    expect(await put(7, 'Van 14')).toMatchObject({ status: 200, json: { added: 1, devices: 3 } })
+    const swap = await seven(`/admin/devices/${VAN}/assign`, { method: 'POST', body: { like: 'Zebra Two' } })
+    expect(swap).toMatchObject({ status: 422, text: expect.stringContaining('no device has the id or the name') })
+    const undo = (id: string) => seven(`/admin/roster/undo?put=${id}`, { method: 'POST' })
+    expect((await undo(puts.put8)).text).toBe((await undo('1')).text.replace('put 1 ', `put ${puts.put8} `))
+    expect(await undo(puts.put7)).toMatchObject({ status: 409 })
+  })
+
+  it('retries, deletes and forgets what is of its company, also if a device has changed hands', async () => {
+    const { redis } = admin
+    const zebras = () => Promise.all(['8/808081/808082', '8/808081/808084'].map((lane) => redis.llen(keys.lane(lane))))
+    expect((await seven('/admin/parked/retry?all=true', { method: 'POST' })).json).toEqual({ retried: 4 })
+    expect((await seven('/admin/parked?courier_id=808081', { method: 'DELETE' })).json).toEqual({ deleted: 0 })
+    expect((await seven('/admin/misunderstood?all=true', { method: 'DELETE' })).json).toEqual({ deleted: 1 })
+    expect(await resultsOf(all('/admin/misunderstood'))).toMatchObject([{ device: 'zebra-1' }])
+    await all('/admin/devices/zebra-1', { method: 'PUT', body: { company_id: 7, name: 'Van 17' } })
+    expect(await zebras()).toEqual([3, 3])
+    const { events } = (await seven('/admin/devices/zebra-1')).json as { events: { event: string }[] }
+    expect(events).toEqual([])
+    expect((await seven('/admin/devices/zebra-1/data', { method: 'DELETE' })).json).toMatchObject({
+      waiting: 0,
+      parked: 0,
+      held: 2,
+    })
+    expect(await zebras()).toEqual([3, 3])
+  })
+
+  it('relays for its company alone, and hears of its refused OAuth token alone', async () => {
+    asked.length = 0
+    expect((await seven(numbers(8))).text).toBe((await seven(numbers(9))).text.replace('company 9', 'company 8'))
+    expect(asked).toEqual([])
+    expect((await seven(numbers(7))).status).toBe(401)
+    await both(numbers(8))
+    expect(asked).toEqual([numbers(7), numbers(8)])
+    const refused = async (ask: typeof seven) =>
+      ((await ask('/admin/status')).json as { upstream: { token_refused: string[] } }).upstream.token_refused
+    expect(await Promise.all([seven, both].map(refused))).toEqual([['7'], ['7', '8']])
+  })
+
+  it('is refused what belongs to no company, as a token for all its companies is', async () => {
+    for (const ask of [seven, both])
+      for (const path of ['/admin/arrivals', '/admin/enrolment'])
+        expect(await messageOf(ask(path))).toEqual([
+          403,
+          `this token is for some companies: GET ${path} needs one for all`,
+        ])
+    const { json, text } = await seven('/openapi.json')
+    const { description } = (json as { info: { description: string } }).info
+    expect(description).toContain(
+      'need a token for all companies: GET /admin/copies/parked, POST /admin/copies/retry, DELETE /admin/copies/parked, GET /admin/enrolment',
+    )
+    expect(text.split('Of the whole system: absent for a token with companies.').length - 1).toBe(17)
+  })
+
+  it('may be one that only reads', async () => {
+    const read = askAs(admin, 'canary-read-7')
+    expect(await read('/admin/devices')).toMatchObject({ status: 200 })
+    expect(await read(`/admin/devices/${VAN}`, { method: 'DELETE' })).toMatchObject({ status: 403 })
+  })
+
+  it('does not open the metrics, which have a token of their own', async () => {
+    expect((await seven('/metrics')).status).toBe(401)
+    expect((await all('/metrics')).status).toBe(200)
+  })
+
+  it('resumes the events of its company, and not those of others', async () => {
+    const first = await follow(TOKEN_7)
+    await expect.poll(() => first.events('status').length, soon).toBeGreaterThan(0)
+    first.close()
+    await Promise.all([giveName('zebra-2', 8), giveName('van%2F15', 7)])
+    const again = await follow(TOKEN_7, { 'last-event-id': first.lastId() })
+    await expect.poll(() => JSON.stringify(again.events('device')), soon).toContain('van/15')
+    await expect.poll(() => again.events('audit').length, soon).toBeGreaterThan(0)
+    expect(again.text()).not.toContain('zebra')
+  })
+
+  it('lets the command line show the vans of company 7 alone', async () => {
+    const env = { WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKEN_7 }
+    const { out } = await waybridge(['status'], { env })
+    expect(out).toMatch(/waiting +5 /)
+    expect(out).not.toContain('received')
+    expect((await waybridge(['why', 'Van 14'], { env })).out).toContain('Van 14')
+    expect(await waybridge(['why', 'Zebra Van'], { env })).toMatchObject({ code: 1 })
+  })
 })
 
-it('a token for company 7 relays for its company alone, and hears of its refused OAuth token alone', async () => {
-  asked.length = 0
-  expect((await seven(numbers(8))).text).toBe((await seven(numbers(9))).text.replace('company 9', 'company 8'))
-  expect(asked).toEqual([])
-  expect((await seven(numbers(7))).status).toBe(401)
-  await both(numbers(8))
-  expect(asked).toEqual([numbers(7), numbers(8)])
-  const refused = async (ask: typeof seven) =>
-    ((await ask('/admin/status')).json as { upstream: { token_refused: string[] } }).upstream.token_refused
-  expect(await Promise.all([seven, both].map(refused))).toEqual([['7'], ['7', '8']])
-})
-
-it('a token for company 7 is refused what belongs to no company, as a token for all its companies is', async () => {
-  for (const ask of [seven, both])
-    for (const path of ['/admin/arrivals', '/admin/enrolment'])
-      expect(await messageOf(ask(path))).toEqual([
-        403,
-        `this token is for some companies: GET ${path} needs one for all`,
-      ])
-  const { json, text } = await seven('/openapi.json')
-  const { description } = (json as { info: { description: string } }).info
-  expect(description).toContain(
-    'need a token for all companies: GET /admin/copies/parked, POST /admin/copies/retry, DELETE /admin/copies/parked, GET /admin/enrolment',
-  )
-  expect(text.split('Of the whole system: absent for a token with companies.').length - 1).toBe(17)
-})
-
-it('a token for company 7 may be one that only reads', async () => {
-  const read = askAs(admin, 'canary-read-7')
-  expect(await read('/admin/devices')).toMatchObject({ status: 200 })
-  expect(await read(`/admin/devices/${VAN}`, { method: 'DELETE' })).toMatchObject({ status: 403 })
-})
-
-it('a token for company 7 does not open the metrics, which have a token of their own', async () => {
-  expect((await seven('/metrics')).status).toBe(401)
-  expect((await all('/metrics')).status).toBe(200)
-})
-
-it('a token for company 7 resumes the events of its company, and not those of others', async () => {
-  const first = await follow(TOKEN_7)
-  await expect.poll(() => first.events('status').length, soon).toBeGreaterThan(0)
-  first.close()
-  await Promise.all([giveName('zebra-2', 8), giveName('van%2F15', 7)])
-  const again = await follow(TOKEN_7, { 'last-event-id': first.lastId() })
-  await expect.poll(() => JSON.stringify(again.events('device')), soon).toContain('van/15')
-  await expect.poll(() => again.events('audit').length, soon).toBeGreaterThan(0)
-  expect(again.text()).not.toContain('zebra')
-})
-
-it('a token for company 7 lets the command line show the vans of company 7 alone', async () => {
-  const env = { WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKEN_7 }
-  const { out } = await waybridge(['status'], { env })
-  expect(out).toMatch(/waiting +5 /)
-  expect(out).not.toContain('received')
-  expect((await waybridge(['why', 'Van 14'], { env })).out).toContain('Van 14')
-  expect(await waybridge(['why', 'Zebra Van'], { env })).toMatchObject({ code: 1 })
-})
-
-it('a change of the companies of a token takes effect without a restart, and ends its event streams alone', async () => {
-  const [own, other] = await Promise.all([follow(TOKEN_7), follow('canary-both')])
-  const file = join(admin.dir, 'gateway.yaml')
-  const yaml = await readFile(file, 'utf8')
-  const write = async (text: string) => {
-    await writeFile(`${file}.new`, text)
-    await rename(`${file}.new`, file)
-  }
-  await write(yaml.replace('name: seven, companies: [7]', 'name: seven, companies: [8]'))
-  onTestFinished(() => write(yaml))
-  await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(200)
-  expect((await seven(`/admin/devices/${VAN}`)).status).toBe(404)
-  await expect.poll(() => own.isEnded, soon).toBe(true)
-  expect(other.isEnded).toBe(false)
-  await write(yaml)
-  await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(404)
+describe('a change of the companies of a token', () => {
+  it('takes effect without a restart, and ends its event streams alone', async () => {
+    const [own, other] = await Promise.all([follow(TOKEN_7), follow('canary-both')])
+    const file = join(admin.dir, 'gateway.yaml')
+    const yaml = await readFile(file, 'utf8')
+    const write = async (text: string) => {
+      await writeFile(`${file}.new`, text)
+      await rename(`${file}.new`, file)
+    }
+    await write(yaml.replace('name: seven, companies: [7]', 'name: seven, companies: [8]'))
+    onTestFinished(() => write(yaml))
+    await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(200)
+    expect((await seven(`/admin/devices/${VAN}`)).status).toBe(404)
+    await expect.poll(() => own.isEnded, soon).toBe(true)
+    expect(other.isEnded).toBe(false)
+    await write(yaml)
+    await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(404)
+  })
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { addWatchedFrames } from '../../src/store/index.ts'
 import { TOKEN } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
@@ -154,58 +154,60 @@ async function stateOf8(): Promise<unknown> {
 
 const VOLATILE = new Set(['findings', 'condition', 'watched_until_at'])
 
-it('a token with companies is not shown frames with fixes of other devices', async () => {
-  const [own] = ((await seven('/admin/devices?max_results=1')).json as { results: { id: string }[] }).results
-  const frame = { at: 1, transport: 'tcp', remote: '', protocol: 'h02', bytes: '', size: 0, fixes: [], fixCount: 0 }
-  const frames = [frame, { ...frame, isShared: true }].map((each) => JSON.stringify(each))
-  await addWatchedFrames(admin.redis, new Map([[own.id.replace(/^0+/, ''), frames]]))
-  const shown = async (ask: typeof all) =>
-    ((await ask(`/admin/devices/${own.id}/frames`)).json as { results: object[] }).results.length
-  expect([await shown(all), await shown(seven)]).toEqual([2, 1])
-})
+describe('a token with companies', () => {
+  it('is not shown frames with fixes of other devices', async () => {
+    const [own] = ((await seven('/admin/devices?max_results=1')).json as { results: { id: string }[] }).results
+    const frame = { at: 1, transport: 'tcp', remote: '', protocol: 'h02', bytes: '', size: 0, fixes: [], fixCount: 0 }
+    const frames = [frame, { ...frame, isShared: true }].map((each) => JSON.stringify(each))
+    await addWatchedFrames(admin.redis, new Map([[own.id.replace(/^0+/, ''), frames]]))
+    const shown = async (ask: typeof all) =>
+      ((await ask(`/admin/devices/${own.id}/frames`)).json as { results: object[] }).results.length
+    expect([await shown(all), await shown(seven)]).toEqual([2, 1])
+  })
 
-it('a token with companies learns nothing of other companies by any operation, event or error, and changes nothing of them', async () => {
-  const { put8 } = await fillBoth(admin)
-  const follow = (token: string) => followEvents(`${admin.url}/admin/events`, { authorization: `Bearer ${token}` })
-  const [stream, other] = await Promise.all([follow(TOKEN_7), follow(TOKEN)])
-  await expect
-    .poll(async () => (await all('/admin/findings')).text, soon)
-    .toMatch(/two of zebra-1[^]*zebra|zebra[^]*two of zebra-1/)
-  const before = await stateOf8()
-  expect(JSON.stringify(before).match(/zebra|\b80808\d\b/gi)?.length).toBeGreaterThan(20)
+  it('learns nothing of other companies by any operation, event or error, and changes nothing of them', async () => {
+    const { put8 } = await fillBoth(admin)
+    const follow = (token: string) => followEvents(`${admin.url}/admin/events`, { authorization: `Bearer ${token}` })
+    const [stream, other] = await Promise.all([follow(TOKEN_7), follow(TOKEN)])
+    await expect
+      .poll(async () => (await all('/admin/findings')).text, soon)
+      .toMatch(/two of zebra-1[^]*zebra|zebra[^]*two of zebra-1/)
+    const before = await stateOf8()
+    expect(JSON.stringify(before).match(/zebra|\b80808\d\b/gi)?.length).toBeGreaterThan(20)
 
-  for (const [operation, hasBody] of await operations()) {
-    if (OTHERS.has(operation)) continue
-    const expected = RELAYED.test(operation) ? [404, 422] : [ANSWERS[operation] ?? -1].flat()
-    expect(ANSWERS[operation] ?? RELAYED.test(operation), `${operation} is not in the table`).toBeTruthy()
-    const statuses = new Set<number>()
-    for (const [path, options] of requestsTo(operation, hasBody, put8)) {
-      const { status, text, headers } = await seven(path, options)
-      const said = `${text} ${JSON.stringify([...headers])}`.replaceAll('%20', ' ').replaceAll(TYPED, '')
-      expect([path, options, /.{0,80}(?:zebra|\b80808\d\b).{0,80}/i.exec(said)?.[0]]).toEqual([
-        path,
-        options,
-        undefined,
-      ])
-      if (status !== 422) statuses.add(status)
+    for (const [operation, hasBody] of await operations()) {
+      if (OTHERS.has(operation)) continue
+      const expected = RELAYED.test(operation) ? [404, 422] : [ANSWERS[operation] ?? -1].flat()
+      expect(ANSWERS[operation] ?? RELAYED.test(operation), `${operation} is not in the table`).toBeTruthy()
+      const statuses = new Set<number>()
+      for (const [path, options] of requestsTo(operation, hasBody, put8)) {
+        const { status, text, headers } = await seven(path, options)
+        const said = `${text} ${JSON.stringify([...headers])}`.replaceAll('%20', ' ').replaceAll(TYPED, '')
+        expect([path, options, /.{0,80}(?:zebra|\b80808\d\b).{0,80}/i.exec(said)?.[0]]).toEqual([
+          path,
+          options,
+          undefined,
+        ])
+        if (status !== 422) statuses.add(status)
+      }
+      const least = expected.filter((status) => status !== 422)
+      expect([operation, [...statuses]]).toEqual([operation, expect.arrayContaining(least.slice(0, 1))])
+      expect([operation, [...statuses].filter((status) => !expected.includes(status))]).toEqual([operation, []])
     }
-    const least = expected.filter((status) => status !== 422)
-    expect([operation, [...statuses]]).toEqual([operation, expect.arrayContaining(least.slice(0, 1))])
-    expect([operation, [...statuses].filter((status) => !expected.includes(status))]).toEqual([operation, []])
-  }
-  expect(await stateOf8()).toEqual(before)
+    expect(await stateOf8()).toEqual(before)
 
-  // Company 8 goes on, and so does company 7.
-  await all('/admin/devices/zebra-2', { method: 'PUT', body: { company_id: 8, name: 'Zebra 2', courier_id: 808081 } })
-  await all(`/admin/roster/undo?put=${put8}`, { method: 'POST' })
-  await all('/admin/parked/retry?courier_id=808081', { method: 'POST' })
-  await seven('/admin/devices/356307042441014/assign', { method: 'POST', body: { route_id: '1009' } })
-  for (const topic of ['status', 'device', 'finding', 'roster', 'audit'])
-    await expect.poll(() => stream.events(topic).length, soon).toBeGreaterThan(0)
-  expect(other.text()).toMatch(CANARY)
-  expect(stream.events('arrival')).toEqual([])
-  expect(/.{0,80}(?:zebra|\b80808\d\b).{0,80}/i.exec(stream.text().replaceAll(TYPED_PATH, ''))?.[0]).toBeUndefined()
-  for (const each of [stream, other]) each.close()
+    // Company 8 goes on, and so does company 7.
+    await all('/admin/devices/zebra-2', { method: 'PUT', body: { company_id: 8, name: 'Zebra 2', courier_id: 808081 } })
+    await all(`/admin/roster/undo?put=${put8}`, { method: 'POST' })
+    await all('/admin/parked/retry?courier_id=808081', { method: 'POST' })
+    await seven('/admin/devices/356307042441014/assign', { method: 'POST', body: { route_id: '1009' } })
+    for (const topic of ['status', 'device', 'finding', 'roster', 'audit'])
+      await expect.poll(() => stream.events(topic).length, soon).toBeGreaterThan(0)
+    expect(other.text()).toMatch(CANARY)
+    expect(stream.events('arrival')).toEqual([])
+    expect(/.{0,80}(?:zebra|\b80808\d\b).{0,80}/i.exec(stream.text().replaceAll(TYPED_PATH, ''))?.[0]).toBeUndefined()
+    for (const each of [stream, other]) each.close()
+  })
 })
 
 /** The paths that company 7 has asked for, in its own audit entries. */

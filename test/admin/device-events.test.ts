@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import mqtt, { type MqttClient } from 'mqtt'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
@@ -114,83 +114,85 @@ async function fetched(role: Role): Promise<number> {
   return (await fetch(url)).status
 }
 
-it('the events of a device show when it connected, what happened to its fixes, and when it left, latest first', async () => {
-  const role = await gateway()
-  const first = await van14(role)
-  await report(first)
-  await report(first)
-  await report(first, false)
-  await hangUp(first)
-  const left = { event: 'disconnected', remote: REMOTE }
-  const filtered = { event: 'filtered', reason: 'invalid' }
-  await happens(VAN_14, left, filtered, ROUTED_14, CONNECTED_14)
-  const second = await van14(role)
-  await report(second)
-  await happens(VAN_14, ROUTED_14, CONNECTED_14, left, filtered, ROUTED_14, CONNECTED_14)
-})
+describe('the events of a device', () => {
+  it('show when it connected, what happened to its fixes, and when it left, latest first', async () => {
+    const role = await gateway()
+    const first = await van14(role)
+    await report(first)
+    await report(first)
+    await report(first, false)
+    await hangUp(first)
+    const left = { event: 'disconnected', remote: REMOTE }
+    const filtered = { event: 'filtered', reason: 'invalid' }
+    await happens(VAN_14, left, filtered, ROUTED_14, CONNECTED_14)
+    const second = await van14(role)
+    await report(second)
+    await happens(VAN_14, ROUTED_14, CONNECTED_14, left, filtered, ROUTED_14, CONNECTED_14)
+  })
 
-it('the events of a device show a wrong secret once, without the secret; then what it publishes', async () => {
-  const role = await gateway()
-  for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
-  const refused = { event: 'refused', reason: 'wrong_secret' }
-  await happens(VAN_12, refused)
-  const client = await welcomed(role)
-  await client.publishAsync(`devices/${VAN_12}/fix`, 'none', { qos: 1 })
-  const fix = JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: Math.floor(Date.now() / 1000) })
-  await client.publishAsync(`devices/${VAN_12}/fix`, fix, { qos: 1 })
-  client.publish('elsewhere', fix, { qos: 1 })
-  await closed(client)
-  await happens(
-    VAN_12,
-    { event: 'disconnected', remote: REMOTE, reason: 'unknown_topic' },
-    ROUTED_12,
-    { event: 'misunderstood', reason: 'malformed' },
-    { event: 'connected', transport: 'mqtt', remote: REMOTE },
-    refused,
-  )
-  expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
-})
+  it('show a wrong secret once, without the secret; then what it publishes', async () => {
+    const role = await gateway()
+    for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
+    const refused = { event: 'refused', reason: 'wrong_secret' }
+    await happens(VAN_12, refused)
+    const client = await welcomed(role)
+    await client.publishAsync(`devices/${VAN_12}/fix`, 'none', { qos: 1 })
+    const fix = JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: Math.floor(Date.now() / 1000) })
+    await client.publishAsync(`devices/${VAN_12}/fix`, fix, { qos: 1 })
+    client.publish('elsewhere', fix, { qos: 1 })
+    await closed(client)
+    await happens(
+      VAN_12,
+      { event: 'disconnected', remote: REMOTE, reason: 'unknown_topic' },
+      ROUTED_12,
+      { event: 'misunderstood', reason: 'malformed' },
+      { event: 'connected', transport: 'mqtt', remote: REMOTE },
+      refused,
+    )
+    expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
+  })
 
-it('the events of a device show a login over MQTT, after which the device is online', async () => {
-  const role = await gateway()
-  const client = await welcomed(role)
-  await happens(VAN_12, { event: 'connected', transport: 'mqtt', remote: REMOTE })
-  const path = `/admin/devices/${VAN_12}`
-  await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'online' })
-  const { last_heard, connection } = (await admin.ask(path)).json as Record<string, unknown>
-  expect(last_heard).toEqual({ at: INSTANT, transport: 'mqtt', remote: REMOTE })
-  expect(connection).toEqual({ transport: 'mqtt', remote: REMOTE, connected_at: INSTANT })
-  client.end(true)
-  await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'offline' })
-})
+  it('show a login over MQTT, after which the device is online', async () => {
+    const role = await gateway()
+    const client = await welcomed(role)
+    await happens(VAN_12, { event: 'connected', transport: 'mqtt', remote: REMOTE })
+    const path = `/admin/devices/${VAN_12}`
+    await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'online' })
+    const { last_heard, connection } = (await admin.ask(path)).json as Record<string, unknown>
+    expect(last_heard).toEqual({ at: INSTANT, transport: 'mqtt', remote: REMOTE })
+    expect(connection).toEqual({ transport: 'mqtt', remote: REMOTE, connected_at: INSTANT })
+    client.end(true)
+    await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'offline' })
+  })
 
-it('the events of a device appear once with two gateways, and not again after a restart', async () => {
-  const [one, other] = [await gateway(), await gateway()]
-  expect([await fetched(one), await fetched(other)]).toEqual([200, 200])
-  await happens(VAN_15, ROUTED_15)
-  await Promise.all([one.close(), other.close()])
-  const next = await gateway()
-  expect(await fetched(next)).toBe(200)
-  await next.close()
-  await happens(VAN_15, ROUTED_15)
-})
+  it('appear once with two gateways, and not again after a restart', async () => {
+    const [one, other] = [await gateway(), await gateway()]
+    expect([await fetched(one), await fetched(other)]).toEqual([200, 200])
+    await happens(VAN_15, ROUTED_15)
+    await Promise.all([one.close(), other.close()])
+    const next = await gateway()
+    expect(await fetched(next)).toBe(200)
+    await next.close()
+    await happens(VAN_15, ROUTED_15)
+  })
 
-it('the events of a device show that the gateway has ended', async () => {
-  const role = await gateway()
-  await report(await van14(role))
-  await role.close()
-  await happens(VAN_14, { event: 'disconnected', remote: REMOTE, reason: 'shutdown' }, ROUTED_14, CONNECTED_14)
-})
+  it('show that the gateway has ended', async () => {
+    const role = await gateway()
+    await report(await van14(role))
+    await role.close()
+    await happens(VAN_14, { event: 'disconnected', remote: REMOTE, reason: 'shutdown' }, ROUTED_14, CONNECTED_14)
+  })
 
-it('the events of a device show six connections in ten minutes of a tracker that disconnects between two packets', async () => {
-  const role = await gateway()
-  const pair = [{ event: 'disconnected', remote: REMOTE }, CONNECTED_14]
-  for (let n = 0; n < 8; n++) {
-    const socket = await van14(role)
-    await report(socket)
-    await hangUp(socket)
-  }
-  await role.close()
-  const later = Array.from({ length: 5 }, () => pair).flat()
-  await happens(VAN_14, ...later, pair[0], ROUTED_14, pair[1])
+  it('show six connections in ten minutes of a tracker that disconnects between two packets', async () => {
+    const role = await gateway()
+    const pair = [{ event: 'disconnected', remote: REMOTE }, CONNECTED_14]
+    for (let n = 0; n < 8; n++) {
+      const socket = await van14(role)
+      await report(socket)
+      await hangUp(socket)
+    }
+    await role.close()
+    const later = Array.from({ length: 5 }, () => pair).flat()
+    await happens(VAN_14, ...later, pair[0], ROUTED_14, pair[1])
+  })
 })

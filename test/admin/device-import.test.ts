@@ -78,183 +78,185 @@ beforeEach(() =>
   vi.waitFor(async () => expect(await entry(VAN_12)).toMatchObject({ name: 'Van 12' }), { timeout: 30_000 }),
 )
 
-it('PUT /admin/devices adds and changes what a list names, and leaves all else as it is', async () => {
-  const { status, json } = await put(`Kennzeichen;IMEI;Fahrer-Nr.\nB-WB 1;${IMEI};51\n;${VAN_14};44\n`)
-  expect([status, json]).toEqual([
-    200,
-    {
-      added: 1,
-      changed: 1,
-      unchanged: 0,
-      put: expect.stringMatching(/^\d{13}$/) as unknown,
-      columns: [
-        { name: 'kennzeichen', read_as: 'name' },
-        { name: 'imei', read_as: 'device' },
-        { name: 'fahrer-nr.', read_as: 'courier_id' },
-      ],
-      rejected: [],
-      doubtful: [],
-      devices: 4,
-    },
-  ])
-  expect(await entry(IMEI)).toMatchObject({ name: 'B-WB 1', company_id: '7', courier_id: '51' })
-  expect(await entry(VAN_14)).toMatchObject({ name: 'Van 14', courier_id: '44', time_zone: '+03:00' })
-  expect(await entry(VAN_12)).toMatchObject({ name: 'Van 12', secret: true, model: 'FMB920' })
-})
-
-it('PUT /admin/devices keeps the secret, and the id as it is written, of a device that it changes', async () => {
-  expect((await put(`IMEI;Tour\n${VAN_12.slice(1)};1009\n`)).json).toMatchObject({ changed: 1 })
-  expect(await entry(VAN_12)).toMatchObject({ id: VAN_12, route_id: '1009', secret: true, model: 'FMB920' })
-})
-
-it('PUT /admin/devices changes nothing with dry_run, and says van by van what would change, also to a token that may only read', async () => {
-  const list = `Kennzeichen;IMEI\nB-WB 1;${IMEI}\nB-WB 14;${VAN_14}\nVan 12;${VAN_12}\n`
-  const { json } = await put(list, { dry: true })
-  expect(json).toMatchObject({ added: 1, changed: 1, unchanged: 1 })
-  expect(json.put).toBeUndefined()
-  expect(json.changes).toEqual([
-    { line: 2, device: IMEI, name: 'B-WB 1', after: { name: 'B-WB 1' } },
-    { line: 3, device: VAN_14, name: 'B-WB 14', before: { name: 'Van 14' }, after: { name: 'B-WB 14' } },
-  ])
-  expect(await entry(IMEI)).toBeUndefined()
-  expect((await put(list, { token: TOKEN_7, dry: true })).status).toBe(200)
-})
-
-it('PUT /admin/devices is 403 for a change by a token that may only read', async () => {
-  expect((await put(`IMEI\n${IMEI}\n`, { token: 'canary-read-7' })).status).toBe(403)
-})
-
-it('PUT /admin/devices leaves out bad lines, and says why; the others take effect', async () => {
-  const long = 'x'.repeat(65)
-  const { status, json } = await put(
-    `IMEI;Plate;Courier\n;A;1\n${IMEI};B-WB 1;51\n${imeiOf(2)};C;x\n${long};D;2\n"${imeiOf(3)};E;3\n`,
-  )
-  expect(status).toBe(200)
-  expect(json).toMatchObject({ added: 1 })
-  expect(json.rejected.map(({ line, message: reason }) => `${line} ${reason}`)).toEqual([
-    '2 it has no id of a device',
-    expect.stringMatching(/^4 courier_id: expected an id/),
-    expect.stringMatching(/^5 .*expected a device id of 1 to 64 bytes/),
-    '6 misplaced quotation mark',
-  ])
-  expect(await entry(IMEI)).toMatchObject({ name: 'B-WB 1' })
-  expect(await entry(imeiOf(2))).toBeUndefined()
-})
-
-it('PUT /admin/devices asks which column has the ids if none is recognised: a dry run shows the columns, a put is refused', async () => {
-  const list = 'Wer;Was\nB-WB 1;tracker-1\n'
-  const { status, json } = await put(list, { dry: true })
-  expect([status, json]).toMatchObject([
-    200,
-    {
-      added: 0,
-      columns: [
-        { name: 'wer', read_as: null, note: 'not recognised: left aside' },
-        { name: 'was', read_as: null },
-      ],
-    },
-  ])
-  expect(await put(list)).toMatchObject({
-    status: 422,
-    json: { message: 'no column is recognised as the ids of the trackers: choose it by hand' },
-  })
-  expect((await put(list, { columns: { Wer: 'name', Was: 'device' } })).json).toMatchObject({ added: 1 })
-  expect(await entry('tracker-1')).toMatchObject({ name: 'B-WB 1' })
-})
-
-it('PUT /admin/devices leaves a column aside that somebody does not want', async () => {
-  const { json } = await put(`IMEI;Plate;Tour\n${IMEI};B-WB 1;1009\n`, { columns: { Tour: null } })
-  expect(json).toMatchObject({ added: 1 })
-  expect((await entry(IMEI))?.route_id).toBeUndefined()
-})
-
-it('PUT /admin/devices takes JSON, and what GET /admin/devices answers', async () => {
-  const body = JSON.stringify([{ device: IMEI, name: 'B-WB 1', courier_id: 51 }, 7])
-  const { json } = await put(body, { type: 'application/json' })
-  expect(json).toMatchObject({ added: 1, rejected: [{ line: 2, message: 'expected an object' }] })
-  expect(await entry(IMEI)).toMatchObject({ name: 'B-WB 1', courier_id: '51' })
-  const { text } = await admin.ask('/admin/devices?mapping=mapped')
-  expect((await put(text, { type: 'application/json', dry: true })).json).toMatchObject({ added: 0, changed: 0 })
-})
-
-it('PUT /admin/devices refuses what it cannot know', async () => {
-  const list = `IMEI\n${IMEI}\n`
-  expect(await message(put(list, { company: 99 }))).toBe('404 there is no company 99 in gateway.yaml')
-  expect(await message(put(''))).toBe('422 the list is empty')
-  expect(await message(put(list, { accept: { 9: IMEI } }))).toBe('422 accept: line 9 has no id of a device')
-  expect(await message(put(list, { columns: { IMEI: 'plate' } }))).toMatch(/^422 columns/)
-  expect(await message(put(list, { type: 'image/png' }))).toMatch(/^415 send the list of vans as text\/csv/)
-  const { status, json } = await admin.ask('/admin/devices?company_id=7&dry-run=true', {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' },
-    body: list,
-  })
-  expect([status, json]).toMatchObject([
-    422,
-    { message: expect.stringContaining('unknown: expected company_id') as unknown },
-  ])
-  expect(await entry(IMEI)).toBeUndefined()
-})
-
-it('PUT /admin/devices may exchange the names of two vans; of two vans with one name and two couriers the second is left out', async () => {
-  expect((await put(`IMEI;Name\n${VAN_12};Van 14\n${VAN_14};Van 12\n`, { force: true })).json).toMatchObject({
-    changed: 2,
-    rejected: [],
-  })
-  expect(await entry(VAN_14)).toMatchObject({ name: 'Van 12' })
-  const { json } = await put(`IMEI;Name;Courier\n${imeiOf(1)};Van 1;51\n${imeiOf(2)};Van 1;52\n`)
-  expect(json).toMatchObject({
-    added: 1,
-    rejected: [{ line: 3, message: expect.stringContaining('same name, but another courier') as unknown }],
-  })
-})
-
-it('PUT /admin/devices warns of two trackers with one name', async () => {
-  const { json } = await put(`IMEI;Name\n${imeiOf(1)};Van 1\n${imeiOf(2)};Van 1\n`)
-  expect(json).toMatchObject({ added: 2, rejected: [] })
-  expect(json.warnings?.map(({ line }) => line)).toEqual([2, 3])
-  expect(json.warnings?.[0].message).toBe(
-    `device ${imeiOf(2)} has the name "Van 1" too: correct only for two trackers of one van`,
-  )
-})
-
-it('PUT /admin/devices names the vans that lose a route since a line of routes has their old name, and asks before most do', async () => {
-  const list = `IMEI;Kennzeichen;Tour\n${VAN_14};B-WB 14;\n`
-  const { status, json } = await put(list, { dry: true })
-  expect([status, json]).toMatchObject([
-    200,
-    { changed: 1, takes: [{ device: VAN_14, name: 'Van 14', route_id: '2001' }] },
-  ])
-})
-
-it('PUT /admin/devices is in the audit log, and in the results of the roster', async () => {
-  const { json } = await put(`IMEI;Kennzeichen\n${IMEI};B-WB 1\n3.5E+14;B-WB 2\n`)
-  const audit = await admin.ask('/admin/audit')
-  expect(audit.json).toMatchObject({
-    results: [
+describe('PUT /admin/devices', () => {
+  it('adds and changes what a list names, and leaves all else as it is', async () => {
+    const { status, json } = await put(`Kennzeichen;IMEI;Fahrer-Nr.\nB-WB 1;${IMEI};51\n;${VAN_14};44\n`)
+    expect([status, json]).toEqual([
+      200,
       {
-        method: 'PUT',
-        operation: '/admin/devices',
-        companies: ['7'],
-        summary: { added: 1, changed: 0, rejected: 0, doubtful: 1 },
+        added: 1,
+        changed: 1,
+        unchanged: 0,
+        put: expect.stringMatching(/^\d{13}$/) as unknown,
+        columns: [
+          { name: 'kennzeichen', read_as: 'name' },
+          { name: 'imei', read_as: 'device' },
+          { name: 'fahrer-nr.', read_as: 'courier_id' },
+        ],
+        rejected: [],
+        doubtful: [],
+        devices: 4,
       },
-    ],
+    ])
+    expect(await entry(IMEI)).toMatchObject({ name: 'B-WB 1', company_id: '7', courier_id: '51' })
+    expect(await entry(VAN_14)).toMatchObject({ name: 'Van 14', courier_id: '44', time_zone: '+03:00' })
+    expect(await entry(VAN_12)).toMatchObject({ name: 'Van 12', secret: true, model: 'FMB920' })
   })
-  const { results } = (await admin.ask('/admin/roster')).json as { results: object[] }
-  expect(results[0]).toMatchObject({
-    kind: 'put',
-    list: 'devices',
-    company_id: '7',
-    put: json.put,
-    added: 1,
-    rejected: [{ line: 3, device: '3.5E+14', message: 'a spreadsheet has rounded this id' }],
-  })
-})
 
-it('PUT /admin/devices writes nothing if nothing changes', async () => {
-  const { json } = await put(`IMEI;Name\n${VAN_14};Van 14\n`)
-  expect(json).toMatchObject({ added: 0, changed: 0, unchanged: 1 })
-  expect(json.put).toBeUndefined()
+  it('keeps the secret, and the id as it is written, of a device that it changes', async () => {
+    expect((await put(`IMEI;Tour\n${VAN_12.slice(1)};1009\n`)).json).toMatchObject({ changed: 1 })
+    expect(await entry(VAN_12)).toMatchObject({ id: VAN_12, route_id: '1009', secret: true, model: 'FMB920' })
+  })
+
+  it('changes nothing with dry_run, and says van by van what would change, also to a token that may only read', async () => {
+    const list = `Kennzeichen;IMEI\nB-WB 1;${IMEI}\nB-WB 14;${VAN_14}\nVan 12;${VAN_12}\n`
+    const { json } = await put(list, { dry: true })
+    expect(json).toMatchObject({ added: 1, changed: 1, unchanged: 1 })
+    expect(json.put).toBeUndefined()
+    expect(json.changes).toEqual([
+      { line: 2, device: IMEI, name: 'B-WB 1', after: { name: 'B-WB 1' } },
+      { line: 3, device: VAN_14, name: 'B-WB 14', before: { name: 'Van 14' }, after: { name: 'B-WB 14' } },
+    ])
+    expect(await entry(IMEI)).toBeUndefined()
+    expect((await put(list, { token: TOKEN_7, dry: true })).status).toBe(200)
+  })
+
+  it('is 403 for a change by a token that may only read', async () => {
+    expect((await put(`IMEI\n${IMEI}\n`, { token: 'canary-read-7' })).status).toBe(403)
+  })
+
+  it('leaves out bad lines, and says why; the others take effect', async () => {
+    const long = 'x'.repeat(65)
+    const { status, json } = await put(
+      `IMEI;Plate;Courier\n;A;1\n${IMEI};B-WB 1;51\n${imeiOf(2)};C;x\n${long};D;2\n"${imeiOf(3)};E;3\n`,
+    )
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ added: 1 })
+    expect(json.rejected.map(({ line, message: reason }) => `${line} ${reason}`)).toEqual([
+      '2 it has no id of a device',
+      expect.stringMatching(/^4 courier_id: expected an id/),
+      expect.stringMatching(/^5 .*expected a device id of 1 to 64 bytes/),
+      '6 misplaced quotation mark',
+    ])
+    expect(await entry(IMEI)).toMatchObject({ name: 'B-WB 1' })
+    expect(await entry(imeiOf(2))).toBeUndefined()
+  })
+
+  it('asks which column has the ids if none is recognised: a dry run shows the columns, a put is refused', async () => {
+    const list = 'Wer;Was\nB-WB 1;tracker-1\n'
+    const { status, json } = await put(list, { dry: true })
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        added: 0,
+        columns: [
+          { name: 'wer', read_as: null, note: 'not recognised: left aside' },
+          { name: 'was', read_as: null },
+        ],
+      },
+    ])
+    expect(await put(list)).toMatchObject({
+      status: 422,
+      json: { message: 'no column is recognised as the ids of the trackers: choose it by hand' },
+    })
+    expect((await put(list, { columns: { Wer: 'name', Was: 'device' } })).json).toMatchObject({ added: 1 })
+    expect(await entry('tracker-1')).toMatchObject({ name: 'B-WB 1' })
+  })
+
+  it('leaves a column aside that somebody does not want', async () => {
+    const { json } = await put(`IMEI;Plate;Tour\n${IMEI};B-WB 1;1009\n`, { columns: { Tour: null } })
+    expect(json).toMatchObject({ added: 1 })
+    expect((await entry(IMEI))?.route_id).toBeUndefined()
+  })
+
+  it('takes JSON, and what GET /admin/devices answers', async () => {
+    const body = JSON.stringify([{ device: IMEI, name: 'B-WB 1', courier_id: 51 }, 7])
+    const { json } = await put(body, { type: 'application/json' })
+    expect(json).toMatchObject({ added: 1, rejected: [{ line: 2, message: 'expected an object' }] })
+    expect(await entry(IMEI)).toMatchObject({ name: 'B-WB 1', courier_id: '51' })
+    const { text } = await admin.ask('/admin/devices?mapping=mapped')
+    expect((await put(text, { type: 'application/json', dry: true })).json).toMatchObject({ added: 0, changed: 0 })
+  })
+
+  it('refuses what it cannot know', async () => {
+    const list = `IMEI\n${IMEI}\n`
+    expect(await message(put(list, { company: 99 }))).toBe('404 there is no company 99 in gateway.yaml')
+    expect(await message(put(''))).toBe('422 the list is empty')
+    expect(await message(put(list, { accept: { 9: IMEI } }))).toBe('422 accept: line 9 has no id of a device')
+    expect(await message(put(list, { columns: { IMEI: 'plate' } }))).toMatch(/^422 columns/)
+    expect(await message(put(list, { type: 'image/png' }))).toMatch(/^415 send the list of vans as text\/csv/)
+    const { status, json } = await admin.ask('/admin/devices?company_id=7&dry-run=true', {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' },
+      body: list,
+    })
+    expect([status, json]).toMatchObject([
+      422,
+      { message: expect.stringContaining('unknown: expected company_id') as unknown },
+    ])
+    expect(await entry(IMEI)).toBeUndefined()
+  })
+
+  it('may exchange the names of two vans; of two vans with one name and two couriers the second is left out', async () => {
+    expect((await put(`IMEI;Name\n${VAN_12};Van 14\n${VAN_14};Van 12\n`, { force: true })).json).toMatchObject({
+      changed: 2,
+      rejected: [],
+    })
+    expect(await entry(VAN_14)).toMatchObject({ name: 'Van 12' })
+    const { json } = await put(`IMEI;Name;Courier\n${imeiOf(1)};Van 1;51\n${imeiOf(2)};Van 1;52\n`)
+    expect(json).toMatchObject({
+      added: 1,
+      rejected: [{ line: 3, message: expect.stringContaining('same name, but another courier') as unknown }],
+    })
+  })
+
+  it('warns of two trackers with one name', async () => {
+    const { json } = await put(`IMEI;Name\n${imeiOf(1)};Van 1\n${imeiOf(2)};Van 1\n`)
+    expect(json).toMatchObject({ added: 2, rejected: [] })
+    expect(json.warnings?.map(({ line }) => line)).toEqual([2, 3])
+    expect(json.warnings?.[0].message).toBe(
+      `device ${imeiOf(2)} has the name "Van 1" too: correct only for two trackers of one van`,
+    )
+  })
+
+  it('names the vans that lose a route since a line of routes has their old name, and asks before most do', async () => {
+    const list = `IMEI;Kennzeichen;Tour\n${VAN_14};B-WB 14;\n`
+    const { status, json } = await put(list, { dry: true })
+    expect([status, json]).toMatchObject([
+      200,
+      { changed: 1, takes: [{ device: VAN_14, name: 'Van 14', route_id: '2001' }] },
+    ])
+  })
+
+  it('is in the audit log, and in the results of the roster', async () => {
+    const { json } = await put(`IMEI;Kennzeichen\n${IMEI};B-WB 1\n3.5E+14;B-WB 2\n`)
+    const audit = await admin.ask('/admin/audit')
+    expect(audit.json).toMatchObject({
+      results: [
+        {
+          method: 'PUT',
+          operation: '/admin/devices',
+          companies: ['7'],
+          summary: { added: 1, changed: 0, rejected: 0, doubtful: 1 },
+        },
+      ],
+    })
+    const { results } = (await admin.ask('/admin/roster')).json as { results: object[] }
+    expect(results[0]).toMatchObject({
+      kind: 'put',
+      list: 'devices',
+      company_id: '7',
+      put: json.put,
+      added: 1,
+      rejected: [{ line: 3, device: '3.5E+14', message: 'a spreadsheet has rounded this id' }],
+    })
+  })
+
+  it('writes nothing if nothing changes', async () => {
+    const { json } = await put(`IMEI;Name\n${VAN_14};Van 14\n`)
+    expect(json).toMatchObject({ added: 0, changed: 0, unchanged: 1 })
+    expect(json.put).toBeUndefined()
+  })
 })
 
 describe('an id in doubt', () => {
@@ -409,46 +411,47 @@ describe('a list that is taken back', () => {
   })
 })
 
-it('a list beside other writers takes effect with another list that is put at the same time: each van has what both say', async () => {
-  const [one, other] = await Promise.all([
-    put(`IMEI;Courier\n${VAN_14};61\n${imeiOf(1)};71\n`),
-    put(`IMEI;Name\n${VAN_14};B-WB 14\n${imeiOf(2)};B-WB 2\n`, { force: true }),
-  ])
-  expect([one.status, other.status]).toEqual([200, 200])
-  expect(await entry(VAN_14)).toMatchObject({ name: 'B-WB 14', courier_id: '61' })
-  expect([await entry(imeiOf(1)), await entry(imeiOf(2))]).toMatchObject([{ courier_id: '71' }, { name: 'B-WB 2' }])
-})
-
-it('a list beside other writers goes with an edit of devices.yaml: the last write of each van wins, and undo leaves that of the file', async () => {
-  const file = join(admin.dir, 'devices.yaml')
-  const before = await readFile(file, 'utf8')
-  onTestFinished(async () => {
-    await writeFile(file, before)
-    await vi.waitFor(async () => expect(await entry(VAN_14)).toMatchObject({ courier_id: '43' }), { timeout: 30_000 })
+describe('a list beside other writers', () => {
+  it('takes effect with another list that is put at the same time: each van has what both say', async () => {
+    const [one, other] = await Promise.all([
+      put(`IMEI;Courier\n${VAN_14};61\n${imeiOf(1)};71\n`),
+      put(`IMEI;Name\n${VAN_14};B-WB 14\n${imeiOf(2)};B-WB 2\n`, { force: true }),
+    ])
+    expect([one.status, other.status]).toEqual([200, 200])
+    expect(await entry(VAN_14)).toMatchObject({ name: 'B-WB 14', courier_id: '61' })
+    expect([await entry(imeiOf(1)), await entry(imeiOf(2))]).toMatchObject([{ courier_id: '71' }, { name: 'B-WB 2' }])
   })
-  const edited = before.replace('courier_id: 43', 'courier_id: 47')
-  expect(edited).not.toBe(before)
-  const [{ json }] = await Promise.all([
-    put(`IMEI;Name\n${imeiOf(1)};B-WB 1\n${VAN_12};B-WB 12\n`),
-    writeFile(file, edited),
-  ])
-  expect(json).toMatchObject({ added: 1, changed: 1 })
-  await vi.waitFor(async () => expect(await entry(VAN_14)).toMatchObject({ courier_id: '47' }), { timeout: 30_000 })
-  expect(await entry(VAN_12)).toMatchObject({ name: 'B-WB 12' })
 
-  await writeFile(file, edited.replace('name: Van 12,', 'name: Twelve,'))
-  await vi.waitFor(async () => expect(await entry(VAN_12)).toMatchObject({ name: 'Twelve' }), { timeout: 30_000 })
-  expect((await undo(json.put)).json).toMatchObject({ changed: 0, removed: 1 })
-  expect(await entry(VAN_12)).toMatchObject({ name: 'Twelve' })
-  expect(await entry(imeiOf(1))).toBeUndefined()
+  it('goes with an edit of devices.yaml: the last write of each van wins, and undo leaves that of the file', async () => {
+    const file = join(admin.dir, 'devices.yaml')
+    const before = await readFile(file, 'utf8')
+    onTestFinished(async () => {
+      await writeFile(file, before)
+      await vi.waitFor(async () => expect(await entry(VAN_14)).toMatchObject({ courier_id: '43' }), { timeout: 30_000 })
+    })
+    const edited = before.replace('courier_id: 43', 'courier_id: 47')
+    expect(edited).not.toBe(before)
+    const [{ json }] = await Promise.all([
+      put(`IMEI;Name\n${imeiOf(1)};B-WB 1\n${VAN_12};B-WB 12\n`),
+      writeFile(file, edited),
+    ])
+    expect(json).toMatchObject({ added: 1, changed: 1 })
+    await vi.waitFor(async () => expect(await entry(VAN_14)).toMatchObject({ courier_id: '47' }), { timeout: 30_000 })
+    expect(await entry(VAN_12)).toMatchObject({ name: 'B-WB 12' })
+
+    await writeFile(file, edited.replace('name: Van 12,', 'name: Twelve,'))
+    await vi.waitFor(async () => expect(await entry(VAN_12)).toMatchObject({ name: 'Twelve' }), { timeout: 30_000 })
+    expect((await undo(json.put)).json).toMatchObject({ changed: 0, removed: 1 })
+    expect(await entry(VAN_12)).toMatchObject({ name: 'Twelve' })
+    expect(await entry(imeiOf(1))).toBeUndefined()
+  })
 })
 
-it.each([
-  ['CSV in Windows-1252', fleetCsv(), 'text/csv'],
-  ['a spreadsheet', fleetXlsx(), 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
-])(
-  'the list of a German fleet of 300 vans is in effect with 294 vans at once, and asks about the others, as %s',
-  async (kind, list, type) => {
+describe('the list of a German fleet of 300 vans', () => {
+  it.each([
+    ['CSV in Windows-1252', fleetCsv(), 'text/csv'],
+    ['a spreadsheet', fleetXlsx(), 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ])('is in effect with 294 vans at once, and asks about the others, as %s', async (kind, list, type) => {
     await arrive(imeiOf(17))
     const { json } = await put(list, { type, dry: true })
     expect(json.columns.map(({ name, read_as }) => [name, read_as])).toEqual([
@@ -474,5 +477,5 @@ it.each([
     expect((await put(list, { type, accept })).json).toMatchObject({ added: 299, doubtful: [{ line: lineOf(299) }] })
     for (const van of [1, 3, 4, 5, 6, 17, 90, 151, 222, 300])
       expect(await entry(imeiOf(van))).toMatchObject({ name: plateOf(van), company_id: '7' })
-  },
-)
+  })
+})

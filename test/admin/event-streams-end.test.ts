@@ -8,7 +8,9 @@ import { withRedis } from '../support/with-redis.ts'
 
 let redis: Store
 
-withRedis((_, connection) => (redis = connection))
+withRedis((_server, connection) => {
+  redis = connection
+})
 
 const soon = { timeout: 30_000, interval: 20 }
 const logger = pino({ level: 'silent' })

@@ -22,27 +22,29 @@ async function gateway(...problems: string[]) {
   return { heard, problems }
 }
 
-it('/readyz of the admin port is 200 while every gateway acknowledges', async () => {
-  await gateway()
-  expect(await readyz()).toEqual([200, { ok: true, problems: [] }])
-})
+describe('/readyz of the admin port', () => {
+  it('is 200 while every gateway acknowledges', async () => {
+    await gateway()
+    expect(await readyz()).toEqual([200, { ok: true, problems: [] }])
+  })
 
-it('/readyz of the admin port is 503 while a gateway does not acknowledge, with each reason once', async () => {
-  const [first, second] = [await gateway(ROSTER), await gateway(ROSTER)]
-  expect(await readyz()).toEqual([503, { ok: false, problems: [ROSTER] }])
-  first.problems.length = 0
-  await second.heard.close()
-  await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
-})
+  it('is 503 while a gateway does not acknowledge, with each reason once', async () => {
+    const [first, second] = [await gateway(ROSTER), await gateway(ROSTER)]
+    expect(await readyz()).toEqual([503, { ok: false, problems: [ROSTER] }])
+    first.problems.length = 0
+    await second.heard.close()
+    await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
+  })
 
-it('/readyz of the admin port is 200 again once a gateway with a problem is gone', async () => {
-  await gateway()
-  await admin.redis.sadd(keys.gatewayIds, 'gone')
-  await admin.redis.set(keys.gateway('gone'), JSON.stringify([ROSTER]))
-  expect((await readyz())[0]).toBe(503)
-  await admin.redis.pexpire(keys.gateway('gone'), 1)
-  await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
-  expect(await admin.redis.sismember(keys.gatewayIds, 'gone')).toBe(0)
+  it('is 200 again once a gateway with a problem is gone', async () => {
+    await gateway()
+    await admin.redis.sadd(keys.gatewayIds, 'gone')
+    await admin.redis.set(keys.gateway('gone'), JSON.stringify([ROSTER]))
+    expect((await readyz())[0]).toBe(503)
+    await admin.redis.pexpire(keys.gateway('gone'), 1)
+    await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
+    expect(await admin.redis.sismember(keys.gatewayIds, 'gone')).toBe(0)
+  })
 })
 
 describe('while the memory of Redis is full', () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { proposeMapping } from '../../src/admin/mappings/propose.ts'
 import { readMapping } from '../../src/config/mappings.ts'
 import { readPayload } from '../../src/gateway/mappings.ts'
@@ -26,56 +26,58 @@ const doubts = (speed: object) => {
   return [(mapping?.speed as { unit?: string } | undefined)?.unit, found]
 }
 
-it.each(TELLING)('a proposed mapping finds place and time of $product', ({ message, topic, uri, fixes }) => {
-  expect(places(reading(message, { topic, uri })?.fixes)).toEqual(places(fixes))
-})
-
-it('a proposed mapping names the device of all that name it', () => {
-  const asked = TELLING.filter(({ topic, uri }) => topic === undefined && uri === undefined)
-  const found = asked.filter(({ message, device, fixes }) => {
-    const read = reading(message)
-    const ids = (read?.fixes ?? []).map((fix) => fix.device ?? read?.device)
-    return JSON.stringify(ids) === JSON.stringify(fixes.map((fix) => fix.device ?? device))
+describe('a proposed mapping', () => {
+  it.each(TELLING)('finds place and time of $product', ({ message, topic, uri, fixes }) => {
+    expect(places(reading(message, { topic, uri })?.fixes)).toEqual(places(fixes))
   })
-  const missed = asked.filter((each) => !found.includes(each)).map(({ product }) => product)
-  expect(missed).toEqual([])
-})
 
-it('a proposed mapping says that the unit of a speed is a guess, unless its name tells it', () => {
-  expect(doubts({ speed: 30 })).toEqual(['ms', ['speed.unit']])
-  expect(doubts({ speed: 90 })).toEqual(['kmh', ['speed.unit']])
-  expect(doubts({ speed_kmh: 30 })).toEqual(['kmh', []])
-  expect(doubts({ speedMilesPerHour: 30 })).toEqual(['mph', []])
-})
-
-it('a proposed mapping says that the order of two numbers is a guess', () => {
-  expect(proposeMapping([{ id: 'a', location: [52.5, 13.4] }])).toMatchObject({
-    mapping: { lat: '$.location[0]', lon: '$.location[1]' },
-    doubts: ['lat'],
+  it('names the device of all that name it', () => {
+    const asked = TELLING.filter(({ topic, uri }) => topic === undefined && uri === undefined)
+    const found = asked.filter(({ message, device, fixes }) => {
+      const read = reading(message)
+      const ids = (read?.fixes ?? []).map((fix) => fix.device ?? read?.device)
+      return JSON.stringify(ids) === JSON.stringify(fixes.map((fix) => fix.device ?? device))
+    })
+    const missed = asked.filter((each) => !found.includes(each)).map(({ product }) => product)
+    expect(missed).toEqual([])
   })
-  expect(proposeMapping([{ id: 'a', coordinates: [13.4, 52.5] }])).toMatchObject({
-    mapping: { lat: '$.coordinates[1]', lon: '$.coordinates[0]' },
-    doubts: ['lat'],
+
+  it('says that the unit of a speed is a guess, unless its name tells it', () => {
+    expect(doubts({ speed: 30 })).toEqual(['ms', ['speed.unit']])
+    expect(doubts({ speed: 90 })).toEqual(['kmh', ['speed.unit']])
+    expect(doubts({ speed_kmh: 30 })).toEqual(['kmh', []])
+    expect(doubts({ speedMilesPerHour: 30 })).toEqual(['mph', []])
   })
-})
 
-it.each([
-  [{ temperature: 21, humidity: 40 }],
-  [{ lat: 0, lon: 0, imei: '1' }],
-  [{ lat: 'north', lon: 'east' }],
-  [{ latency: 20, longest: 30 }],
-  [{ lat: 952.5, lon: 13.4 }],
-  [{}],
-  [[]],
-  [null],
-])('a proposed mapping is none for %j', (message) => {
-  expect(proposeMapping([message])).toBeUndefined()
-})
+  it('says that the order of two numbers is a guess', () => {
+    expect(proposeMapping([{ id: 'a', location: [52.5, 13.4] }])).toMatchObject({
+      mapping: { lat: '$.location[0]', lon: '$.location[1]' },
+      doubts: ['lat'],
+    })
+    expect(proposeMapping([{ id: 'a', coordinates: [13.4, 52.5] }])).toMatchObject({
+      mapping: { lat: '$.coordinates[1]', lon: '$.coordinates[0]' },
+      doubts: ['lat'],
+    })
+  })
 
-it('a proposed mapping is found in deep, wide and hostile JSON in bounded time', () => {
-  const deep = JSON.parse(`${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`) as unknown
-  const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`lat${index}`, 1]))
-  const began = performance.now()
-  for (const each of [deep, wide, { ['__proto__']: { lat: 1, lon: 2 } }]) proposeMapping(Array(20).fill(each))
-  expect(performance.now() - began).toBeLessThan(5000)
+  it.each([
+    [{ temperature: 21, humidity: 40 }],
+    [{ lat: 0, lon: 0, imei: '1' }],
+    [{ lat: 'north', lon: 'east' }],
+    [{ latency: 20, longest: 30 }],
+    [{ lat: 952.5, lon: 13.4 }],
+    [{}],
+    [[]],
+    [null],
+  ])('is none for %j', (message) => {
+    expect(proposeMapping([message])).toBeUndefined()
+  })
+
+  it('is found in deep, wide and hostile JSON in bounded time', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`) as unknown
+    const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`lat${index}`, 1]))
+    const began = performance.now()
+    for (const each of [deep, wide, { ['__proto__']: { lat: 1, lon: 2 } }]) proposeMapping(Array(20).fill(each))
+    expect(performance.now() - began).toBeLessThan(5000)
+  })
 })

@@ -75,152 +75,156 @@ const READ = { authorization: `Bearer ${READ_TOKEN}` }
 
 const sender = (n: number) => ({ at: 1e12 + n, address: `192.0.2.1:${n}`, transport: 'http', evidence: [] })
 
-it('JSON that nobody understood is listed with a mapping that may fit, tried, mapped for all gateways, and read from then on', async () => {
-  const [one, other] = [await gateway(), await gateway()]
-  await expect.poll(() => post(one, track(0)), soon).toBe(400)
-  await expect.poll(async () => (await unread()).length, soon).toBe(1)
-  const [found] = await unread()
-  expect(found).toMatchObject({ payloads: expect.any(Number), transport: 'http', protocol: 'osmand' })
-  expect(JSON.parse(found.sample ?? '')).toMatchObject({ tracker: ID })
-  expect(found.proposal).toMatchObject({
-    mapping: {
-      device: '$.tracker',
-      each: '$.track[*]',
-      lat: 'latitude',
-      lon: 'longitude',
-      time: 'ts',
-      time_format: 's',
-    },
+describe('JSON that nobody understood', () => {
+  it('is listed with a mapping that may fit, tried, mapped for all gateways, and read from then on', async () => {
+    const [one, other] = [await gateway(), await gateway()]
+    await expect.poll(() => post(one, track(0)), soon).toBe(400)
+    await expect.poll(async () => (await unread()).length, soon).toBe(1)
+    const [found] = await unread()
+    expect(found).toMatchObject({ payloads: expect.any(Number), transport: 'http', protocol: 'osmand' })
+    expect(JSON.parse(found.sample ?? '')).toMatchObject({ tracker: ID })
+    expect(found.proposal).toMatchObject({
+      mapping: {
+        device: '$.tracker',
+        each: '$.track[*]',
+        lat: 'latitude',
+        lon: 'longitude',
+        time: 'ts',
+        time_format: 's',
+      },
+    })
+    // A token that may only read sees no payload.
+    expect((await unread(READ)).map(({ sample }) => sample)).toEqual([undefined])
+
+    const tried = (await put('own', MAPPING, '?dry_run=true')).json as MappingPutJson
+    expect(tried.tried).toMatchObject({
+      understood: tried.tried.payloads,
+      results: [{ device: ID, count: 1, fixes: [{ lat: 52.5, lon: 13.4, speed: 10 }] }],
+    })
+    expect(await post(one, track(1))).toBe(400)
+
+    expect((await put('own', MAPPING)).status).toBe(200)
+    let second = 2
+    for (const each of [one, other]) await expect.poll(() => post(each, track(second++)), soon).toBe(200)
+    expect((await custodyCounters(admin.redis)).get('received')).toBeGreaterThan(1)
+    expect(await unread()).toEqual([])
+    expect((await admin.ask('/admin/mappings')).json).toEqual({
+      results: [{ name: 'own', source: 'saved', mapping: MAPPING, at: expect.any(String), by: 'admin.tokens[0]' }],
+    })
+
+    expect((await admin.ask('/admin/mappings/own', { method: 'DELETE' })).json).toEqual({ deleted: 1 })
+    await expect.poll(() => post(other, track(second++)), soon).toBe(400)
+    expect((await admin.ask('/admin/audit')).json).toMatchObject({
+      results: [{ summary: { mapping: 'own' } }, { summary: { mapping: 'own', understood: expect.any(Number) } }],
+    })
   })
-  // A token that may only read sees no payload.
-  expect((await unread(READ)).map(({ sample }) => sample)).toEqual([undefined])
 
-  const tried = (await put('own', MAPPING, '?dry_run=true')).json as MappingPutJson
-  expect(tried.tried).toMatchObject({
-    understood: tried.tried.payloads,
-    results: [{ device: ID, count: 1, fixes: [{ lat: 52.5, lon: 13.4, speed: 10 }] }],
+  it('is one kind for each product, with a proposal also if no device is named, and with none if no place is', async () => {
+    const role = await gateway()
+    await expect.poll(() => post(role, { position: { latitude: 52.5, longitude: 13.4 } }), soon).toBe(400)
+    await post(role, { position: { latitude: 52.6, longitude: 13.4 } })
+    await post(role, [{ temperature: 21, sensor: 'x' }])
+    await expect.poll(async () => (await unread()).length, soon).toBe(2)
+    const kinds = (await unread()).map(({ payloads, proposal }) => [payloads, proposal?.mapping])
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        [expect.any(Number), { lat: '$.position.latitude', lon: '$.position.longitude' }],
+        [1, undefined],
+      ]),
+    )
+    const tried = await put('own', { lat: '$.position.latitude', lon: '$.position.longitude' }, '?dry_run=true')
+    expect((tried.json as MappingPutJson).tried).toMatchObject({ understood: 0 })
+    expect(JSON.stringify(tried.json)).toContain('the address has no id')
   })
-  expect(await post(one, track(1))).toBe(400)
 
-  expect((await put('own', MAPPING)).status).toBe(200)
-  let second = 2
-  for (const each of [one, other]) await expect.poll(() => post(each, track(second++)), soon).toBe(200)
-  expect((await custodyCounters(admin.redis)).get('received')).toBeGreaterThan(1)
-  expect(await unread()).toEqual([])
-  expect((await admin.ask('/admin/mappings')).json).toEqual({
-    results: [{ name: 'own', source: 'saved', mapping: MAPPING, at: expect.any(String), by: 'admin.tokens[0]' }],
+  it('shows no secret of a device', async () => {
+    const role = await gateway()
+    const secret = { ...track(0), key: 'canary-secret', nested: [{ url: 'https://x/?t=canary-secret' }] }
+    await expect.poll(() => post(role, secret), soon).toBe(400)
+    await expect.poll(async () => (await unread()).length, soon).toBe(1)
+    expect(JSON.stringify(await unread())).not.toContain('canary')
+    expect(JSON.stringify((await admin.ask('/admin/arrivals')).json)).not.toContain('canary')
   })
 
-  expect((await admin.ask('/admin/mappings/own', { method: 'DELETE' })).json).toEqual({ deleted: 1 })
-  await expect.poll(() => post(other, track(second++)), soon).toBe(400)
-  expect((await admin.ask('/admin/audit')).json).toMatchObject({
-    results: [{ summary: { mapping: 'own' } }, { summary: { mapping: 'own', understood: expect.any(Number) } }],
+  it('is listed in bounded steps, in an answer of bounded length, however much there is', async () => {
+    const { redis } = admin
+    const longName = 'x'.repeat(1400)
+    const inside = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`lat${n}`, 1]))
+    const json = (n: number) => JSON.stringify({ [`${n}${longName}`]: { ...inside, lat: 52.5, lon: 13.4 } })
+    const senders = Array.from({ length: 500 }, (_, n) => JSON.stringify({ ...sender(n), json: json(n) }))
+    await redis.lpush(keys.arrivals, ...senders)
+    const devices = Array.from({ length: 5000 }, (_, n) => [`d${n}`, JSON.stringify({ ...sender(n), device: `d${n}` })])
+    await redis.hset(keys.arrivedDevices, ...devices.flat())
+    const nested = Buffer.from('['.repeat(8000) + ']'.repeat(8000))
+    for (let n = 0; n < 150; n++)
+      await keepFrame(redis, ID, { at: 2e12 + n, transport: 'http', content: { ...WEBHOOK, body: nested } })
+
+    const said: string[][] = []
+    const monitor = await redis.shards[0].duplicate().monitor()
+    monitor.on('monitor', (_: string, command: string[]) => void said.push(command))
+    const { text, json: answer } = await admin.ask('/admin/mappings/unread')
+    await until(() => expect(said.length).toBeGreaterThan(10))
+    monitor.disconnect()
+    const kinds = (answer as { results: UnreadJson[] }).results
+    expect(kinds.length).toBeGreaterThan(10)
+    expect(Math.max(...kinds.map(({ kind }) => kind.length))).toBeLessThan(1000)
+    expect(text.length).toBeLessThan(1_000_000)
+    expect(said.filter(([, key]) => key === keys.arrivedDevices)).toEqual([])
+    const lengths = said.map(([command, , ...more]) => {
+      if (command === 'lrange') return Number(more[1]) < 0 ? Infinity : Number(more[1]) - Number(more[0]) + 1
+      return command === 'hmget' ? more.length : 0
+    })
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(50)
+    // What a kind is called is a part of an address.
+    const { status, json: tried } = await put(
+      'own',
+      MAPPING,
+      `?dry_run=true&kind=${encodeURIComponent(kinds.at(-1)!.kind)}`,
+    )
+    expect([status, (tried as MappingPutJson).tried.payloads]).toEqual([200, expect.any(Number)])
+    expect((tried as MappingPutJson).tried.payloads).toBeGreaterThan(0)
+  })
+
+  it('is in no other answer, and not listed if it is no JSON', async () => {
+    const role = await gateway()
+    await expect.poll(() => post(role, track(0)), soon).toBe(400)
+    await post(role, 'lat=5')
+    await expect.poll(async () => (await unread()).length, soon).toBe(1)
+    const { results } = (await admin.ask('/admin/arrivals')).json as { results: object[] }
+    expect(results.length).toBeGreaterThan(0)
+    for (const each of results) expect(Object.keys(each)).not.toContain('json')
   })
 })
 
-it('JSON that nobody understood is one kind for each product, with a proposal also if no device is named, and with none if no place is', async () => {
-  const role = await gateway()
-  await expect.poll(() => post(role, { position: { latitude: 52.5, longitude: 13.4 } }), soon).toBe(400)
-  await post(role, { position: { latitude: 52.6, longitude: 13.4 } })
-  await post(role, [{ temperature: 21, sensor: 'x' }])
-  await expect.poll(async () => (await unread()).length, soon).toBe(2)
-  const kinds = (await unread()).map(({ payloads, proposal }) => [payloads, proposal?.mapping])
-  expect(kinds).toEqual(
-    expect.arrayContaining([
-      [expect.any(Number), { lat: '$.position.latitude', lon: '$.position.longitude' }],
-      [1, undefined],
-    ]),
-  )
-  const tried = await put('own', { lat: '$.position.latitude', lon: '$.position.longitude' }, '?dry_run=true')
-  expect((tried.json as MappingPutJson).tried).toMatchObject({ understood: 0 })
-  expect(JSON.stringify(tried.json)).toContain('the address has no id')
-})
-
-it('JSON that nobody understood shows no secret of a device', async () => {
-  const role = await gateway()
-  const secret = { ...track(0), key: 'canary-secret', nested: [{ url: 'https://x/?t=canary-secret' }] }
-  await expect.poll(() => post(role, secret), soon).toBe(400)
-  await expect.poll(async () => (await unread()).length, soon).toBe(1)
-  expect(JSON.stringify(await unread())).not.toContain('canary')
-  expect(JSON.stringify((await admin.ask('/admin/arrivals')).json)).not.toContain('canary')
-})
-
-it('JSON that nobody understood is listed in bounded steps, in an answer of bounded length, however much there is', async () => {
-  const { redis } = admin
-  const longName = 'x'.repeat(1400)
-  const inside = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`lat${n}`, 1]))
-  const json = (n: number) => JSON.stringify({ [`${n}${longName}`]: { ...inside, lat: 52.5, lon: 13.4 } })
-  const senders = Array.from({ length: 500 }, (_, n) => JSON.stringify({ ...sender(n), json: json(n) }))
-  await redis.lpush(keys.arrivals, ...senders)
-  const devices = Array.from({ length: 5000 }, (_, n) => [`d${n}`, JSON.stringify({ ...sender(n), device: `d${n}` })])
-  await redis.hset(keys.arrivedDevices, ...devices.flat())
-  const nested = Buffer.from('['.repeat(8000) + ']'.repeat(8000))
-  for (let n = 0; n < 150; n++)
-    await keepFrame(redis, ID, { at: 2e12 + n, transport: 'http', content: { ...WEBHOOK, body: nested } })
-
-  const said: string[][] = []
-  const monitor = await redis.shards[0].duplicate().monitor()
-  monitor.on('monitor', (_: string, command: string[]) => void said.push(command))
-  const { text, json: answer } = await admin.ask('/admin/mappings/unread')
-  await until(() => expect(said.length).toBeGreaterThan(10))
-  monitor.disconnect()
-  const kinds = (answer as { results: UnreadJson[] }).results
-  expect(kinds.length).toBeGreaterThan(10)
-  expect(Math.max(...kinds.map(({ kind }) => kind.length))).toBeLessThan(1000)
-  expect(text.length).toBeLessThan(1_000_000)
-  expect(said.filter(([, key]) => key === keys.arrivedDevices)).toEqual([])
-  const lengths = said.map(([command, , ...more]) => {
-    if (command === 'lrange') return Number(more[1]) < 0 ? Infinity : Number(more[1]) - Number(more[0]) + 1
-    return command === 'hmget' ? more.length : 0
+describe('PUT /admin/mappings', () => {
+  it.each([
+    [{ lat: 'a' }, /^lon: missing/],
+    [{ lat: 'a..b', lon: 'c' }, /^lat: expected a path to one value/],
+    [{ lat: 'a', lon: 'c', colour: 'd' }, /^colour: unknown key/],
+    [[], /^the body must be an object/],
+    [{ lat: { code: 'x' }, lon: 'c' }, /^lat: /],
+  ])('refuses %j', async (mapping, message) => {
+    const { status, json } = await put('own', mapping)
+    expect([status, (json as { message: string }).message]).toEqual([422, expect.stringMatching(message)])
+    expect((await admin.ask('/admin/mappings')).json).toEqual({ results: [] })
   })
-  expect(Math.max(...lengths)).toBeLessThanOrEqual(50)
-  // What a kind is called is a part of an address.
-  const { status, json: tried } = await put(
-    'own',
-    MAPPING,
-    `?dry_run=true&kind=${encodeURIComponent(kinds.at(-1)!.kind)}`,
-  )
-  expect([status, (tried as MappingPutJson).tried.payloads]).toEqual([200, expect.any(Number)])
-  expect((tried as MappingPutJson).tried.payloads).toBeGreaterThan(0)
-})
 
-it('JSON that nobody understood is in no other answer, and not listed if it is no JSON', async () => {
-  const role = await gateway()
-  await expect.poll(() => post(role, track(0)), soon).toBe(400)
-  await post(role, 'lat=5')
-  await expect.poll(async () => (await unread()).length, soon).toBe(1)
-  const { results } = (await admin.ask('/admin/arrivals')).json as { results: object[] }
-  expect(results.length).toBeGreaterThan(0)
-  for (const each of results) expect(Object.keys(each)).not.toContain('json')
-})
+  it('refuses a name that is none, a misspelt dry run, and a token that may only read', async () => {
+    expect((await put('a%20b', MAPPING)).status).toBe(422)
+    expect((await put('own', MAPPING, '?dryrun=true')).status).toBe(422)
+    const body = JSON.stringify(MAPPING)
+    const headers = { ...READ, 'content-type': 'application/json' }
+    expect((await admin.ask('/admin/mappings/own', { method: 'PUT', headers, body })).status).toBe(403)
+    expect((await admin.ask('/admin/mappings/own?dry_run=true', { method: 'PUT', headers, body })).status).toBe(200)
+    expect((await admin.ask('/admin/mappings/own', { method: 'DELETE' })).status).toBe(404)
+  })
 
-it.each([
-  [{ lat: 'a' }, /^lon: missing/],
-  [{ lat: 'a..b', lon: 'c' }, /^lat: expected a path to one value/],
-  [{ lat: 'a', lon: 'c', colour: 'd' }, /^colour: unknown key/],
-  [[], /^the body must be an object/],
-  [{ lat: { code: 'x' }, lon: 'c' }, /^lat: /],
-])('PUT /admin/mappings refuses %j', async (mapping, message) => {
-  const { status, json } = await put('own', mapping)
-  expect([status, (json as { message: string }).message]).toEqual([422, expect.stringMatching(message)])
-  expect((await admin.ask('/admin/mappings')).json).toEqual({ results: [] })
-})
-
-it('PUT /admin/mappings refuses a name that is none, a misspelt dry run, and a token that may only read', async () => {
-  expect((await put('a%20b', MAPPING)).status).toBe(422)
-  expect((await put('own', MAPPING, '?dryrun=true')).status).toBe(422)
-  const body = JSON.stringify(MAPPING)
-  const headers = { ...READ, 'content-type': 'application/json' }
-  expect((await admin.ask('/admin/mappings/own', { method: 'PUT', headers, body })).status).toBe(403)
-  expect((await admin.ask('/admin/mappings/own?dry_run=true', { method: 'PUT', headers, body })).status).toBe(200)
-  expect((await admin.ask('/admin/mappings/own', { method: 'DELETE' })).status).toBe(404)
-})
-
-it('PUT /admin/mappings saves no more than there may be', async () => {
-  const saved = Array.from({ length: 50 }, (_, index) => put(`m${index}`, MAPPING))
-  expect((await Promise.all(saved)).every(({ status }) => status === 200)).toBe(true)
-  expect((await put('one-more', MAPPING)).status).toBe(409)
-  expect((await put('m7', { ...MAPPING, heading: 'h' })).status).toBe(200)
+  it('saves no more than there may be', async () => {
+    const saved = Array.from({ length: 50 }, (_, index) => put(`m${index}`, MAPPING))
+    expect((await Promise.all(saved)).every(({ status }) => status === 200)).toBe(true)
+    expect((await put('one-more', MAPPING)).status).toBe(409)
+    expect((await put('m7', { ...MAPPING, heading: 'h' })).status).toBe(200)
+  })
 })
 
 const write = (dir: string, text: string) => writeFile(join(dir, 'mappings.yaml'), text)

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { keys } from '../../src/store/index.ts'
 import { OPERATIONS } from '../../src/tracking/operations.ts'
@@ -41,119 +41,121 @@ async function readOperations(): Promise<(readonly [name: string, described: Des
   )
 }
 
-it('GET /openapi.json of the admin port answers an OpenAPI 3.1 document with a token, and 401 without', async () => {
-  expect((await readDocument()).openapi).toBe('3.1.1')
-  expect((await admin.ask('/openapi.json', { headers: {} })).status).toBe(401)
-})
+describe('GET /openapi.json of the admin port', () => {
+  it('answers an OpenAPI 3.1 document with a token, and 401 without', async () => {
+    expect((await readDocument()).openapi).toBe('3.1.1')
+    expect((await admin.ask('/openapi.json', { headers: {} })).status).toBe(401)
+  })
 
-it('GET /openapi.json of the admin port describes each relayed operation, with the statuses that the relay adds', async () => {
-  const { paths } = await readDocument()
-  for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
-    const described = paths[path]?.[method.toLowerCase()]
-    if (name === 'pushPositions') expect(described).toBeUndefined()
-    else {
-      expect(described.operationId).toBe(name)
-      expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['200', '401', '404', '502', '504']))
+  it('describes each relayed operation, with the statuses that the relay adds', async () => {
+    const { paths } = await readDocument()
+    for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
+      const described = paths[path]?.[method.toLowerCase()]
+      if (name === 'pushPositions') expect(described).toBeUndefined()
+      else {
+        expect(described.operationId).toBe(name)
+        expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['200', '401', '404', '502', '504']))
+      }
     }
-  }
-})
+  })
 
-it('GET /openapi.json of the admin port describes every path that the port names if a path is unknown', async () => {
-  const { message } = (await admin.ask('/admin/nothing')).json as { message: string }
-  const known = (await readOperations()).map(([name]) => name)
-  const named = message
-    .replace('unknown path; this port has ', '')
-    .split(', ')
-    .flatMap((text) => {
-      const [methods, path] = text.split(' ')
-      return methods.split('|').map((method) => `${method} ${path}`)
-    })
-  expect(named.length).toBeGreaterThan(10)
-  expect(known).toEqual(expect.arrayContaining(named))
-})
+  it('describes every path that the port names if a path is unknown', async () => {
+    const { message } = (await admin.ask('/admin/nothing')).json as { message: string }
+    const known = (await readOperations()).map(([name]) => name)
+    const named = message
+      .replace('unknown path; this port has ', '')
+      .split(', ')
+      .flatMap((text) => {
+        const [methods, path] = text.split(' ')
+        return methods.split('|').map((method) => `${method} ${path}`)
+      })
+    expect(named.length).toBeGreaterThan(10)
+    expect(known).toEqual(expect.arrayContaining(named))
+  })
 
-it('GET /openapi.json of the admin port names each operation once', async () => {
-  const ids = (await readOperations()).map(([, { operationId }]) => operationId)
-  expect(ids).toEqual([...new Set(ids)])
-})
+  it('names each operation once', async () => {
+    const ids = (await readOperations()).map(([, { operationId }]) => operationId)
+    expect(ids).toEqual([...new Set(ids)])
+  })
 
-it('GET /openapi.json of the admin port declares for each operation a summary, its path parameters, its token and at least one answer', async () => {
-  for (const [name, { summary, parameters, responses, security, requestBody }] of await readOperations()) {
-    const inPath = parameters.filter((parameter) => parameter.in === 'path')
-    expect([name, inPath.map((parameter) => `{${parameter.name}}`)]).toEqual([name, name.match(/\{\w+\}/g) ?? []])
-    expect(inPath.every(({ required }) => required)).toBe(true)
-    expect(summary).toMatch(/^[A-Z]/)
-    expect(Object.keys(responses)).toContain('200')
-    const isOpen = / \/(?:healthz|readyz|metrics|admin\/oidc.*)$/.test(name)
-    expect([name, security]).toEqual([name, isOpen ? [] : [{ token: [] }]])
-    if (requestBody) expect(Object.keys(requestBody.content)).not.toEqual([])
-  }
-})
+  it('declares for each operation a summary, its path parameters, its token and at least one answer', async () => {
+    for (const [name, { summary, parameters, responses, security, requestBody }] of await readOperations()) {
+      const inPath = parameters.filter((parameter) => parameter.in === 'path')
+      expect([name, inPath.map((parameter) => `{${parameter.name}}`)]).toEqual([name, name.match(/\{\w+\}/g) ?? []])
+      expect(inPath.every(({ required }) => required)).toBe(true)
+      expect(summary).toMatch(/^[A-Z]/)
+      expect(Object.keys(responses)).toContain('200')
+      const isOpen = / \/(?:healthz|readyz|metrics|admin\/oidc.*)$/.test(name)
+      expect([name, security]).toEqual([name, isOpen ? [] : [{ token: [] }]])
+      if (requestBody) expect(Object.keys(requestBody.content)).not.toEqual([])
+    }
+  })
 
-it('GET /openapi.json of the admin port describes the event stream as what it is', async () => {
-  const { parameters, responses } = (await readDocument()).paths['/admin/events'].get
-  expect(parameters.map(({ name, required }) => [name, required])).toEqual([
-    ['topics', false],
-    ['device', false],
-    ['last_event_id', false],
-  ])
-  expect(responses['200']).toMatchObject({ content: { 'text/event-stream': {} } })
-})
+  it('describes the event stream as what it is', async () => {
+    const { parameters, responses } = (await readDocument()).paths['/admin/events'].get
+    expect(parameters.map(({ name, required }) => [name, required])).toEqual([
+      ['topics', false],
+      ['device', false],
+      ['last_event_id', false],
+    ])
+    expect(responses['200']).toMatchObject({ content: { 'text/event-stream': {} } })
+  })
 
-it('GET /openapi.json of the admin port refers to components that exist', async () => {
-  const document = await readDocument()
-  const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g))
-  expect(references.length).toBeGreaterThan(30)
-  for (const [, kind, name] of references) expect(Object.keys(document.components[kind])).toContain(name)
-})
+  it('refers to components that exist', async () => {
+    const document = await readDocument()
+    const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g))
+    expect(references.length).toBeGreaterThan(30)
+    for (const [, kind, name] of references) expect(Object.keys(document.components[kind])).toContain(name)
+  })
 
-it('GET /openapi.json of the admin port declares every id as text, but those that the tracking API has as numbers in its bodies', async () => {
-  const document = await readDocument()
-  const schemas = Object.fromEntries(
-    Object.entries(document.components.schemas).filter(([name]) => !WITH_NUMERIC_IDS.has(name)),
-  )
-  const ids = fieldsOf({ ...document, components: { schemas } }).filter(([name]) => /^id$|_id$/.test(name))
-  expect(new Set(ids.map(([name]) => name))).toContain('courier_id')
-  const numbers = ids.filter(([, schema]) => /integer|number/.test(JSON.stringify(schema)))
-  expect(numbers).toEqual([])
-  expect(schemas.Id).toMatchObject({ type: 'string' })
-})
-
-it('GET /openapi.json of the admin port says that settings may have any field', async () => {
-  const settings = fieldsOf(await readDocument()).filter(([name]) => name === 'settings')
-  expect(settings.length).toBeGreaterThan(1)
-  for (const [, schema] of settings) expect(JSON.stringify(schema)).toContain('"additionalProperties":{}')
-})
-
-it('GET /openapi.json of the admin port says of every operation whose answer has a latitude that it reads positions, and of some others', async () => {
-  const document = await readDocument()
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => ({ name: `${method.toUpperCase()} ${path}`, described })),
-  )
-  const reading = operations.filter(({ described }) => 'x-reads' in described).map(({ name }) => name)
-  const withPlaces = operations
-    .filter(({ described }) =>
-      fieldsOf(resolved(described.responses['200'], document)).some(([name]) => PLACE.test(name)),
+  it('declares every id as text, but those that the tracking API has as numbers in its bodies', async () => {
+    const document = await readDocument()
+    const schemas = Object.fromEntries(
+      Object.entries(document.components.schemas).filter(([name]) => !WITH_NUMERIC_IDS.has(name)),
     )
-    .map(({ name }) => name)
-  expect(withPlaces.length).toBeGreaterThan(8)
-  expect(withPlaces.filter((name) => !reading.includes(name))).toEqual([])
-  expect(reading.filter((name) => !withPlaces.includes(name)).toSorted()).toEqual([
-    'GET /admin/days',
-    'GET /admin/devices/{id}/history',
-    'GET /admin/events',
-    'GET /admin/mappings/unread',
-    'GET /admin/trial',
-  ])
-})
+    const ids = fieldsOf({ ...document, components: { schemas } }).filter(([name]) => /^id$|_id$/.test(name))
+    expect(new Set(ids.map(([name]) => name))).toContain('courier_id')
+    const numbers = ids.filter(([, schema]) => /integer|number/.test(JSON.stringify(schema)))
+    expect(numbers).toEqual([])
+    expect(schemas.Id).toMatchObject({ type: 'string' })
+  })
 
-it('GET /openapi.json of the admin port declares a query parameter that has a default as optional', async () => {
-  const { parameters } = (await readDocument()).paths['/admin/lanes'].get
-  expect(parameters.map(({ name, required }) => [name, required])).toEqual([
-    ['max_results', false],
-    ['page_token', false],
-    ['sort', false],
-  ])
+  it('says that settings may have any field', async () => {
+    const settings = fieldsOf(await readDocument()).filter(([name]) => name === 'settings')
+    expect(settings.length).toBeGreaterThan(1)
+    for (const [, schema] of settings) expect(JSON.stringify(schema)).toContain('"additionalProperties":{}')
+  })
+
+  it('says of every operation whose answer has a latitude that it reads positions, and of some others', async () => {
+    const document = await readDocument()
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => ({ name: `${method.toUpperCase()} ${path}`, described })),
+    )
+    const reading = operations.filter(({ described }) => 'x-reads' in described).map(({ name }) => name)
+    const withPlaces = operations
+      .filter(({ described }) =>
+        fieldsOf(resolved(described.responses['200'], document)).some(([name]) => PLACE.test(name)),
+      )
+      .map(({ name }) => name)
+    expect(withPlaces.length).toBeGreaterThan(8)
+    expect(withPlaces.filter((name) => !reading.includes(name))).toEqual([])
+    expect(reading.filter((name) => !withPlaces.includes(name)).toSorted()).toEqual([
+      'GET /admin/days',
+      'GET /admin/devices/{id}/history',
+      'GET /admin/events',
+      'GET /admin/mappings/unread',
+      'GET /admin/trial',
+    ])
+  })
+
+  it('declares a query parameter that has a default as optional', async () => {
+    const { parameters } = (await readDocument()).paths['/admin/lanes'].get
+    expect(parameters.map(({ name, required }) => [name, required])).toEqual([
+      ['max_results', false],
+      ['page_token', false],
+      ['sort', false],
+    ])
+  })
 })
 
 const PLACE = /^(?:lat|lon|lng|latitude|longitude|place)$/
@@ -297,25 +299,27 @@ const REQUESTS: readonly (readonly [
   ['GET /openapi.json'],
 ]
 
-it('a running admin port answers every operation of its own as the document describes it, without other fields', async () => {
-  await fill()
-  const described = new Map(await readOperations())
-  let put = ''
-  for (const [operation, query = '', { type, ...options } = {}, further = ''] of REQUESTS) {
-    const [method, template] = operation.split(' ')
-    const path = /\{(?:id|name)\}/.test(template)
-      ? template.replace(/\{(?:id|name)\}/, query) + further
-      : template + query.replace(/put=$/, `put=${put}`)
-    const headers = { authorization: `Bearer ${TOKEN}`, ...(type && { 'content-type': type }) }
-    const { status, json, text } = await admin.ask(path, { method, headers, ...options })
-    put = (json as { put?: string } | undefined)?.put ?? put
-    expect([operation, status, text]).toEqual([operation, 200, text])
-    expect([operation, query, mistakes(described.get(operation)!, json)]).toEqual([operation, query, []])
-  }
-  // Those that do not answer JSON have tests of their own.
-  const others = ['GET /metrics', 'GET /admin/events']
-  const own = [...described.keys()].filter((name) => !/ \/(?:api|companies)\//.test(name) && !others.includes(name))
-  expect(own.filter((name) => !REQUESTS.some(([operation]) => operation === name))).toEqual([])
+describe('a running admin port', () => {
+  it('answers every operation of its own as the document describes it, without other fields', async () => {
+    await fill()
+    const described = new Map(await readOperations())
+    let put = ''
+    for (const [operation, query = '', { type, ...options } = {}, further = ''] of REQUESTS) {
+      const [method, template] = operation.split(' ')
+      const path = /\{(?:id|name)\}/.test(template)
+        ? template.replace(/\{(?:id|name)\}/, query) + further
+        : template + query.replace(/put=$/, `put=${put}`)
+      const headers = { authorization: `Bearer ${TOKEN}`, ...(type && { 'content-type': type }) }
+      const { status, json, text } = await admin.ask(path, { method, headers, ...options })
+      put = (json as { put?: string } | undefined)?.put ?? put
+      expect([operation, status, text]).toEqual([operation, 200, text])
+      expect([operation, query, mistakes(described.get(operation)!, json)]).toEqual([operation, query, []])
+    }
+    // Those that do not answer JSON have tests of their own.
+    const others = ['GET /metrics', 'GET /admin/events']
+    const own = [...described.keys()].filter((name) => !/ \/(?:api|companies)\//.test(name) && !others.includes(name))
+    expect(own.filter((name) => !REQUESTS.some(([operation]) => operation === name))).toEqual([])
+  })
 })
 
 /** What an answer of status 200 has that its description has not, or lacks. */

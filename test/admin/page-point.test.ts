@@ -21,53 +21,54 @@ function rowOf(id: string, at?: string): DeviceRowJson {
   }
 }
 
-it('the steps that the page shows for a tracker have a note that does not say again what is left out already', async () => {
-  const { note } = (await loadSetup('gps103'))!
-  expect(note).toContain('Leave out the second and third SMS')
-  expect(noteBeside(note!)).toBe('123456 is the password of a new device. The last one reports every 30 s.')
-  expect(noteBeside('')).toBe('')
-})
+describe('the steps that the page shows for a tracker', () => {
+  it('have a note that does not say again what is left out already', async () => {
+    const { note } = (await loadSetup('gps103'))!
+    expect(note).toContain('Leave out the second and third SMS')
+    expect(noteBeside(note!)).toBe('123456 is the password of a new device. The last one reports every 30 s.')
+    expect(noteBeside('')).toBe('')
+  })
 
-it('the steps that the page shows for a tracker have all values, and can be sent', async () => {
-  expect(await stepsOf('h02')).toEqual([
-    { text: '8030000 m2m  ', isWhole: true },
-    { text: '8040000 gps.example.com 5013', isWhole: true },
-    { text: '7100000', isWhole: true },
-  ])
-})
+  it('have all values, and can be sent', async () => {
+    expect(await stepsOf('h02')).toEqual([
+      { text: '8030000 m2m  ', isWhole: true },
+      { text: '8040000 gps.example.com 5013', isWhole: true },
+      { text: '7100000', isWhole: true },
+    ])
+  })
 
-it('the steps that the page shows for a tracker name what is missing, and cannot be sent then', async () => {
-  const [apn, server] = await stepsOf('h02', { ...VALUES, apn: '', host: '' })
-  expect(apn).toEqual({ text: '8030000 <apn>  ', isWhole: false })
-  expect(server).toEqual({ text: '8040000 <host> 5013', isWhole: false })
-  const [id] = await stepsOf('jt600')
-  expect(id.isWhole).toBe(false)
-})
+  it('name what is missing, and cannot be sent then', async () => {
+    const [apn, server] = await stepsOf('h02', { ...VALUES, apn: '', host: '' })
+    expect(apn).toEqual({ text: '8030000 <apn>  ', isWhole: false })
+    expect(server).toEqual({ text: '8040000 <host> 5013', isWhole: false })
+    const [id] = await stepsOf('jt600')
+    expect(id.isWhole).toBe(false)
+  })
 
-it('the steps that the page shows for a tracker set no user and password if the APN has none', async () => {
-  expect((await stepsOf('gps103')).map(({ text }) => text)).not.toContain('apnuser123456 ')
-  const withUser = await stepsOf('gps103', { ...VALUES, user: 'u', password: 'p' })
-  expect(withUser.map(({ text }) => text)).toEqual(expect.arrayContaining(['apnuser123456 u', 'apnpasswd123456 p']))
-})
+  it('set no user and password if the APN has none', async () => {
+    expect((await stepsOf('gps103')).map(({ text }) => text)).not.toContain('apnuser123456 ')
+    const withUser = await stepsOf('gps103', { ...VALUES, user: 'u', password: 'p' })
+    expect(withUser.map(({ text }) => text)).toEqual(expect.arrayContaining(['apnuser123456 u', 'apnpasswd123456 p']))
+  })
 
-it('the steps that the page shows for a tracker keep the two blanks before a command', async () => {
-  expect((await stepsOf('teltonika'))[0].text).toMatch(/^ {2}setparam 2001:m2m;/)
-})
+  it('keep the two blanks before a command', async () => {
+    expect((await stepsOf('teltonika'))[0].text).toMatch(/^ {2}setparam 2001:m2m;/)
+  })
 
-it.each(protocolsWithSetup)(
-  'the steps that the page shows for a tracker of %s leave no field open that is known',
-  async (protocol) => {
+  it.each(protocolsWithSetup)('of %s leave no field open that is known', async (protocol) => {
     for (const { text } of await stepsOf(protocol, { ...VALUES, user: 'u', password: 'p' }))
       expect(text).not.toMatch(/\{\w+\}/)
-  },
-)
-
-it('the QR code of an SMS names the number without blanks and signs, and the text as it is', () => {
-  expect(smsCode('+49 (171) 234-56', '  setparam 2004:a;b')).toBe('SMSTO:+4917123456:  setparam 2004:a;b')
+  })
 })
 
-it('the QR code of an SMS is the text alone without a number', () => {
-  expect(smsCode(' ', 'APN,m2m#')).toBe('APN,m2m#')
+describe('the QR code of an SMS', () => {
+  it('names the number without blanks and signs, and the text as it is', () => {
+    expect(smsCode('+49 (171) 234-56', '  setparam 2004:a;b')).toBe('SMSTO:+4917123456:  setparam 2004:a;b')
+  })
+
+  it('is the text alone without a number', () => {
+    expect(smsCode(' ', 'APN,m2m#')).toBe('APN,m2m#')
+  })
 })
 
 describe('the tracker that the page waits for', () => {

@@ -41,99 +41,101 @@ function refusedAt(at: number): Buffer {
   return Buffer.concat([length, Buffer.from(header)])
 }
 
-it('GET /admin/parked lists nothing when nothing was refused', async () => {
-  await store(admin.redis, '7/42/1')
-  expect(await list()).toEqual({ results: [] })
-})
+describe('GET /admin/parked', () => {
+  it('lists nothing when nothing was refused', async () => {
+    await store(admin.redis, '7/42/1')
+    expect(await list()).toEqual({ results: [] })
+  })
 
-it('GET /admin/parked lists each lane with why it is parked, when it is probed, and its refused positions by answer', async () => {
-  await park()
-  await refuse(admin.redis, '7/42/2', 1, { status: 413, message: 'too much "of it"' })
-  const { results } = await list('?courier_id=42')
-  expect(results).toEqual([
-    {
-      company_id: '7',
-      courier_id: '42',
-      route_id: '1',
-      fixes: 3,
-      parked: {
-        status: 403,
-        message: 'the route is not yours',
-        tries: 1,
-        at: INSTANT,
-        since_at: INSTANT,
-        next_try_at: INSTANT,
-      },
-      refused: [],
-    },
-    {
-      company_id: '7',
-      courier_id: '42',
-      route_id: '2',
-      fixes: 3,
-      refused: [
-        { status: 422, message: 'accuracy: no', at: INSTANT, first_at: INSTANT, count: 2 },
-        { status: 413, message: 'too much "of it"', at: INSTANT, first_at: INSTANT, count: 1 },
-      ],
-    },
-  ])
-  const [{ parked }] = results
-  expect(Date.parse(parked?.next_try_at ?? '') - Date.parse(parked?.at ?? '')).toBe(15_000)
-})
-
-it('GET /admin/parked shows no next probe while a lane is being probed', async () => {
-  await park()
-  await workerOf(admin.redis).lease('7/42/1')
-  expect((await list('?route_id=1&courier_id=42')).results[0].parked).not.toHaveProperty('next_try_at')
-})
-
-it.each([
-  ['', ['42/1', '42/2', '43/1', '43/3']],
-  ['?courier_id=42', ['42/1', '42/2']],
-  ['?route_id=1', ['42/1', '43/1']],
-  ['?courier_id=43&route_id=1', ['43/1']],
-  ['?courier_id=44', []],
-  ['?courier_id=4', []],
-])('GET /admin/parked lists the lanes of %s', async (query, lanes) => {
-  await park()
-  expect((await list(query)).results.map(({ courier_id, route_id }) => `${courier_id}/${route_id}`)).toEqual(lanes)
-})
-
-it('GET /admin/parked lists parked lanes in pages', async () => {
-  await park()
-  const first = await list('?max_results=3')
-  expect(first.results.length).toBe(3)
-  const second = await list(`?max_results=3&page_token=${first.next_page_token}`)
-  expect([second.results.map(({ route_id }) => route_id), second.next_page_token]).toEqual([['3'], undefined])
-})
-
-it('GET /admin/parked counts more refused positions of a lane than are read at once', async () => {
-  await store(admin.redis, '7/42/1', { count: 450 })
-  for (let n = 0; n < 3; n++) await refuse(admin.redis, '7/42/1', 150, { status: 422, message: `${n % 2}` })
-  expect(await list()).toMatchObject({
-    results: [
+  it('lists each lane with why it is parked, when it is probed, and its refused positions by answer', async () => {
+    await park()
+    await refuse(admin.redis, '7/42/2', 1, { status: 413, message: 'too much "of it"' })
+    const { results } = await list('?courier_id=42')
+    expect(results).toEqual([
       {
-        fixes: 450,
+        company_id: '7',
+        courier_id: '42',
+        route_id: '1',
+        fixes: 3,
+        parked: {
+          status: 403,
+          message: 'the route is not yours',
+          tries: 1,
+          at: INSTANT,
+          since_at: INSTANT,
+          next_try_at: INSTANT,
+        },
+        refused: [],
+      },
+      {
+        company_id: '7',
+        courier_id: '42',
+        route_id: '2',
+        fixes: 3,
         refused: [
-          { message: '0', count: 300 },
-          { message: '1', count: 150 },
+          { status: 422, message: 'accuracy: no', at: INSTANT, first_at: INSTANT, count: 2 },
+          { status: 413, message: 'too much "of it"', at: INSTANT, first_at: INSTANT, count: 1 },
         ],
       },
-    ],
+    ])
+    const [{ parked }] = results
+    expect(Date.parse(parked?.next_try_at ?? '') - Date.parse(parked?.at ?? '')).toBe(15_000)
   })
-})
 
-it('GET /admin/parked shows the first and the last time of equal answers', async () => {
-  await store(admin.redis, '7/42/1', { count: 2 })
-  await admin.redis.rpush(keys.refused('7/42/1'), ...[1_000, 61_000, 121_000].map(refusedAt))
-  await admin.redis.zadd(keys.refusedLanes, 1, '7/42/1')
-  expect(await list()).toMatchObject({
-    results: [
-      {
-        fixes: 3,
-        refused: [{ at: '1970-01-01T00:02:01.000Z', first_at: '1970-01-01T00:00:01.000Z', count: 3 }],
-      },
-    ],
+  it('shows no next probe while a lane is being probed', async () => {
+    await park()
+    await workerOf(admin.redis).lease('7/42/1')
+    expect((await list('?route_id=1&courier_id=42')).results[0].parked).not.toHaveProperty('next_try_at')
+  })
+
+  it.each([
+    ['', ['42/1', '42/2', '43/1', '43/3']],
+    ['?courier_id=42', ['42/1', '42/2']],
+    ['?route_id=1', ['42/1', '43/1']],
+    ['?courier_id=43&route_id=1', ['43/1']],
+    ['?courier_id=44', []],
+    ['?courier_id=4', []],
+  ])('lists the lanes of %s', async (query, lanes) => {
+    await park()
+    expect((await list(query)).results.map(({ courier_id, route_id }) => `${courier_id}/${route_id}`)).toEqual(lanes)
+  })
+
+  it('lists parked lanes in pages', async () => {
+    await park()
+    const first = await list('?max_results=3')
+    expect(first.results.length).toBe(3)
+    const second = await list(`?max_results=3&page_token=${first.next_page_token}`)
+    expect([second.results.map(({ route_id }) => route_id), second.next_page_token]).toEqual([['3'], undefined])
+  })
+
+  it('counts more refused positions of a lane than are read at once', async () => {
+    await store(admin.redis, '7/42/1', { count: 450 })
+    for (let n = 0; n < 3; n++) await refuse(admin.redis, '7/42/1', 150, { status: 422, message: `${n % 2}` })
+    expect(await list()).toMatchObject({
+      results: [
+        {
+          fixes: 450,
+          refused: [
+            { message: '0', count: 300 },
+            { message: '1', count: 150 },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('shows the first and the last time of equal answers', async () => {
+    await store(admin.redis, '7/42/1', { count: 2 })
+    await admin.redis.rpush(keys.refused('7/42/1'), ...[1_000, 61_000, 121_000].map(refusedAt))
+    await admin.redis.zadd(keys.refusedLanes, 1, '7/42/1')
+    expect(await list()).toMatchObject({
+      results: [
+        {
+          fixes: 3,
+          refused: [{ at: '1970-01-01T00:02:01.000Z', first_at: '1970-01-01T00:00:01.000Z', count: 3 }],
+        },
+      ],
+    })
   })
 })
 

@@ -132,197 +132,201 @@ async function askedAgain(source: RosterServer, times = 2): Promise<void> {
   await expect.poll(() => source.requests[before + times - 2]?.status, soon).toBeDefined()
 }
 
-it('a roster that is pulled comes over HTTPS by an authority of its own, with its token, and then only if it has changed', async () => {
-  const source = await RosterServer.start(certificate)
-  source.text = csv(line('Van 1', 1001), line('2', 1002), line('Van 9', 1009))
-  const url = source.url('/day/roster.csv?key=canary-query')
-  const pull = `{ url: "${url}", every: 1s, token: canary-pull-token, company_id: 7, ca: "${authority.files.cert}" }`
-  const admin = await started(await configured(pull))
-  await expect.poll(() => [admin.routeOf('1'), admin.routeOf('2')], soon).toEqual(['1001', '1002'])
-  const version = await readRosterVersion(redis)
-  await askedAgain(source)
-  const [first, ...later] = source.requests
-  expect(first).toMatchObject({ path: '/day/roster.csv?key=canary-query', status: 200 })
-  expect(first.headers['if-none-match']).toBe(undefined)
-  expect(source.requests.map(({ headers }) => headers.authorization)).toEqual(
-    source.requests.map(() => 'Bearer canary-pull-token'),
-  )
-  expect(later.every(({ headers }) => headers['if-none-match'] !== undefined)).toBe(true)
-  expect(source.statuses(2)[0]).toBe(304)
-  expect(await readRosterVersion(redis)).toBe(version)
-  expect(await admin.result()).toMatchObject({
-    writer: source.url('/day/roster.csv'),
-    company_id: '7',
-    added: 3,
-    rejected: [{ line: 4, device: 'Van 9', message: expect.stringContaining('no device has the id or the name') }],
+describe('a roster that is pulled', () => {
+  it('comes over HTTPS by an authority of its own, with its token, and then only if it has changed', async () => {
+    const source = await RosterServer.start(certificate)
+    source.text = csv(line('Van 1', 1001), line('2', 1002), line('Van 9', 1009))
+    const url = source.url('/day/roster.csv?key=canary-query')
+    const pull = `{ url: "${url}", every: 1s, token: canary-pull-token, company_id: 7, ca: "${authority.files.cert}" }`
+    const admin = await started(await configured(pull))
+    await expect.poll(() => [admin.routeOf('1'), admin.routeOf('2')], soon).toEqual(['1001', '1002'])
+    const version = await readRosterVersion(redis)
+    await askedAgain(source)
+    const [first, ...later] = source.requests
+    expect(first).toMatchObject({ path: '/day/roster.csv?key=canary-query', status: 200 })
+    expect(first.headers['if-none-match']).toBe(undefined)
+    expect(source.requests.map(({ headers }) => headers.authorization)).toEqual(
+      source.requests.map(() => 'Bearer canary-pull-token'),
+    )
+    expect(later.every(({ headers }) => headers['if-none-match'] !== undefined)).toBe(true)
+    expect(source.statuses(2)[0]).toBe(304)
+    expect(await readRosterVersion(redis)).toBe(version)
+    expect(await admin.result()).toMatchObject({
+      writer: source.url('/day/roster.csv'),
+      company_id: '7',
+      added: 3,
+      rejected: [{ line: 4, device: 'Van 9', message: expect.stringContaining('no device has the id or the name') }],
+    })
+    const lines = await admin.list<{ source: string }>('/admin/routes')
+    expect(lines.map((each) => each.source)).toEqual(Array(2).fill(`pull ${source.url('/day/roster.csv')}`))
+    const shown = await Promise.all(
+      ['/admin/roster', '/admin/routes', '/admin/findings', '/admin/status', '/metrics'].map((path) => admin.ask(path)),
+    )
+    const stored = JSON.stringify([await redis.hgetall(keys.roster('results')), shown])
+    expect(stored).not.toMatch(/canary-(?:query|pull)/)
   })
-  const lines = await admin.list<{ source: string }>('/admin/routes')
-  expect(lines.map((each) => each.source)).toEqual(Array(2).fill(`pull ${source.url('/day/roster.csv')}`))
-  const shown = await Promise.all(
-    ['/admin/roster', '/admin/routes', '/admin/findings', '/admin/status', '/metrics'].map((path) => admin.ask(path)),
-  )
-  const stored = JSON.stringify([await redis.hgetall(keys.roster('results')), shown])
-  expect(stored).not.toMatch(/canary-(?:query|pull)/)
+
+  it('is not written by a restart, though its server is asked anew', async () => {
+    const { source, dir, close } = await pulled(csv(line('1', 1001)))
+    const version = await readRosterVersion(redis)
+    await close()
+    const before = source.requests.length
+    const again = await started(dir)
+    await expect.poll(() => source.requests.length, soon).toBeGreaterThan(before + 1)
+    expect(source.requests[before]).toMatchObject({ status: 200 })
+    expect(again.routeOf('1')).toBe('1001')
+    expect(await readRosterVersion(redis)).toBe(version)
+    expect(await again.result()).toMatchObject({ added: 1, put: String(version) })
+  })
+
+  it('has its last put, also if its process was killed before it noted the result', async () => {
+    const { source, dir, result, routeOf, close } = await pulled(csv(line('1', 1001)))
+    const field = `pull 7 ${source.url()}`
+    const before = (await redis.hget(keys.roster('results'), field)) ?? ''
+    source.text = csv(line('1', 1011))
+    await expect.poll(() => routeOf('1'), soon).toBe('1011')
+    const put = (await result())?.put
+    await close()
+    await redis.hset(keys.roster('results'), field, before)
+    const again = await started(dir)
+    await askedAgain(source)
+    const results = (await again.list<Result>('/admin/roster')).filter(({ kind }) => kind === 'pull')
+    expect(results).toMatchObject([{ put, pulled_at: expect.any(String) }])
+  })
+
+  it('changes only the lines that have changed there: what was put since stays', async () => {
+    const admin = await pulled(csv(line('1', 1001), line('2', 1002), line('3', 1003)))
+    const { source, routeOf, put } = admin
+    expect(await put(csv(line('1', 2001)), '&only_listed=true')).toMatchObject({ status: 200 })
+    const version = await readRosterVersion(redis)
+    await askedAgain(source)
+    expect(source.statuses(2)[0]).toBe(304)
+    expect([routeOf('1'), await readRosterVersion(redis)]).toEqual(['2001', version])
+    source.text = csv(line('1', 1001), line('2', 1022), line('4', 1004))
+    await expect
+      .poll(() => [1, 2, 3, 4].map((id) => routeOf(String(id))), soon)
+      .toEqual(['2001', '1022', undefined, '1004'])
+    expect(await admin.result()).toMatchObject({ added: 1, changed: 1, removed: 1 })
+  })
+
+  it('decides by the later from among its own lines, whenever each came', async () => {
+    const early = line('1', 1001, [inHours(-3), inHours(3)])
+    const late = line('1', 1002, [inHours(-1), inHours(2)])
+    const { source, routeOf } = await pulled(csv(late, line('2', 5)))
+    source.text = csv(late, early, line('2', 6))
+    await expect.poll(() => routeOf('2'), soon).toBe('6')
+    expect(routeOf('1')).toBe('1002')
+  })
+
+  it('gives no device of another company a route', async () => {
+    const { routeOf, result, list } = await pulled(csv(line('Van 8', 1008), line('1', 1001)))
+    expect([routeOf('8'), routeOf('1')]).toEqual([undefined, '1001'])
+    expect(await result()).toMatchObject({ rejected: [{ line: 2, device: 'Van 8' }] })
+    expect(await list('/admin/roster', 'canary-company-8')).toEqual([])
+  })
+
+  it('has a line wait for its device, and says so no longer once the device is there', async () => {
+    const { ask, routeOf, result } = await pulled(csv(line('9', 1009), line('1', 1001)))
+    expect(await result()).toMatchObject({ rejected: [{ line: 2 }] })
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+    await ask('/admin/devices/9', { method: 'PUT', headers, body: '{"company_id":7,"courier_id":49}' })
+    await expect.poll(() => routeOf('9'), soon).toBe('1009')
+    await expect.poll(result, soon).toMatchObject({ rejected: [] })
+  })
+
+  it('is taken as JSON, CSV and XLSX by what it begins with', async () => {
+    const [from, until] = NOW
+    const json = JSON.stringify([{ device: 'Van 1', route_id: 1001, from, until }])
+    const { source, routeOf } = await pulled(` ${json}`)
+    expect(routeOf('1')).toBe('1001')
+    source.text = `Roster of today;;;;\nFahrzeug;Fahrer;Tour;Von;Bis\nVan 1;;1002;${from};${until}\n`
+    await expect.poll(() => routeOf('1'), soon).toBe('1002')
+    const rows = csv(line('Van 1', 1003)).trim().split('\n')
+    const sheet = zip(sheetFiles(rows.map((row) => row.split(','))))
+    source.answer = (_request, response) => response.end(sheet)
+    await expect.poll(() => routeOf('1'), soon).toBe('1003')
+  })
+
+  it('can be taken back, and then stays so until it changes', async () => {
+    const admin = await pulled(csv(line('1', 1001)))
+    const { source, ask, routeOf, result } = admin
+    source.text = csv(line('1', 1011), line('2', 1002))
+    await expect.poll(() => routeOf('1'), soon).toBe('1011')
+    const { put } = (await result()) ?? {}
+    expect(await ask(`/admin/roster/undo?put=${put}`, { method: 'POST' })).toMatchObject({ status: 200 })
+    await askedAgain(source)
+    expect([routeOf('1'), routeOf('2')]).toEqual(['1001', undefined])
+    const results = await admin.list<Result>('/admin/roster')
+    expect(results.filter(({ kind }) => kind === 'pull')).toMatchObject([{ put, undone: true }, { added: 1 }])
+    source.text = csv(line('1', 1011), line('2', 1002), line('3', 1003))
+    await expect.poll(() => routeOf('3'), soon).toBe('1003')
+    expect([routeOf('1'), routeOf('2')]).toEqual(['1001', undefined])
+  })
 })
 
-it('a roster that is pulled is not written by a restart, though its server is asked anew', async () => {
-  const { source, dir, close } = await pulled(csv(line('1', 1001)))
-  const version = await readRosterVersion(redis)
-  await close()
-  const before = source.requests.length
-  const again = await started(dir)
-  await expect.poll(() => source.requests.length, soon).toBeGreaterThan(before + 1)
-  expect(source.requests[before]).toMatchObject({ status: 200 })
-  expect(again.routeOf('1')).toBe('1001')
-  expect(await readRosterVersion(redis)).toBe(version)
-  expect(await again.result()).toMatchObject({ added: 1, put: String(version) })
-})
+describe('two things at once', () => {
+  it('a put while a roster is on its way: both are in effect', async () => {
+    const { source, put, routeOf } = await pulled(csv(line('1', 1001), line('2', 1002)))
+    const text = csv(line('1', 1011), line('2', 1002))
+    let finish: (() => void) | undefined
+    source.answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, 60))
+      finish = () => response.end(text.slice(60))
+    }
+    await expect.poll(() => finish, soon).toBeDefined()
+    expect(await put(csv(line('2', 2002), line('3', 2003)), '&only_listed=true')).toMatchObject({ status: 200 })
+    finish?.()
+    await expect.poll(() => routeOf('1'), soon).toBe('1011')
+    expect([routeOf('2'), routeOf('3')]).toEqual(['2002', '2003'])
+  })
 
-it('a roster that is pulled has its last put, also if its process was killed before it noted the result', async () => {
-  const { source, dir, result, routeOf, close } = await pulled(csv(line('1', 1001)))
-  const field = `pull 7 ${source.url()}`
-  const before = (await redis.hget(keys.roster('results'), field)) ?? ''
-  source.text = csv(line('1', 1011))
-  await expect.poll(() => routeOf('1'), soon).toBe('1011')
-  const put = (await result())?.put
-  await close()
-  await redis.hset(keys.roster('results'), field, before)
-  const again = await started(dir)
-  await askedAgain(source)
-  const results = (await again.list<Result>('/admin/roster')).filter(({ kind }) => kind === 'pull')
-  expect(results).toMatchObject([{ put, pulled_at: expect.any(String) }])
-})
+  it('puts and changed rosters at the same time: each is written once, none is lost', async () => {
+    const { source, ask, routeOf, result } = await pulled(csv(line('1', 1001)))
+    for (let round = 0; round < 5; round++) {
+      source.text = csv(line('1', 1100 + round), line('2', 1200 + round))
+      const body = csv(line('3', 1300 + round), line('4', 1400 + round))
+      const query = `company_id=7&from=${inHours(-48)}&until=${inHours(48)}&only_listed=true`
+      await expect.poll(async () => (await ask(`/admin/routes?${query}`, { method: 'PUT', body })).status).toBe(200)
+      const expected = [1100, 1200, 1300, 1400].map((route) => String(route + round))
+      await expect.poll(() => ['1', '2', '3', '4'].map(routeOf), soon).toEqual(expected)
+    }
+    expect(await result()).toMatchObject({ changed: 2 })
+  })
 
-it('a roster that is pulled changes only the lines that have changed there: what was put since stays', async () => {
-  const admin = await pulled(csv(line('1', 1001), line('2', 1002), line('3', 1003)))
-  const { source, routeOf, put } = admin
-  expect(await put(csv(line('1', 2001)), '&only_listed=true')).toMatchObject({ status: 200 })
-  const version = await readRosterVersion(redis)
-  await askedAgain(source)
-  expect(source.statuses(2)[0]).toBe(304)
-  expect([routeOf('1'), await readRosterVersion(redis)]).toEqual(['2001', version])
-  source.text = csv(line('1', 1001), line('2', 1022), line('4', 1004))
-  await expect
-    .poll(() => [1, 2, 3, 4].map((id) => routeOf(String(id))), soon)
-    .toEqual(['2001', '1022', undefined, '1004'])
-  expect(await admin.result()).toMatchObject({ added: 1, changed: 1, removed: 1 })
-})
+  it('a token that is replaced while the server does not answer: it is asked with the new one at once', async () => {
+    const source = await RosterServer.start()
+    source.text = csv(line('1', 1001))
+    const serve = source.answer
+    source.answer = (request, response) => {
+      if (request.headers.authorization === 'Bearer new-token') serve(request, response)
+    }
+    const pull = (token: string) => `{ url: "${source.url()}", every: 24h, token: ${token}, company_id: 7 }`
+    const dir = await configured(pull('old-token'))
+    const { routeOf, failing, findings } = await started(dir)
+    await expect.poll(() => source.requests.length, soon).toBe(1)
+    await pulling(dir, pull('new-token'))
+    await expect.poll(() => routeOf('1'), soon).toBe('1001')
+    expect(await failing()).toBe(undefined)
+    expect([source.requests.length, await findings()]).toEqual([2, []])
+  })
 
-it('a roster that is pulled decides by the later from among its own lines, whenever each came', async () => {
-  const early = line('1', 1001, [inHours(-3), inHours(3)])
-  const late = line('1', 1002, [inHours(-1), inHours(2)])
-  const { source, routeOf } = await pulled(csv(late, line('2', 5)))
-  source.text = csv(late, early, line('2', 6))
-  await expect.poll(() => routeOf('2'), soon).toBe('6')
-  expect(routeOf('1')).toBe('1002')
-})
+  it('a pull that is taken out of gateway.yaml: what it wrote stays, and nothing is said of it any more', async () => {
+    const { source, dir, routeOf, result, live, put } = await pulled(csv(line('1', 1001)))
+    await pulling(dir, '')
+    await expect.poll(async () => (await result())?.pulled_at, soon).toBe(undefined)
+    const { length } = source.requests
+    expect(await put(csv(line('2', 2002)), '&only_listed=true')).toMatchObject({ status: 200 })
+    await live.catchUp()
+    expect([routeOf('1'), source.requests.length]).toEqual(['1001', length])
+  })
 
-it('a roster that is pulled gives no device of another company a route', async () => {
-  const { routeOf, result, list } = await pulled(csv(line('Van 8', 1008), line('1', 1001)))
-  expect([routeOf('8'), routeOf('1')]).toEqual([undefined, '1001'])
-  expect(await result()).toMatchObject({ rejected: [{ line: 2, device: 'Van 8' }] })
-  expect(await list('/admin/roster', 'canary-company-8')).toEqual([])
-})
-
-it('a roster that is pulled has a line wait for its device, and says so no longer once the device is there', async () => {
-  const { ask, routeOf, result } = await pulled(csv(line('9', 1009), line('1', 1001)))
-  expect(await result()).toMatchObject({ rejected: [{ line: 2 }] })
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-  await ask('/admin/devices/9', { method: 'PUT', headers, body: '{"company_id":7,"courier_id":49}' })
-  await expect.poll(() => routeOf('9'), soon).toBe('1009')
-  await expect.poll(result, soon).toMatchObject({ rejected: [] })
-})
-
-it('a roster that is pulled is taken as JSON, CSV and XLSX by what it begins with', async () => {
-  const [from, until] = NOW
-  const json = JSON.stringify([{ device: 'Van 1', route_id: 1001, from, until }])
-  const { source, routeOf } = await pulled(` ${json}`)
-  expect(routeOf('1')).toBe('1001')
-  source.text = `Roster of today;;;;\nFahrzeug;Fahrer;Tour;Von;Bis\nVan 1;;1002;${from};${until}\n`
-  await expect.poll(() => routeOf('1'), soon).toBe('1002')
-  const rows = csv(line('Van 1', 1003)).trim().split('\n')
-  const sheet = zip(sheetFiles(rows.map((row) => row.split(','))))
-  source.answer = (_request, response) => response.end(sheet)
-  await expect.poll(() => routeOf('1'), soon).toBe('1003')
-})
-
-it('a roster that is pulled can be taken back, and then stays so until it changes', async () => {
-  const admin = await pulled(csv(line('1', 1001)))
-  const { source, ask, routeOf, result } = admin
-  source.text = csv(line('1', 1011), line('2', 1002))
-  await expect.poll(() => routeOf('1'), soon).toBe('1011')
-  const { put } = (await result()) ?? {}
-  expect(await ask(`/admin/roster/undo?put=${put}`, { method: 'POST' })).toMatchObject({ status: 200 })
-  await askedAgain(source)
-  expect([routeOf('1'), routeOf('2')]).toEqual(['1001', undefined])
-  const results = await admin.list<Result>('/admin/roster')
-  expect(results.filter(({ kind }) => kind === 'pull')).toMatchObject([{ put, undone: true }, { added: 1 }])
-  source.text = csv(line('1', 1011), line('2', 1002), line('3', 1003))
-  await expect.poll(() => routeOf('3'), soon).toBe('1003')
-  expect([routeOf('1'), routeOf('2')]).toEqual(['1001', undefined])
-})
-
-it('a put while a roster is on its way: both are in effect', async () => {
-  const { source, put, routeOf } = await pulled(csv(line('1', 1001), line('2', 1002)))
-  const text = csv(line('1', 1011), line('2', 1002))
-  let finish: (() => void) | undefined
-  source.answer = (_request, response) => {
-    response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, 60))
-    finish = () => response.end(text.slice(60))
-  }
-  await expect.poll(() => finish, soon).toBeDefined()
-  expect(await put(csv(line('2', 2002), line('3', 2003)), '&only_listed=true')).toMatchObject({ status: 200 })
-  finish?.()
-  await expect.poll(() => routeOf('1'), soon).toBe('1011')
-  expect([routeOf('2'), routeOf('3')]).toEqual(['2002', '2003'])
-})
-
-it('two things at once puts and changed rosters at the same time: each is written once, none is lost', async () => {
-  const { source, ask, routeOf, result } = await pulled(csv(line('1', 1001)))
-  for (let round = 0; round < 5; round++) {
-    source.text = csv(line('1', 1100 + round), line('2', 1200 + round))
-    const body = csv(line('3', 1300 + round), line('4', 1400 + round))
-    const query = `company_id=7&from=${inHours(-48)}&until=${inHours(48)}&only_listed=true`
-    await expect.poll(async () => (await ask(`/admin/routes?${query}`, { method: 'PUT', body })).status).toBe(200)
-    const expected = [1100, 1200, 1300, 1400].map((route) => String(route + round))
-    await expect.poll(() => ['1', '2', '3', '4'].map(routeOf), soon).toEqual(expected)
-  }
-  expect(await result()).toMatchObject({ changed: 2 })
-})
-
-it('a token that is replaced while the server does not answer: it is asked with the new one at once', async () => {
-  const source = await RosterServer.start()
-  source.text = csv(line('1', 1001))
-  const serve = source.answer
-  source.answer = (request, response) => {
-    if (request.headers.authorization === 'Bearer new-token') serve(request, response)
-  }
-  const pull = (token: string) => `{ url: "${source.url()}", every: 24h, token: ${token}, company_id: 7 }`
-  const dir = await configured(pull('old-token'))
-  const { routeOf, failing, findings } = await started(dir)
-  await expect.poll(() => source.requests.length, soon).toBe(1)
-  await pulling(dir, pull('new-token'))
-  await expect.poll(() => routeOf('1'), soon).toBe('1001')
-  expect(await failing()).toBe(undefined)
-  expect([source.requests.length, await findings()]).toEqual([2, []])
-})
-
-it('a pull that is taken out of gateway.yaml: what it wrote stays, and nothing is said of it any more', async () => {
-  const { source, dir, routeOf, result, live, put } = await pulled(csv(line('1', 1001)))
-  await pulling(dir, '')
-  await expect.poll(async () => (await result())?.pulled_at, soon).toBe(undefined)
-  const { length } = source.requests
-  expect(await put(csv(line('2', 2002)), '&only_listed=true')).toMatchObject({ status: 200 })
-  await live.catchUp()
-  expect([routeOf('1'), source.requests.length]).toEqual(['1001', length])
-})
-
-it('Redis loses everything: the roster is there again, though its server says that it has not changed', async () => {
-  const { source, routeOf } = await pulled(csv(line('1', 1001)))
-  await redis.flushall()
-  await askedAgain(source)
-  await expect.poll(() => routeOf('1'), soon).toBe('1001')
-  expect(source.statuses(2)[0]).toBe(304)
+  it('Redis loses everything: the roster is there again, though its server says that it has not changed', async () => {
+    const { source, routeOf } = await pulled(csv(line('1', 1001)))
+    await redis.flushall()
+    await askedAgain(source)
+    await expect.poll(() => routeOf('1'), soon).toBe('1001')
+    expect(source.statuses(2)[0]).toBe(304)
+  })
 })
 
 describe('a roster that is not in effect', () => {
@@ -422,27 +426,29 @@ describe('a roster that is not in effect', () => {
   })
 })
 
-it('a redirect is followed to another server, which does not get the token', async () => {
-  const other = await RosterServer.start()
-  other.text = csv(line('1', 1001))
-  const source = await RosterServer.start()
-  source.answer = (_request, response) => response.writeHead(307, { location: other.url('/there') }).end()
-  const pull = `{ url: "${source.url()}", every: 1s, token: canary-pull-token, company_id: 7 }`
-  const { routeOf } = await started(await configured(pull))
-  await expect.poll(() => routeOf('1'), soon).toBe('1001')
-  expect(source.requests[0].headers.authorization).toBe('Bearer canary-pull-token')
-  expect(other.requests[0]).toMatchObject({ path: '/there', status: 200 })
-  expect(other.requests[0].headers.authorization).toBe(undefined)
-})
+describe('a redirect', () => {
+  it('is followed to another server, which does not get the token', async () => {
+    const other = await RosterServer.start()
+    other.text = csv(line('1', 1001))
+    const source = await RosterServer.start()
+    source.answer = (_request, response) => response.writeHead(307, { location: other.url('/there') }).end()
+    const pull = `{ url: "${source.url()}", every: 1s, token: canary-pull-token, company_id: 7 }`
+    const { routeOf } = await started(await configured(pull))
+    await expect.poll(() => routeOf('1'), soon).toBe('1001')
+    expect(source.requests[0].headers.authorization).toBe('Bearer canary-pull-token')
+    expect(other.requests[0]).toMatchObject({ path: '/there', status: 200 })
+    expect(other.requests[0].headers.authorization).toBe(undefined)
+  })
 
-it('a redirect does not lead from HTTPS to HTTP', async () => {
-  const other = await RosterServer.start()
-  const source = await RosterServer.start(certificate)
-  source.answer = (_request, response) => response.writeHead(302, { location: other.url() }).end()
-  const pull = `{ url: "${source.url()}", every: 1s, company_id: 7, ca: "${authority.files.cert}" }`
-  const { result } = await started(await configured(pull))
-  await expect.poll(async () => (await result())?.failing?.reason, soon).toMatch(/redirects to where no roster/)
-  expect(other.requests).toEqual([])
+  it('does not lead from HTTPS to HTTP', async () => {
+    const other = await RosterServer.start()
+    const source = await RosterServer.start(certificate)
+    source.answer = (_request, response) => response.writeHead(302, { location: other.url() }).end()
+    const pull = `{ url: "${source.url()}", every: 1s, company_id: 7, ca: "${authority.files.cert}" }`
+    const { result } = await started(await configured(pull))
+    await expect.poll(async () => (await result())?.failing?.reason, soon).toMatch(/redirects to where no roster/)
+    expect(other.requests).toEqual([])
+  })
 })
 
 it('a change of roster.pull needs no restart, and the others of gateway.yaml do', async () => {

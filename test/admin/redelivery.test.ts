@@ -58,84 +58,86 @@ const redeliverIn = ({ json }: Answer) => (json as { redeliver?: Redeliver }).re
 const corrections = async () => [...(await openCorrections(admin.redis)).values()]
 const FROM = { route_id: 3001, from_at: at(T), until_at: at(T + 7200) }
 
-it('a change of the roster that covers the past says in its dry run what was delivered otherwise, and changes nothing', async () => {
-  await deliver('7/42/1001', T - 1, T, T + 60, T + 7199, T + 7200)
-  const answer = await assign(FROM, 'dry_run=true')
-  expect(redeliverIn(answer)).toMatchObject({
-    fixes: 3,
-    from: { route_id: '1001', courier_id: '42' },
-    to: { route_id: '3001', courier_id: '42' },
-    from_at: at(T),
-    until_at: at(T + 7200),
-    moves: [{ device: VAN_12, name: 'Van 12', fixes: 3, first_at: at(T), last_at: at(T + 7199) }],
-    message: 'the API has no deletion: these positions stay with the route that has them as well',
+describe('a change of the roster that covers the past', () => {
+  it('says in its dry run what was delivered otherwise, and changes nothing', async () => {
+    await deliver('7/42/1001', T - 1, T, T + 60, T + 7199, T + 7200)
+    const answer = await assign(FROM, 'dry_run=true')
+    expect(redeliverIn(answer)).toMatchObject({
+      fixes: 3,
+      from: { route_id: '1001', courier_id: '42' },
+      to: { route_id: '3001', courier_id: '42' },
+      from_at: at(T),
+      until_at: at(T + 7200),
+      moves: [{ device: VAN_12, name: 'Van 12', fixes: 3, first_at: at(T), last_at: at(T + 7199) }],
+      message: 'the API has no deletion: these positions stay with the route that has them as well',
+    })
+    expect(Date.parse(redeliverIn(answer)?.kept_since_at ?? '')).toBeLessThan(T * 1000)
+    // The offer says it: the warning that they stay where they are would deny it.
+    expect((answer.json as { warnings: string[] }).warnings.join()).not.toContain('in the past')
+    expect(await corrections()).toEqual([])
   })
-  expect(Date.parse(redeliverIn(answer)?.kept_since_at ?? '')).toBeLessThan(T * 1000)
-  // The offer says it: the warning that they stay where they are would deny it.
-  expect((answer.json as { warnings: string[] }).warnings.join()).not.toContain('in the past')
-  expect(await corrections()).toEqual([])
-})
 
-it('a change of the roster that covers the past delivers nothing once more unless it is asked to, and then notes in the audit what', async () => {
-  await deliver('7/42/1001', T, T + 60)
-  await assign(FROM)
-  expect(await corrections()).toEqual([])
-  await assign({ ...FROM, route_id: 3002 }, 'redeliver=true')
-  expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000, until: (T + 7200) * 1000 }])
-  const audit = (await admin.ask('/admin/audit')).json as { results: { summary?: Record<string, unknown> }[] }
-  expect(audit.results[0].summary).toMatchObject({
-    redelivered: 2,
-    moves: `${VAN_12}: 2 from 7/42/1001 to 7/42/3002`,
+  it('delivers nothing once more unless it is asked to, and then notes in the audit what', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await assign(FROM)
+    expect(await corrections()).toEqual([])
+    await assign({ ...FROM, route_id: 3002 }, 'redeliver=true')
+    expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000, until: (T + 7200) * 1000 }])
+    const audit = (await admin.ask('/admin/audit')).json as { results: { summary?: Record<string, unknown> }[] }
+    expect(audit.results[0].summary).toMatchObject({
+      redelivered: 2,
+      moves: `${VAN_12}: 2 from 7/42/1001 to 7/42/3002`,
+    })
   })
-})
 
-it('a change of the roster that covers the past covers the time until the change holds at every gateway, where it goes on', async () => {
-  await deliver('7/42/1001', T)
-  const before = Date.now()
-  const soon = Math.floor(before / 1000) + 3600
-  await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
-  const [{ until }] = await corrections()
-  expect(until - before).toBeGreaterThan(3000)
-  expect(until).toBeLessThan(soon * 1000)
-})
-
-it('a change of the roster that covers the past covers none of that time beyond its own end', async () => {
-  await deliver('7/42/1001', T)
-  const soon = Math.floor(Date.now() / 1000) + 4
-  await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
-  expect(await corrections()).toMatchObject([{ until: soon * 1000 }])
-})
-
-it('a change of the roster that covers the past says nothing of it if only the future changes', async () => {
-  await deliver('7/42/1001', T)
-  const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')
-  expect(answer.status).toBe(200)
-  expect(redeliverIn(answer)).toBeUndefined()
-})
-
-it('a change of the roster that covers the past is the same for lines that are put, and for a put that is taken back', async () => {
-  await deliver('7/42/1001', T, T + 60)
-  const lines = `device,courier_id,route_id,from,until\nVan 12,42,3001,${at(T)},${at(T + 7200)}\n`
-  const query = `company_id=7&from=${at(T)}&until=${at(T + 7200)}`
-  const trial = await send('PUT', `/admin/routes?${query}&dry_run=true`, lines)
-  expect(redeliverIn(trial)).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
-  const put = await send('PUT', `/admin/routes?${query}&redeliver=true`, lines)
-  expect(await corrections()).toHaveLength(1)
-  await deliver('7/42/3001', T, T + 60)
-  const undo = `/admin/roster/undo?put=${(put.json as { put: string }).put}`
-  const back = await send('POST', `${undo}&dry_run=true`)
-  // The old route has had them.
-  expect(redeliverIn(back)).toMatchObject({
-    fixes: 0,
-    message: 'no kept position of these times has to be delivered once more',
+  it('covers the time until the change holds at every gateway, where it goes on', async () => {
+    await deliver('7/42/1001', T)
+    const before = Date.now()
+    const soon = Math.floor(before / 1000) + 3600
+    await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
+    const [{ until }] = await corrections()
+    expect(until - before).toBeGreaterThan(3000)
+    expect(until).toBeLessThan(soon * 1000)
   })
-  expect((await send('POST', `${undo}&redeliver=true`)).status).toBe(200)
-})
 
-it('a change of the roster that covers the past says nothing if nothing is kept', async () => {
-  await deliver('7/42/1001', T)
-  await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
-  expect(redeliverIn(await assign(FROM, 'dry_run=true'))).toBeUndefined()
+  it('covers none of that time beyond its own end', async () => {
+    await deliver('7/42/1001', T)
+    const soon = Math.floor(Date.now() / 1000) + 4
+    await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
+    expect(await corrections()).toMatchObject([{ until: soon * 1000 }])
+  })
+
+  it('says nothing of it if only the future changes', async () => {
+    await deliver('7/42/1001', T)
+    const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')
+    expect(answer.status).toBe(200)
+    expect(redeliverIn(answer)).toBeUndefined()
+  })
+
+  it('is the same for lines that are put, and for a put that is taken back', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    const lines = `device,courier_id,route_id,from,until\nVan 12,42,3001,${at(T)},${at(T + 7200)}\n`
+    const query = `company_id=7&from=${at(T)}&until=${at(T + 7200)}`
+    const trial = await send('PUT', `/admin/routes?${query}&dry_run=true`, lines)
+    expect(redeliverIn(trial)).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
+    const put = await send('PUT', `/admin/routes?${query}&redeliver=true`, lines)
+    expect(await corrections()).toHaveLength(1)
+    await deliver('7/42/3001', T, T + 60)
+    const undo = `/admin/roster/undo?put=${(put.json as { put: string }).put}`
+    const back = await send('POST', `${undo}&dry_run=true`)
+    // The old route has had them.
+    expect(redeliverIn(back)).toMatchObject({
+      fixes: 0,
+      message: 'no kept position of these times has to be delivered once more',
+    })
+    expect((await send('POST', `${undo}&redeliver=true`)).status).toBe(200)
+  })
+
+  it('says nothing if nothing is kept', async () => {
+    await deliver('7/42/1001', T)
+    await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
+    expect(redeliverIn(await assign(FROM, 'dry_run=true'))).toBeUndefined()
+  })
 })
 
 const line = (route: number) => `device,courier_id,route_id,from,until\nVan 12,42,${route},${at(T)},${at(T + 7200)}\n`
@@ -148,45 +150,47 @@ const offered = async () => {
 const decide = (method: string) => send(method, '/admin/roster/redeliver?company_id=7')
 const SOON = { timeout: 30_000, interval: 100 }
 
-it('a file that replaces lines of the past offers to deliver once more, and does so if somebody agrees', async () => {
-  await deliver('7/42/1001', T, T + 60)
-  await write(line(3001))
-  await expect.poll(offered, SOON).toMatchObject([
-    {
-      count: 2,
-      subject: { company_id: '7' },
-      message: 'positions of Van 12 went to another route than the roster says now',
-      evidence: ['2 positions, by lines that routes.csv has replaced'],
-    },
-  ])
-  expect(await corrections()).toEqual([])
-  expect((await decide('POST')).json).toEqual({ fixes: 2 })
-  expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000 }])
-  await expect.poll(offered, SOON).toEqual([])
-  expect((await decide('POST')).json).toEqual({ fixes: 0 })
-})
+describe('a file that replaces lines of the past', () => {
+  it('offers to deliver once more, and does so if somebody agrees', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await write(line(3001))
+    await expect.poll(offered, SOON).toMatchObject([
+      {
+        count: 2,
+        subject: { company_id: '7' },
+        message: 'positions of Van 12 went to another route than the roster says now',
+        evidence: ['2 positions, by lines that routes.csv has replaced'],
+      },
+    ])
+    expect(await corrections()).toEqual([])
+    expect((await decide('POST')).json).toEqual({ fixes: 2 })
+    expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000 }])
+    await expect.poll(offered, SOON).toEqual([])
+    expect((await decide('POST')).json).toEqual({ fixes: 0 })
+  })
 
-it('a file that replaces lines of the past offers nothing any more once it is declined, or put right', async () => {
-  await deliver('7/42/1001', T, T + 60)
-  await write(line(3101))
-  await expect.poll(offered, SOON).toHaveLength(1)
-  await write(line(1001))
-  await expect.poll(offered, SOON).toEqual([])
-  await write(line(3002))
-  await expect.poll(offered, SOON).toHaveLength(1)
-  expect((await decide('DELETE')).status).toBe(200)
-  await expect.poll(offered, SOON).toEqual([])
-  expect(await corrections()).toEqual([])
-})
+  it('offers nothing any more once it is declined, or put right', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await write(line(3101))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    await write(line(1001))
+    await expect.poll(offered, SOON).toEqual([])
+    await write(line(3002))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    expect((await decide('DELETE')).status).toBe(200)
+    await expect.poll(offered, SOON).toEqual([])
+    expect(await corrections()).toEqual([])
+  })
 
-it('a file that replaces lines of the past offers nothing where what was delivered went there', async () => {
-  await deliver('7/42/3001', T)
-  await write(line(3001))
-  await vi.waitFor(async () => {
-    const { json } = await admin.ask(`/admin/routes?at=${at(T)}`)
-    expect((json as { results: object[] }).results).toMatchObject([{ route_id: '3001' }])
-  }, 30_000)
-  expect(await offered()).toEqual([])
+  it('offers nothing where what was delivered went there', async () => {
+    await deliver('7/42/3001', T)
+    await write(line(3001))
+    await vi.waitFor(async () => {
+      const { json } = await admin.ask(`/admin/routes?at=${at(T)}`)
+      expect((json as { results: object[] }).results).toMatchObject([{ route_id: '3001' }])
+    }, 30_000)
+    expect(await offered()).toEqual([])
+  })
 })
 
 describe('roster.redeliver', () => {

@@ -73,25 +73,27 @@ function drip(socket: Socket): void {
   socket.on('close', () => clearInterval(timer))
 }
 
-it('a service that is not there answers 502 with the service and the reason when nothing listens', async () => {
-  relay.relayTo(`${NOWHERE}/base/`)
-  const asked = [...REPEATABLE, ...ONCE]
-  const answers = await Promise.all(asked.map(ask))
-  expect(answers.map(({ status, json }) => [status, json])).toEqual(
-    asked.map(([name]) => {
-      const { method, path } = OPERATIONS[name]
-      return [502, { message: `${NOWHERE}/base/ refuses connections: ${method} ${path}` }]
-    }),
-  )
-})
+describe('a service that is not there', () => {
+  it('answers 502 with the service and the reason when nothing listens', async () => {
+    relay.relayTo(`${NOWHERE}/base/`)
+    const asked = [...REPEATABLE, ...ONCE]
+    const answers = await Promise.all(asked.map(ask))
+    expect(answers.map(({ status, json }) => [status, json])).toEqual(
+      asked.map(([name]) => {
+        const { method, path } = OPERATIONS[name]
+        return [502, { message: `${NOWHERE}/base/ refuses connections: ${method} ${path}` }]
+      }),
+    )
+  })
 
-it('a service that is not there answers 502 when the name of the service has no address', async () => {
-  relay.relayTo('http://user:canary-password@host.invalid/?apikey=canary-key')
-  const { status, json } = await ask(REPEATABLE[0])
-  const message =
-    'http://***@host.invalid/?apikey=*** is a name without an address: ' +
-    'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
-  expect([status, json]).toEqual([502, { message }])
+  it('answers 502 when the name of the service has no address', async () => {
+    relay.relayTo('http://user:canary-password@host.invalid/?apikey=canary-key')
+    const { status, json } = await ask(REPEATABLE[0])
+    const message =
+      'http://***@host.invalid/?apikey=*** is a name without an address: ' +
+      'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
+    expect([status, json]).toEqual([502, { message }])
+  })
 })
 
 describe('a service that breaks off', () => {
@@ -189,60 +191,58 @@ describe('a service that breaks off', () => {
   })
 })
 
-it.each([
-  ['says nothing', () => {}],
-  ['drips', drip],
-] as const)(
-  'a service that is slow answers 504 at the deadline, without another attempt, when the service %s',
-  async (_, answer) => {
+describe('a service that is slow', () => {
+  it.each([
+    ['says nothing', () => {}],
+    ['drips', drip],
+  ] as const)('answers 504 at the deadline, without another attempt, when the service %s', async (_, answer) => {
     const { url, requests } = await wildServer(answer)
     relay.relayTo(url, { timeoutMs: 1_000 })
     const { status, json } = await ask(REPEATABLE[0])
     const message = `${url}/ did not answer in time: GET ${OPERATIONS.getNumber.path}`
     expect([status, json]).toEqual([504, { message }])
     expect(requests()).toBeLessThanOrEqual(1)
-  },
-)
-
-it('a service that is slow says with a 504 that a change may have been done', async () => {
-  const { url } = await wildServer(() => {})
-  relay.relayTo(url, { timeoutMs: 1_000 })
-  const { status, json } = await ask(ONCE[0])
-  expect(status).toBe(504)
-  expect(json).toMatchObject({ message: expect.stringMatching(/; it may have been done all the same: look before/) })
-})
-
-it('a service that is slow gives a later attempt the rest of the time', async () => {
-  const { url } = await recordingServer((response, _, count) => response.writeHead(count < 3 ? 503 : 200).end())
-  const client = createTrackingClient({ baseUrl: url, timeoutMs: 600_000, connections: 1 })
-  const left: number[] = []
-  const watched: TrackingClient = {
-    ...client,
-    request: (request) => {
-      left.push(request.timeoutMs ?? Infinity)
-      return client.request(request)
-    },
-  }
-  await attempt(watched, { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary-oauth' })
-  await client.close()
-  expect(left[0] - left[1]).toBeGreaterThanOrEqual(190)
-  expect(left[1] - left[2]).toBeGreaterThanOrEqual(590)
-})
-
-it('a service that is slow has one deadline for all attempts', async () => {
-  const { url, seen } = await recordingServer((response, _, count) => {
-    if (count === 1) response.writeHead(503).end('first')
   })
-  relay.relayTo(url, { timeoutMs: 4_000 })
-  const began = performance.now()
-  expect((await ask(REPEATABLE[0])).status).toBe(504)
-  expect(performance.now() - began).toBeGreaterThanOrEqual(3_950)
-  expect(seen).toHaveLength(2)
+
+  it('says with a 504 that a change may have been done', async () => {
+    const { url } = await wildServer(() => {})
+    relay.relayTo(url, { timeoutMs: 1_000 })
+    const { status, json } = await ask(ONCE[0])
+    expect(status).toBe(504)
+    expect(json).toMatchObject({ message: expect.stringMatching(/; it may have been done all the same: look before/) })
+  })
+
+  it('gives a later attempt the rest of the time', async () => {
+    const { url } = await recordingServer((response, _, count) => response.writeHead(count < 3 ? 503 : 200).end())
+    const client = createTrackingClient({ baseUrl: url, timeoutMs: 600_000, connections: 1 })
+    const left: number[] = []
+    const watched: TrackingClient = {
+      ...client,
+      request: (request) => {
+        left.push(request.timeoutMs ?? Infinity)
+        return client.request(request)
+      },
+    }
+    await attempt(watched, { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary-oauth' })
+    await client.close()
+    expect(left[0] - left[1]).toBeGreaterThanOrEqual(190)
+    expect(left[1] - left[2]).toBeGreaterThanOrEqual(590)
+  })
+
+  it('has one deadline for all attempts', async () => {
+    const { url, seen } = await recordingServer((response, _, count) => {
+      if (count === 1) response.writeHead(503).end('first')
+    })
+    relay.relayTo(url, { timeoutMs: 4_000 })
+    const began = performance.now()
+    expect((await ask(REPEATABLE[0])).status).toBe(504)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(3_950)
+    expect(seen).toHaveLength(2)
+  })
 })
 
-it.each([502, 503, 504])(
-  'a service that cannot now sends a request three times after %d, and passes on the last answer',
-  async (status) => {
+describe('a service that cannot now', () => {
+  it.each([502, 503, 504])('sends a request three times after %d, and passes on the last answer', async (status) => {
     const { url, seen } = await recordingServer((response, _, count) => {
       response.writeHead(status, JSON_TYPE).end(`{"count":${count}}`)
     })
@@ -250,87 +250,86 @@ it.each([502, 503, 504])(
     const answer = await ask(REPEATABLE[1])
     expect([answer.status, answer.text]).toEqual([status, '{"count":3}'])
     expect(seen.map(({ body }) => body.toString())).toEqual(Array(3).fill('{"number":"1"}'))
-  },
-)
+  })
 
-it.each(DELETES.map((asked) => [asked[0], asked] as const))(
-  'a service that cannot now sends a DELETE once when the service is unavailable: %s',
-  async (_, asked) => {
-    for (const status of [502, 503, 504]) {
-      const { url, seen } = await recordingServer((response) => response.writeHead(status).end('no'))
+  it.each(DELETES.map((asked) => [asked[0], asked] as const))(
+    'sends a DELETE once when the service is unavailable: %s',
+    async (_, asked) => {
+      for (const status of [502, 503, 504]) {
+        const { url, seen } = await recordingServer((response) => response.writeHead(status).end('no'))
+        relay.relayTo(url)
+        expect([(await ask(asked)).status, seen.length]).toEqual([status, 1])
+      }
+    },
+  )
+
+  it.each(ONCE.map((asked) => [asked[0], asked] as const))(
+    'sends an operation that must not be repeated once when the service is unavailable: %s',
+    async (_, asked) => {
+      const { url, seen } = await recordingServer((response) => response.writeHead(503).end('no'))
       relay.relayTo(url)
-      expect([(await ask(asked)).status, seen.length]).toEqual([status, 1])
-    }
-  },
-)
+      const { status, text } = await ask(asked)
+      expect([status, text, seen.length]).toEqual([503, 'no', 1])
+    },
+  )
 
-it.each(ONCE.map((asked) => [asked[0], asked] as const))(
-  'a service that cannot now sends an operation that must not be repeated once when the service is unavailable: %s',
-  async (_, asked) => {
-    const { url, seen } = await recordingServer((response) => response.writeHead(503).end('no'))
-    relay.relayTo(url)
-    const { status, text } = await ask(asked)
-    expect([status, text, seen.length]).toEqual([503, 'no', 1])
-  },
-)
-
-it.each([400, 401, 403, 404, 408, 409, 422, 425, 429, 500, 501, 505])(
-  'a service that cannot now passes on %d at once',
-  async (status) => {
+  it.each([400, 401, 403, 404, 408, 409, 422, 425, 429, 500, 501, 505])('passes on %d at once', async (status) => {
     const { url, seen } = await recordingServer((response) => response.writeHead(status).end('no'))
     relay.relayTo(url)
     expect([(await ask(REPEATABLE[0])).status, seen.length]).toEqual([status, 1])
-  },
-)
-
-it('a service that cannot now waits for a Retry-After of a second', async () => {
-  const times: number[] = []
-  const { url } = await recordingServer((response, _, count) => {
-    times.push(performance.now())
-    response.writeHead(count === 1 ? 503 : 200, { 'retry-after': '1' }).end()
   })
-  relay.relayTo(url)
-  expect((await ask(REPEATABLE[0])).status).toBe(200)
-  expect(times[1] - times[0]).toBeGreaterThanOrEqual(990)
-})
 
-it('a service that cannot now passes on a longer Retry-After without another attempt', async () => {
-  const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '3' }).end())
-  relay.relayTo(url)
-  const { status, headers } = await ask(REPEATABLE[0])
-  expect([status, headers['retry-after'], seen.length]).toEqual([503, '3', 1])
-})
-
-it('a service that cannot now waits for no Retry-After beyond the deadline', async () => {
-  const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '2' }).end('no'))
-  relay.relayTo(url, { timeoutMs: 1_900 })
-  const { status, text } = await ask(REPEATABLE[0])
-  expect([status, text, seen.length]).toEqual([503, 'no', 1])
-})
-
-it('a caller who goes away aborts a GET when its caller goes away', async () => {
-  const { url } = await wildServer((socket) => {
-    socket.on('close', () => ended.resolve())
-    caller.abort()
+  it('waits for a Retry-After of a second', async () => {
+    const times: number[] = []
+    const { url } = await recordingServer((response, _, count) => {
+      times.push(performance.now())
+      response.writeHead(count === 1 ? 503 : 200, { 'retry-after': '1' }).end()
+    })
+    relay.relayTo(url)
+    expect((await ask(REPEATABLE[0])).status).toBe(200)
+    expect(times[1] - times[0]).toBeGreaterThanOrEqual(990)
   })
-  const ended = Promise.withResolvers<void>()
-  const caller = new AbortController()
-  relay.relayTo(url, { timeoutMs: 600_000 })
-  await expect(relay.ask(NUMBER, { signal: caller.signal })).rejects.toThrow()
-  await ended.promise
+
+  it('passes on a longer Retry-After without another attempt', async () => {
+    const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '3' }).end())
+    relay.relayTo(url)
+    const { status, headers } = await ask(REPEATABLE[0])
+    expect([status, headers['retry-after'], seen.length]).toEqual([503, '3', 1])
+  })
+
+  it('waits for no Retry-After beyond the deadline', async () => {
+    const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '2' }).end('no'))
+    relay.relayTo(url, { timeoutMs: 1_900 })
+    const { status, text } = await ask(REPEATABLE[0])
+    expect([status, text, seen.length]).toEqual([503, 'no', 1])
+  })
 })
 
-it('a caller who goes away completes a change, its repeated attempts included, when its caller goes away', async () => {
-  const caller = new AbortController()
-  atEnd(() => caller.abort())
-  const { url, seen } = await recordingServer((response, _, count) => {
-    if (count === 1) caller.abort()
-    response.writeHead(count < 3 ? 503 : 200).end()
+describe('a caller who goes away', () => {
+  it('aborts a GET when its caller goes away', async () => {
+    const { url } = await wildServer((socket) => {
+      socket.on('close', () => ended.resolve())
+      caller.abort()
+    })
+    const ended = Promise.withResolvers<void>()
+    const caller = new AbortController()
+    relay.relayTo(url, { timeoutMs: 600_000 })
+    await expect(relay.ask(NUMBER, { signal: caller.signal })).rejects.toThrow()
+    await ended.promise
   })
-  relay.relayTo(url)
-  const put = { method: 'POST', body: '{"number":"1"}', headers: { ...OPERATE, ...JSON_TYPE } }
-  await expect(relay.ask(NUMBER, { ...put, signal: caller.signal })).rejects.toThrow()
-  await expect.poll(() => seen.length).toBe(3)
+
+  it('completes a change, its repeated attempts included, when its caller goes away', async () => {
+    const caller = new AbortController()
+    atEnd(() => caller.abort())
+    const { url, seen } = await recordingServer((response, _, count) => {
+      if (count === 1) caller.abort()
+      response.writeHead(count < 3 ? 503 : 200).end()
+    })
+    relay.relayTo(url)
+    const put = { method: 'POST', body: '{"number":"1"}', headers: { ...OPERATE, ...JSON_TYPE } }
+    await expect(relay.ask(NUMBER, { ...put, signal: caller.signal })).rejects.toThrow()
+    await expect.poll(() => seen.length).toBe(3)
+  })
 })
 
 it('the relay answers 502 if an answer is larger than 64 MiB', async () => {

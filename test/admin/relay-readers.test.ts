@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordingServer, relayFixture } from '../support/relay.ts'
 import { atEnd } from '../support/tracking/http-servers.ts'
 
@@ -40,48 +40,50 @@ async function slowReader(): Promise<Socket> {
   return socket
 }
 
-it('the relay with a reader that takes nothing has memory for small answers, but not for another large one, while a reader takes nothing', async () => {
-  const { url, seen } = await largeAnswers()
-  await slowReader()
-  const { status, headers, json } = await relay.ask(NUMBERS)
-  const message =
-    `${url}/ cannot be relayed until other answers are read, ask again later: ` +
-    'GET /api/v1/companies/{company_id}/numbers'
-  expect([status, headers['retry-after'], json, seen.length]).toEqual([503, '5', { message }, 2])
-  expect((await relay.ask(NUMBER)).status).toBe(200)
-})
-
-it('the relay with a reader that takes nothing frees the memory of an answer when its reader goes', async () => {
-  await largeAnswers()
-  const reader = await slowReader()
-  reader.destroy()
-  await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
-})
-
-it('the relay with a reader that takes nothing frees the memory of an answer whose reader went before it came', async () => {
-  const caller = new AbortController()
-  const ended = Promise.withResolvers<void>()
-  const { url } = await recordingServer(async (response, request) => {
-    if (request.method === 'DELETE') {
-      caller.abort()
-      await delay(100)
-    }
-    response.end(LARGE, () => ended.resolve())
+describe('the relay with a reader that takes nothing', () => {
+  it('has memory for small answers, but not for another large one, while a reader takes nothing', async () => {
+    const { url, seen } = await largeAnswers()
+    await slowReader()
+    const { status, headers, json } = await relay.ask(NUMBERS)
+    const message =
+      `${url}/ cannot be relayed until other answers are read, ask again later: ` +
+      'GET /api/v1/companies/{company_id}/numbers'
+    expect([status, headers['retry-after'], json, seen.length]).toEqual([503, '5', { message }, 2])
+    expect((await relay.ask(NUMBER)).status).toBe(200)
   })
-  relay.relayTo(url)
-  await expect(relay.ask(NUMBER, { method: 'DELETE', signal: caller.signal })).rejects.toThrow()
-  await ended.promise
-  await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
-})
 
-it('the relay with a reader that takes nothing disconnects a reader that takes nothing', async () => {
-  await largeAnswers()
-  const reader = await slowReader()
-  await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 30_000, interval: 500 }).toBe(200)
-  const chunks: Buffer[] = []
-  reader.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
-  await once(reader, 'close')
-  expect(Buffer.concat(chunks).length).toBeLessThan(LARGE.length)
+  it('frees the memory of an answer when its reader goes', async () => {
+    await largeAnswers()
+    const reader = await slowReader()
+    reader.destroy()
+    await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
+  })
+
+  it('frees the memory of an answer whose reader went before it came', async () => {
+    const caller = new AbortController()
+    const ended = Promise.withResolvers<void>()
+    const { url } = await recordingServer(async (response, request) => {
+      if (request.method === 'DELETE') {
+        caller.abort()
+        await delay(100)
+      }
+      response.end(LARGE, () => ended.resolve())
+    })
+    relay.relayTo(url)
+    await expect(relay.ask(NUMBER, { method: 'DELETE', signal: caller.signal })).rejects.toThrow()
+    await ended.promise
+    await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
+  })
+
+  it('disconnects a reader that takes nothing', async () => {
+    await largeAnswers()
+    const reader = await slowReader()
+    await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 30_000, interval: 500 }).toBe(200)
+    const chunks: Buffer[] = []
+    reader.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
+    await once(reader, 'close')
+    expect(Buffer.concat(chunks).length).toBeLessThan(LARGE.length)
+  })
 })
 
 it('the relay sends a whole answer to a slow reader', async () => {
@@ -98,27 +100,29 @@ it('the relay sends a whole answer to a slow reader', async () => {
   expect(performance.now() - began).toBeGreaterThan(READER_MS)
 })
 
-it('the relay without memory answers 503 without a call while requests in flight take all the memory', async () => {
-  const waiting: ServerResponse[] = []
-  const { url, seen } = await recordingServer((response) => {
-    if (waiting.push(response) > 8) response.end('{}')
+describe('the relay without memory', () => {
+  it('answers 503 without a call while requests in flight take all the memory', async () => {
+    const waiting: ServerResponse[] = []
+    const { url, seen } = await recordingServer((response) => {
+      if (waiting.push(response) > 8) response.end('{}')
+    })
+    relay.relayTo(url)
+    const most = HELD_BYTES / (64 * 1024)
+    let refused = 0
+    const all = Array.from({ length: most + 3 }, () => relay.ask(NUMBER))
+    for (const each of all) void each.then(({ status }) => (refused += Number(status === 503)))
+    await expect.poll(() => refused).toBe(3)
+    for (const response of waiting.slice(0, 8)) response.end('{}')
+    const answers = await Promise.all(all)
+    const message =
+      `${url}/ cannot be relayed until other answers are read, ask again later: ` +
+      'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
+    const others = answers.filter(({ status }) => status === 503)
+    expect(others.map(({ json }) => json)).toEqual(others.map(() => ({ message })))
+    expect(others).toHaveLength(3)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(most)
+    expect(seen).toHaveLength(most)
   })
-  relay.relayTo(url)
-  const most = HELD_BYTES / (64 * 1024)
-  let refused = 0
-  const all = Array.from({ length: most + 3 }, () => relay.ask(NUMBER))
-  for (const each of all) void each.then(({ status }) => (refused += Number(status === 503)))
-  await expect.poll(() => refused).toBe(3)
-  for (const response of waiting.slice(0, 8)) response.end('{}')
-  const answers = await Promise.all(all)
-  const message =
-    `${url}/ cannot be relayed until other answers are read, ask again later: ` +
-    'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
-  const others = answers.filter(({ status }) => status === 503)
-  expect(others.map(({ json }) => json)).toEqual(others.map(() => ({ message })))
-  expect(others).toHaveLength(3)
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(most)
-  expect(seen).toHaveLength(most)
 })
 
 it('the relay counts the memory of joined windows', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { tokenRefusals } from '../../src/admin/relay/operations.ts'
 import type { Company } from '../../src/config/schema.ts'
 import { OPERATE, recordingServer, relayFixture } from '../support/relay.ts'
@@ -34,69 +34,65 @@ beforeEach(async () => {
   await Promise.all(['7', '8', '9'].map(numbersOf))
 })
 
-it('a token that the service refuses passes on and shows that the service refuses a token', async () => {
-  await refusing('7', '9')
-  const { status, headers, text } = await numbersOf('7')
-  expect([status, headers['www-authenticate'], text]).toEqual([401, undefined, 'the answer'])
-  await numbersOf('8')
-  await numbersOf('9')
-  expect(await tokenRefused()).toEqual(['7', '9'])
-})
+describe('a token that the service refuses', () => {
+  it('passes on and shows that the service refuses a token', async () => {
+    await refusing('7', '9')
+    const { status, headers, text } = await numbersOf('7')
+    expect([status, headers['www-authenticate'], text]).toEqual([401, undefined, 'the answer'])
+    await numbersOf('8')
+    await numbersOf('9')
+    expect(await tokenRefused()).toEqual(['7', '9'])
+  })
 
-it.each([200, 204, 400, 403, 404, 422])(
-  'a token that the service refuses no longer shows a refused token after a %d',
-  async (status) => {
+  it.each([200, 204, 400, 403, 404, 422])('no longer shows a refused token after a %d', async (status) => {
     const service = await refusing('7')
     await numbersOf('7')
     Object.assign(service, { companies: [], status })
     expect(await tokenRefused()).toEqual(['7'])
     await numbersOf('7')
     expect(await tokenRefused()).toEqual([])
-  },
-)
+  })
 
-it('a token that the service refuses still shows a refused token after a page that something else answers', async () => {
-  await refusing('7')
-  await numbersOf('7')
-  const { url } = await recordingServer((response) => response.writeHead(200).end('<html>Log in'))
-  relay.relayTo(url)
-  const { status, text } = await numbersOf('7')
-  expect([status, text]).toEqual([200, '<html>Log in'])
-  expect(await tokenRefused()).toEqual(['7'])
-})
+  it('still shows a refused token after a page that something else answers', async () => {
+    await refusing('7')
+    await numbersOf('7')
+    const { url } = await recordingServer((response) => response.writeHead(200).end('<html>Log in'))
+    relay.relayTo(url)
+    const { status, text } = await numbersOf('7')
+    expect([status, text]).toEqual([200, '<html>Log in'])
+    expect(await tokenRefused()).toEqual(['7'])
+  })
 
-it.each([302, 405, 408, 429, 500, 503])(
-  'a token that the service refuses still shows a refused token after a %d',
-  async (status) => {
+  it.each([302, 405, 408, 429, 500, 503])('still shows a refused token after a %d', async (status) => {
     const service = await refusing('7')
     await numbersOf('7')
     Object.assign(service, { companies: [], status })
     expect((await numbersOf('7')).status).toBe(status)
     expect(await tokenRefused()).toEqual(['7'])
-  },
-)
+  })
 
-it('a token that the service refuses still shows a refused token while the service is away', async () => {
-  await refusing('7')
-  await numbersOf('7')
-  relay.relayTo('http://127.0.0.1:1')
-  expect((await numbersOf('7')).status).toBe(502)
-  expect(await tokenRefused()).toEqual(['7'])
-})
+  it('still shows a refused token while the service is away', async () => {
+    await refusing('7')
+    await numbersOf('7')
+    relay.relayTo('http://127.0.0.1:1')
+    expect((await numbersOf('7')).status).toBe(502)
+    expect(await tokenRefused()).toEqual(['7'])
+  })
 
-it('a token that the service refuses no longer shows a refused token that was changed, or whose company was removed', async () => {
-  await refusing('7', '8')
-  await numbersOf('7')
-  await numbersOf('8')
-  relay.companies = [{ ...COMPANIES[0], oauth_token: 'canary-new' }]
-  expect(await tokenRefused()).toEqual([])
-  relay.companies = [...COMPANIES]
-  expect(await tokenRefused()).toEqual(['7', '8'])
-})
+  it('no longer shows a refused token that was changed, or whose company was removed', async () => {
+    await refusing('7', '8')
+    await numbersOf('7')
+    await numbersOf('8')
+    relay.companies = [{ ...COMPANIES[0], oauth_token: 'canary-new' }]
+    expect(await tokenRefused()).toEqual([])
+    relay.companies = [...COMPANIES]
+    expect(await tokenRefused()).toEqual(['7', '8'])
+  })
 
-it('a token that the service refuses never puts a refused token into the log', () => {
-  expect(relay.log.length).toBeGreaterThan(0)
-  expect(relay.log.join('')).not.toContain('canary')
+  it('never puts a refused token into the log', () => {
+    expect(relay.log.length).toBeGreaterThan(0)
+    expect(relay.log.join('')).not.toContain('canary')
+  })
 })
 
 it('the relay does not take the refusal of an earlier token for one of the present token', () => {

@@ -30,109 +30,109 @@ async function serving(answer: (response: ServerResponse, window: [number, numbe
   return server.seen
 }
 
-it.each([
-  [7_200, [[0, 7_200]]],
-  [
-    7_201,
+describe('positions of more than two hours', () => {
+  it.each([
+    [7_200, [[0, 7_200]]],
     [
-      [0, 7_200],
-      [7_201, 7_201],
+      7_201,
+      [
+        [0, 7_200],
+        [7_201, 7_201],
+      ],
     ],
-  ],
-  [
-    7_202,
     [
-      [0, 7_200],
-      [7_201, 7_202],
+      7_202,
+      [
+        [0, 7_200],
+        [7_201, 7_202],
+      ],
     ],
-  ],
-  [
-    14_401,
     [
-      [0, 7_200],
-      [7_201, 14_401],
+      14_401,
+      [
+        [0, 7_200],
+        [7_201, 14_401],
+      ],
     ],
-  ],
-  [
-    14_402,
     [
-      [0, 7_200],
-      [7_201, 14_401],
-      [14_402, 14_402],
+      14_402,
+      [
+        [0, 7_200],
+        [7_201, 14_401],
+        [14_402, 14_402],
+      ],
     ],
-  ],
-])(
-  'positions of more than two hours requests an interval of %d s in windows without overlap or gap',
-  async (length, windows) => {
+  ])('requests an interval of %d s in windows without overlap or gap', async (length, windows) => {
     const seen = await serving((response) => response.end('[]'))
     const { status, text } = await positions(`from=${FROM}&to=${FROM + length}`)
     expect([status, text]).toEqual([200, '[]'])
     expect(seen.map(windowOf).toSorted(([a], [b]) => a - b)).toEqual(windows)
     expect(seen.every(({ headers }) => headers.authorization === 'OAuth token-7')).toBe(true)
-  },
-)
-
-it('positions of more than two hours reads all pushed positions of a longer interval in order, once each', async () => {
-  const timestamps = Array.from({ length: 900 }, (_, n) => FROM + n * 100).concat([FROM + 7_200, FROM + 7_201])
-  const body = { positions: timestamps.map((timestamp) => ({ accuracy: 5, point: { lat: 1, lon: 2 }, timestamp })) }
-  const pushed = await service.send('/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=key-7', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
   })
-  expect(pushed.status).toBe(200)
-  relay.relayTo(service.url)
-  const { status, headers, json } = await positions(`from=${FROM}&to=${FROM + 86_399}`)
-  expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
-  const expected = [...new Set(timestamps)].filter((timestamp) => timestamp <= FROM + 86_399)
-  expect((json as { timestamp: number }[]).map(({ timestamp }) => timestamp)).toEqual(
-    expected.toSorted((a, b) => a - b),
-  )
-})
 
-it('positions of more than two hours reads 31 days in 372 windows, a few at a time, and joins them in order', async () => {
-  let underWay = 0
-  let most = 0
-  const seen = await serving((response, [from]) => {
-    most = Math.max(most, ++underWay)
-    const answer = () => response.end(`[{"timestamp":${from}}]`, () => underWay--)
-    if (from % 3 === 0) setTimeout(answer, 5)
-    else answer()
+  it('reads all pushed positions of a longer interval in order, once each', async () => {
+    const timestamps = Array.from({ length: 900 }, (_, n) => FROM + n * 100).concat([FROM + 7_200, FROM + 7_201])
+    const body = { positions: timestamps.map((timestamp) => ({ accuracy: 5, point: { lat: 1, lon: 2 }, timestamp })) }
+    const pushed = await service.send('/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=key-7', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect(pushed.status).toBe(200)
+    relay.relayTo(service.url)
+    const { status, headers, json } = await positions(`from=${FROM}&to=${FROM + 86_399}`)
+    expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+    const expected = [...new Set(timestamps)].filter((timestamp) => timestamp <= FROM + 86_399)
+    expect((json as { timestamp: number }[]).map(({ timestamp }) => timestamp)).toEqual(
+      expected.toSorted((a, b) => a - b),
+    )
   })
-  const { status, json } = await positions(`from=${FROM}&to=${FROM + DAYS_31}`)
-  expect([status, seen.length]).toEqual([200, 372])
-  expect(json).toEqual(Array.from({ length: 372 }, (_, n) => ({ timestamp: n * 7_201 })))
-  expect(most).toBeLessThanOrEqual(4)
-  expect(most).toBeGreaterThan(1)
+
+  it('reads 31 days in 372 windows, a few at a time, and joins them in order', async () => {
+    let underWay = 0
+    let most = 0
+    const seen = await serving((response, [from]) => {
+      most = Math.max(most, ++underWay)
+      const answer = () => response.end(`[{"timestamp":${from}}]`, () => underWay--)
+      if (from % 3 === 0) setTimeout(answer, 5)
+      else answer()
+    })
+    const { status, json } = await positions(`from=${FROM}&to=${FROM + DAYS_31}`)
+    expect([status, seen.length]).toEqual([200, 372])
+    expect(json).toEqual(Array.from({ length: 372 }, (_, n) => ({ timestamp: n * 7_201 })))
+    expect(most).toBeLessThanOrEqual(4)
+    expect(most).toBeGreaterThan(1)
+  })
+
+  it('joins lists byte for byte', async () => {
+    const lists = [' [ ]\n', '[{"lat":1.50,"x":"]["} ,\r\n{}]', '\t[9223372036854775807]', '[[]]']
+    await serving((response, [from]) =>
+      response.setHeader('content-type', 'application/x-json').end(lists[from / 7_201]),
+    )
+    const { text, headers } = await positions(`from=${FROM}&to=${FROM + 4 * 7_201 - 1}`)
+    expect(text).toBe('[{"lat":1.50,"x":"]["} ,\r\n{},9223372036854775807,[]]')
+    expect([headers['content-type'], headers['content-length']]).toEqual(['application/x-json', String(text.length)])
+  })
+
+  it('requests windows complete and not encoded, with the other headers of the caller', async () => {
+    const seen = await serving((response) => response.end('[]'))
+    const headers = { 'accept-encoding': 'gzip', 'if-none-match': '"1"', range: 'bytes=0-1', 'accept-language': 'de' }
+    await positions(`from=${FROM}&to=${FROM + 7_201}`, headers)
+    for (const { headers: got } of seen)
+      expect(Object.keys(got).toSorted()).toEqual([
+        'accept-language',
+        'authorization',
+        'connection',
+        'host',
+        'traceparent',
+        'user-agent',
+        'x-request-id',
+      ])
+  })
 })
 
-it('positions of more than two hours joins lists byte for byte', async () => {
-  const lists = [' [ ]\n', '[{"lat":1.50,"x":"]["} ,\r\n{}]', '\t[9223372036854775807]', '[[]]']
-  await serving((response, [from]) => response.setHeader('content-type', 'application/x-json').end(lists[from / 7_201]))
-  const { text, headers } = await positions(`from=${FROM}&to=${FROM + 4 * 7_201 - 1}`)
-  expect(text).toBe('[{"lat":1.50,"x":"]["} ,\r\n{},9223372036854775807,[]]')
-  expect([headers['content-type'], headers['content-length']]).toEqual(['application/x-json', String(text.length)])
-})
-
-it('positions of more than two hours requests windows complete and not encoded, with the other headers of the caller', async () => {
-  const seen = await serving((response) => response.end('[]'))
-  const headers = { 'accept-encoding': 'gzip', 'if-none-match': '"1"', range: 'bytes=0-1', 'accept-language': 'de' }
-  await positions(`from=${FROM}&to=${FROM + 7_201}`, headers)
-  for (const { headers: got } of seen)
-    expect(Object.keys(got).toSorted()).toEqual([
-      'accept-language',
-      'authorization',
-      'connection',
-      'host',
-      'traceparent',
-      'user-agent',
-      'x-request-id',
-    ])
-})
-
-it.each([400, 401, 403, 404, 422, 429, 500, 304])(
-  'a window without an answer answers with the %d of a window',
-  async (status) => {
+describe('a window without an answer', () => {
+  it.each([400, 401, 403, 404, 422, 429, 500, 304])('answers with the %d of a window', async (status) => {
     const seen = await serving((response, [from]) => {
       if (from === 7_201) response.writeHead(status, { 'content-type': 'text/x', 'retry-after': '9' }).end()
       else response.end('[{}]')
@@ -141,76 +141,76 @@ it.each([400, 401, 403, 404, 422, 429, 500, 304])(
     expect([answer.status, answer.text]).toEqual([status, ''])
     expect(answer.headers).toMatchObject({ 'content-type': 'text/x', 'retry-after': '9' })
     expect(seen.length).toBeLessThanOrEqual(6)
-  },
-)
-
-it('a window without an answer answers with the failed window that is first in time, not the first to arrive', async () => {
-  await serving((response, [from]) => {
-    if (from === 7_201) setTimeout(() => response.writeHead(403).end('second'), 50)
-    else if (from === 14_402) response.writeHead(404).end('third')
-    else response.end('[{}]')
   })
-  const { status, text } = await positions(`from=${FROM}&to=${FROM + 30_000}`)
-  expect([status, text]).toEqual([403, 'second'])
-})
 
-it('a window without an answer aborts the other windows when one fails', async () => {
-  const closed = Promise.withResolvers<void>()
-  await serving((response, [from]) => {
-    if (from === 7_201) response.on('close', () => closed.resolve())
-    else if (from === 0) response.writeHead(404).end('none')
+  it('answers with the failed window that is first in time, not the first to arrive', async () => {
+    await serving((response, [from]) => {
+      if (from === 7_201) setTimeout(() => response.writeHead(403).end('second'), 50)
+      else if (from === 14_402) response.writeHead(404).end('third')
+      else response.end('[{}]')
+    })
+    const { status, text } = await positions(`from=${FROM}&to=${FROM + 30_000}`)
+    expect([status, text]).toEqual([403, 'second'])
   })
-  const { status, text } = await positions(`from=${FROM}&to=${FROM + 30_000}`)
-  expect([status, text]).toEqual([404, 'none'])
-  await closed.promise
-})
 
-it('a window without an answer answers 504 when a window is late, and 502 when its connection breaks', async () => {
-  const { url } = await recordingServer((response, seen) => {
-    if (windowOf(seen)[0] === 0) response.end('[]')
+  it('aborts the other windows when one fails', async () => {
+    const closed = Promise.withResolvers<void>()
+    await serving((response, [from]) => {
+      if (from === 7_201) response.on('close', () => closed.resolve())
+      else if (from === 0) response.writeHead(404).end('none')
+    })
+    const { status, text } = await positions(`from=${FROM}&to=${FROM + 30_000}`)
+    expect([status, text]).toEqual([404, 'none'])
+    await closed.promise
   })
-  relay.relayTo(url, { timeoutMs: 200 })
-  const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
-  const operation = 'GET /api/v2/companies/{company_id}/routes/{route_id}/courier-positions'
-  expect([status, json]).toEqual([504, { message: `${url}/ did not answer in time: ${operation}` }])
-  await serving((response, [from]) => (from === 0 ? response.end('[]') : response.destroy()))
-  expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
-})
 
-it('a window without an answer repeats a window that fails the first time', async () => {
-  let failed = false
-  await serving((response, [from]) => {
-    if (from === 7_201 && !failed) response.writeHead(503).end()
-    else response.end(`[${from}]`)
-    failed ||= from === 7_201
-  })
-  const { status, text } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
-  expect([status, text]).toEqual([200, '[0,7201]'])
-})
-
-it.each(['', '{}', '[', ']', '"[]"', '<html>', '[1,]', '[1][2]', '[{"lat":1}{"lat":2}]', "['a']", '\ufeff[]'])(
-  'a window without an answer answers 502 when a window is no list but %s',
-  async (body) => {
-    await serving((response, [from]) => response.end(from === 0 ? '[]' : body))
+  it('answers 504 when a window is late, and 502 when its connection breaks', async () => {
+    const { url } = await recordingServer((response, seen) => {
+      if (windowOf(seen)[0] === 0) response.end('[]')
+    })
+    relay.relayTo(url, { timeoutMs: 200 })
     const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
-    expect([status, json]).toEqual([
-      502,
-      { message: expect.stringMatching(/gave an answer that cannot be understood/) },
-    ])
-  },
-)
-
-it.each(['{},'.repeat(1000), '[],'.repeat(1000)])(
-  'a window without an answer answers 502, and parses nothing, when a window has more lists and objects than positions have',
-  async (values) => {
-    await serving((response, [from]) => response.end(from === 0 ? '[]' : `[${values}0]`))
+    const operation = 'GET /api/v2/companies/{company_id}/routes/{route_id}/courier-positions'
+    expect([status, json]).toEqual([504, { message: `${url}/ did not answer in time: ${operation}` }])
+    await serving((response, [from]) => (from === 0 ? response.end('[]') : response.destroy()))
     expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
-  },
-)
+  })
 
-it('a window without an answer answers 502 when a window is encoded', async () => {
-  await serving((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]')))
-  expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
+  it('repeats a window that fails the first time', async () => {
+    let failed = false
+    await serving((response, [from]) => {
+      if (from === 7_201 && !failed) response.writeHead(503).end()
+      else response.end(`[${from}]`)
+      failed ||= from === 7_201
+    })
+    const { status, text } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
+    expect([status, text]).toEqual([200, '[0,7201]'])
+  })
+
+  it.each(['', '{}', '[', ']', '"[]"', '<html>', '[1,]', '[1][2]', '[{"lat":1}{"lat":2}]', "['a']", '\ufeff[]'])(
+    'answers 502 when a window is no list but %s',
+    async (body) => {
+      await serving((response, [from]) => response.end(from === 0 ? '[]' : body))
+      const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
+      expect([status, json]).toEqual([
+        502,
+        { message: expect.stringMatching(/gave an answer that cannot be understood/) },
+      ])
+    },
+  )
+
+  it.each(['{},'.repeat(1000), '[],'.repeat(1000)])(
+    'answers 502, and parses nothing, when a window has more lists and objects than positions have',
+    async (values) => {
+      await serving((response, [from]) => response.end(from === 0 ? '[]' : `[${values}0]`))
+      expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
+    },
+  )
+
+  it('answers 502 when a window is encoded', async () => {
+    await serving((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]')))
+    expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
+  })
 })
 
 describe('more than can be kept', () => {

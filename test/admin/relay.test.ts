@@ -48,125 +48,124 @@ async function answering(
   return seen
 }
 
-it.each(RELAYED)('every operation but the push relays %s unchanged, with the token', async (name) => {
-  const seen = await answering(200, JSON_TYPE, '{"a":1}')
-  const { path, ...request } = requestOf(name)
-  const { status, text } = await relay.ask(path, request)
-  expect([status, text]).toEqual([200, '{"a":1}'])
-  expect(seen).toHaveLength(1)
-  expect(seen[0]).toMatchObject({
-    method: request.method,
-    url: name === 'returnItemsV1' ? '/companies/7/orders/3:return' : path,
-    body: Buffer.from(request.body ?? ''),
-    headers: { authorization: `OAuth ${TOKEN}` },
+describe('every operation but the push', () => {
+  it.each(RELAYED)('relays %s unchanged, with the token', async (name) => {
+    const seen = await answering(200, JSON_TYPE, '{"a":1}')
+    const { path, ...request } = requestOf(name)
+    const { status, text } = await relay.ask(path, request)
+    expect([status, text]).toEqual([200, '{"a":1}'])
+    expect(seen).toHaveLength(1)
+    expect(seen[0]).toMatchObject({
+      method: request.method,
+      url: name === 'returnItemsV1' ? '/companies/7/orders/3:return' : path,
+      body: Buffer.from(request.body ?? ''),
+      headers: { authorization: `OAuth ${TOKEN}` },
+    })
   })
-})
 
-it.each(['returnItems', 'returnItemsV1'] as const)(
-  'every operation but the push relays %s to the configured prefix',
-  async (name) => {
+  it.each(['returnItems', 'returnItemsV1'] as const)('relays %s to the configured prefix', async (name) => {
     const { url, seen } = await recordingServer((response) => response.end('[]'))
     relay.relayTo(`${url}/base`, { returnPrefix: '/api/v1' })
     const { path, ...request } = requestOf(name)
     expect((await relay.ask(path, request)).status).toBe(200)
     expect(seen.map((each) => each.url)).toEqual(['/base/api/v1/companies/7/orders/3:return'])
-  },
-)
+  })
 
-it('every operation but the push relays a body of 4 MiB', async () => {
-  const seen = await answering(200)
-  const body = `{"number":"1"}${' '.repeat(4 * 1024 * 1024 - 14)}`
-  expect((await relay.ask(NUMBER, { method: 'POST', headers: { ...OPERATE, ...JSON_TYPE }, body })).status).toBe(200)
-  expect(seen[0].body.equals(Buffer.from(body))).toBe(true)
-})
+  it('relays a body of 4 MiB', async () => {
+    const seen = await answering(200)
+    const body = `{"number":"1"}${' '.repeat(4 * 1024 * 1024 - 14)}`
+    expect((await relay.ask(NUMBER, { method: 'POST', headers: { ...OPERATE, ...JSON_TYPE }, body })).status).toBe(200)
+    expect(seen[0].body.equals(Buffer.from(body))).toBe(true)
+  })
 
-it.each([
-  ['DELETE', NUMBER],
-  ['GET', NUMBER],
-] as const)('every operation but the push relays a %s without its body and content headers', async (method, path) => {
-  const seen = await answering(200)
-  expect((await relay.ask(path, { method, headers: { ...OPERATE, ...JSON_TYPE }, body: '{"x":1}' })).status).toBe(200)
-  expect(seen.map(({ body, headers }) => [body.length, headers['content-type']])).toEqual([[0, undefined]])
-})
+  it.each([
+    ['DELETE', NUMBER],
+    ['GET', NUMBER],
+  ] as const)('relays a %s without its body and content headers', async (method, path) => {
+    const seen = await answering(200)
+    expect((await relay.ask(path, { method, headers: { ...OPERATE, ...JSON_TYPE }, body: '{"x":1}' })).status).toBe(200)
+    expect(seen.map(({ body, headers }) => [body.length, headers['content-type']])).toEqual([[0, undefined]])
+  })
 
-it.each(['abc', 'a b&c=d/é#?+', '🚚'])(
-  'every operation but the push relays the page token %s, and no unknown parameter',
-  async (token) => {
+  it.each(['abc', 'a b&c=d/é#?+', '🚚'])('relays the page token %s, and no unknown parameter', async (token) => {
     const seen = await answering(200)
     const query = new URLSearchParams({ page_token: token, apikey: 'canary-x', max_results: '5' })
     await relay.ask(`/api/v1/companies/7/orders/3/items?${query.toString()}`)
     const passed = new URL(seen[0].url ?? '', 'http://x').searchParams
     expect(Object.fromEntries(passed)).toEqual({ page_token: token, max_results: '5' })
-  },
-)
-
-it('every operation but the push relays an interval without `to`', async () => {
-  const seen = await answering(200)
-  await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=100')
-  expect(seen[0].url).toBe('/api/v2/companies/7/routes/1/courier-positions?from=100')
-})
-
-it('every operation but the push answers 405 to another method, and HEAD like a GET without the body', async () => {
-  const seen = await answering(200, { ...JSON_TYPE, etag: '"1"' }, '{"number":"1"}')
-  const { status, headers } = await relay.ask(NUMBER, { method: 'PUT' })
-  expect([status, headers.allow, seen.length]).toEqual([405, 'GET, HEAD, POST, DELETE', 0])
-  const head = await relay.ask(NUMBER, { method: 'HEAD' })
-  expect([head.status, head.headers.etag, head.headers['content-length'], head.text]).toEqual([200, '"1"', '14', ''])
-})
-
-it('every operation but the push does not relay the push', async () => {
-  const seen = await answering(200)
-  const path = '/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=canary-apikey'
-  expect((await relay.ask(path, { method: 'POST' })).status).toBe(404)
-  expect(seen).toEqual([])
-})
-
-it.each(RELAYED)('before anything else needs a token of the admin port for %s', async (name) => {
-  const seen = await answering(200)
-  const { path, ...request } = requestOf(name, '99')
-  const { status, headers } = await relay.ask(path, { ...request, headers: { authorization: `OAuth ${TOKEN}` } })
-  expect([status, headers['www-authenticate'], seen.length]).toEqual([401, 'Bearer', 0])
-})
-
-it.each(RELAYED)('before anything else needs the role operate for %s when it is a change', async (name) => {
-  const seen = await answering(200)
-  const { path, ...request } = requestOf(name)
-  const { status } = await relay.ask(path, { ...request, headers: { ...request.headers, ...READ } })
-  expect([status, seen.length]).toEqual(request.method === 'GET' ? [200, 1] : [403, 0])
-})
-
-it.each(RELAYED)('before anything else needs a configured company for %s, whatever the input', async (name) => {
-  const seen = await answering(200)
-  const { path, ...request } = requestOf(name, '99')
-  const { status, json } = await relay.ask(`${path.replace(/\?.*/, '')}?from=x&max_results=0`, {
-    ...request,
-    body: '{',
-    headers: { ...OPERATE, 'content-type': 'text/plain' },
   })
-  expect([status, json, seen.length]).toEqual([404, { message: 'there is no company 99 in gateway.yaml' }, 0])
+
+  it('relays an interval without `to`', async () => {
+    const seen = await answering(200)
+    await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=100')
+    expect(seen[0].url).toBe('/api/v2/companies/7/routes/1/courier-positions?from=100')
+  })
+
+  it('answers 405 to another method, and HEAD like a GET without the body', async () => {
+    const seen = await answering(200, { ...JSON_TYPE, etag: '"1"' }, '{"number":"1"}')
+    const { status, headers } = await relay.ask(NUMBER, { method: 'PUT' })
+    expect([status, headers.allow, seen.length]).toEqual([405, 'GET, HEAD, POST, DELETE', 0])
+    const head = await relay.ask(NUMBER, { method: 'HEAD' })
+    expect([head.status, head.headers.etag, head.headers['content-length'], head.text]).toEqual([200, '"1"', '14', ''])
+  })
+
+  it('does not relay the push', async () => {
+    const seen = await answering(200)
+    const path = '/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=canary-apikey'
+    expect((await relay.ask(path, { method: 'POST' })).status).toBe(404)
+    expect(seen).toEqual([])
+  })
 })
 
-it.each(RELAYED)('before anything else needs an oauth_token of the company for %s', async (name) => {
-  const seen = await answering(200)
-  const { path, ...request } = requestOf(name, '8')
-  const { status, json } = await relay.ask(path, request)
-  const message = 'company 8 has no oauth_token in gateway.yaml: add it there, next to its apikey'
-  expect([status, json, seen.length]).toEqual([403, { message }, 0])
+describe('before anything else', () => {
+  it.each(RELAYED)('needs a token of the admin port for %s', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name, '99')
+    const { status, headers } = await relay.ask(path, { ...request, headers: { authorization: `OAuth ${TOKEN}` } })
+    expect([status, headers['www-authenticate'], seen.length]).toEqual([401, 'Bearer', 0])
+  })
+
+  it.each(RELAYED)('needs the role operate for %s when it is a change', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name)
+    const { status } = await relay.ask(path, { ...request, headers: { ...request.headers, ...READ } })
+    expect([status, seen.length]).toEqual(request.method === 'GET' ? [200, 1] : [403, 0])
+  })
+
+  it.each(RELAYED)('needs a configured company for %s, whatever the input', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name, '99')
+    const { status, json } = await relay.ask(`${path.replace(/\?.*/, '')}?from=x&max_results=0`, {
+      ...request,
+      body: '{',
+      headers: { ...OPERATE, 'content-type': 'text/plain' },
+    })
+    expect([status, json, seen.length]).toEqual([404, { message: 'there is no company 99 in gateway.yaml' }, 0])
+  })
+
+  it.each(RELAYED)('needs an oauth_token of the company for %s', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name, '8')
+    const { status, json } = await relay.ask(path, request)
+    const message = 'company 8 has no oauth_token in gateway.yaml: add it there, next to its apikey'
+    expect([status, json, seen.length]).toEqual([403, { message }, 0])
+  })
+
+  it('uses the oauth_token of the present configuration', async () => {
+    const seen = await answering(200)
+    const before = relay.companies
+    onTestFinished(() => void (relay.companies = before))
+    relay.companies = [{ company_id: '99', apikey: 'k', oauth_token: 'canary-new' }]
+    const [gone, come] = [await relay.ask(NUMBER), await relay.ask('/api/v1/companies/99/numbers')]
+    expect([gone.status, come.status]).toEqual([404, 200])
+    expect(seen.map(({ headers }) => headers.authorization)).toEqual(['OAuth canary-new'])
+  })
 })
 
-it('before anything else uses the oauth_token of the present configuration', async () => {
-  const seen = await answering(200)
-  const before = relay.companies
-  onTestFinished(() => void (relay.companies = before))
-  relay.companies = [{ company_id: '99', apikey: 'k', oauth_token: 'canary-new' }]
-  const [gone, come] = [await relay.ask(NUMBER), await relay.ask('/api/v1/companies/99/numbers')]
-  expect([gone.status, come.status]).toEqual([404, 200])
-  expect(seen.map(({ headers }) => headers.authorization)).toEqual(['OAuth canary-new'])
-})
-
-it.each(RELAYED.flatMap((name) => parametersOf(OPERATIONS[name].path).map((parameter) => [name, parameter] as const)))(
-  'a relayed request that the interface refuses is refused without a call: %s with a wrong %s',
-  async (name, parameter) => {
+describe('a relayed request that the interface refuses', () => {
+  it.each(
+    RELAYED.flatMap((name) => parametersOf(OPERATIONS[name].path).map((parameter) => [name, parameter] as const)),
+  )('is refused without a call: %s with a wrong %s', async (name, parameter) => {
     const seen = await answering(200)
     const { method } = OPERATIONS[name]
     const path = OPERATIONS[name].path.replaceAll(/\{(\w+)\}/g, (_, id: string) => (id === parameter ? '-5' : '7'))
@@ -176,27 +175,21 @@ it.each(RELAYED.flatMap((name) => parametersOf(OPERATIONS[name].path).map((param
       expect.objectContaining({ errors: [{ path: parameter, message: `expected an integer from 0 to ${MAX_ID}` }] }),
     ])
     expect(seen).toEqual([])
-  },
-)
+  })
 
-it.each(BY_BODY)(
-  'a relayed request that the interface refuses refuses %s without a call when its body is missing, no JSON or too large',
-  async (name) => {
+  it.each(BY_BODY)('refuses %s without a call when its body is missing, no JSON or too large', async (name) => {
     const seen = await answering(200)
     const { path, method, headers } = requestOf(name)
     const bodies = [undefined, '', '{', 'null', '[{}]', ' '.repeat(4 * 1024 * 1024 + 1)]
     for (const body of bodies) expect((await relay.ask(path, { method, headers, body })).status).toBe(422)
     expect((await relay.ask(path, { method, headers: OPERATE, body: BODIES[name] })).status).toBe(422)
     expect(seen).toEqual([])
-  },
-)
+  })
 
-it.each([
-  ['addItems', 'number'],
-  ['returnItems', 'item_id'],
-] as const)(
-  'a relayed request that the interface refuses refuses %s without a call when two entries have the same %s',
-  async (name, field) => {
+  it.each([
+    ['addItems', 'number'],
+    ['returnItems', 'item_id'],
+  ] as const)('refuses %s without a call when two entries have the same %s', async (name, field) => {
     const seen = await answering(200)
     const { path, method, headers, body = '' } = requestOf(name)
     const twice = `[${body.slice(1, -1)},${body.slice(1, -1)}]`
@@ -204,18 +197,15 @@ it.each([
     const errors = [{ path: `1.${field}`, message: 'it occurs twice in this body' }]
     expect([status, json]).toEqual([422, { message: `1.${field}: it occurs twice in this body`, errors }])
     expect(seen).toEqual([])
-  },
-)
+  })
 
-it.each([
-  ['to=200', 'from'],
-  ['from=x', 'from'],
-  ['from=200&to=100', 'to'],
-  [`from=0&to=${31 * 86_400 + 1}`, 'to'],
-  ['from=1&from=2', 'from'],
-])(
-  'a relayed request that the interface refuses answers 400 without a call for positions of %s',
-  async (query, path) => {
+  it.each([
+    ['to=200', 'from'],
+    ['from=x', 'from'],
+    ['from=200&to=100', 'to'],
+    [`from=0&to=${31 * 86_400 + 1}`, 'to'],
+    ['from=1&from=2', 'from'],
+  ])('answers 400 without a call for positions of %s', async (query, path) => {
     const seen = await answering(200)
     const { status, json } = await relay.ask(`/api/v2/companies/7/routes/1/courier-positions?${query}`)
     expect([status, json, seen.length]).toEqual([
@@ -223,114 +213,116 @@ it.each([
       expect.objectContaining({ errors: [expect.objectContaining({ path })] }),
       0,
     ])
-  },
-)
-
-it('a relayed request that the interface refuses names the longest interval in a refusal', async () => {
-  const { json } = await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=0&to=2678401')
-  expect(json).toMatchObject({ message: 'to: must be at most 744 hours after from' })
-})
-
-it.each([
-  ['a path that is no percent-encoding', '/api/v1/companies/7/numbers/%zz', {}, 'the path cannot be decoded'],
-  ['a content type that is none', NUMBER, { 'content-type': '?' }, 'the content type cannot be understood'],
-])('a relayed request that the interface refuses answers 422 for %s', async (_, path, headers, message) => {
-  const seen = await answering(200)
-  const { status, json } = await relay.ask(path, { method: 'POST', headers: { ...OPERATE, ...headers }, body: '{}' })
-  expect([status, json, seen.length]).toEqual([422, { message }, 0])
-})
-
-it('a relayed request that the interface refuses refuses a body that ends early without a call, and audits that', async () => {
-  const seen = await answering(200)
-  const path = '/api/v1/companies/7/numbers/404'
-  const socket = createConnection(relay.port, '127.0.0.1')
-  const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer canary-operate\r\ncontent-length: 99\r\n`
-  socket.end(`${head}content-type: application/json\r\n\r\n{"number":"1"}`)
-  const [answer] = (await once(socket, 'data')) as [Buffer]
-  expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /)
-  const entry = { method: 'POST', path, status: 422 }
-  await expect
-    .poll(async () => (await relay.ask('/admin/audit?max_results=1')).json)
-    .toMatchObject({ results: [entry] })
-  expect(seen).toEqual([])
-})
-
-it('headers of a request relays request headers about the content', async () => {
-  const seen = await answering(200)
-  const headers = {
-    accept: 'application/json',
-    'accept-language': 'de',
-    'content-type': 'application/json; charset=utf-8',
-    'user-agent': 'dispatch/1.2',
-    'if-none-match': '"1"',
-    'content-language': 'de',
-    range: 'bytes=0-9',
-    'x-request-id': '17',
-    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-    tracestate: 'a=1',
-  }
-  await relay.ask(NUMBER, { method: 'POST', headers: { ...OPERATE, ...headers }, body: '{"number":"1"}' })
-  const { host, ...got } = seen[0].headers
-  expect(got).toEqual({
-    ...headers,
-    authorization: `OAuth ${TOKEN}`,
-    'content-length': '14',
-    connection: 'keep-alive',
   })
-  expect(host).not.toBe(`127.0.0.1:${relay.port}`)
+
+  it('names the longest interval in a refusal', async () => {
+    const { json } = await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=0&to=2678401')
+    expect(json).toMatchObject({ message: 'to: must be at most 744 hours after from' })
+  })
+
+  it.each([
+    ['a path that is no percent-encoding', '/api/v1/companies/7/numbers/%zz', {}, 'the path cannot be decoded'],
+    ['a content type that is none', NUMBER, { 'content-type': '?' }, 'the content type cannot be understood'],
+  ])('answers 422 for %s', async (_, path, headers, message) => {
+    const seen = await answering(200)
+    const { status, json } = await relay.ask(path, { method: 'POST', headers: { ...OPERATE, ...headers }, body: '{}' })
+    expect([status, json, seen.length]).toEqual([422, { message }, 0])
+  })
+
+  it('refuses a body that ends early without a call, and audits that', async () => {
+    const seen = await answering(200)
+    const path = '/api/v1/companies/7/numbers/404'
+    const socket = createConnection(relay.port, '127.0.0.1')
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer canary-operate\r\ncontent-length: 99\r\n`
+    socket.end(`${head}content-type: application/json\r\n\r\n{"number":"1"}`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /)
+    const entry = { method: 'POST', path, status: 422 }
+    await expect
+      .poll(async () => (await relay.ask('/admin/audit?max_results=1')).json)
+      .toMatchObject({ results: [entry] })
+    expect(seen).toEqual([])
+  })
 })
 
-it('headers of a request relays no request headers about the caller or the connection', async () => {
-  const seen = await answering(200)
-  const lines = [
-    'host: admin.example',
-    'accept-encoding: gzip, br',
-    'authorization: Bearer canary-operate',
-    'cookie: session=canary-cookie',
-    'connection: keep-alive, If-Hop, close',
-    'if-hop: canary-hop',
-    'keep-alive: timeout=5',
-    'proxy-authorization: Basic canary-proxy',
-    'proxy-connection: keep-alive',
-    'te: trailers',
-    'forwarded: for=canary-client',
-    'x-forwarded-for: canary-client',
-    'x-real-ip: canary-client',
-    'via: 1.1 canary-proxy',
-    'origin: https://canary-page',
-    'referer: https://canary-page/',
-    'x-api-key: canary-key',
-    'trailer: x-late',
-    'transfer-encoding: chunked',
-    'upgrade: h2c',
-    'expect: 100-continue',
-    'content-type: application/json',
-  ]
-  const socket = createConnection(relay.port, '127.0.0.1')
-  const chunks: Buffer[] = []
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  socket.write(
-    `POST ${NUMBER} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\ne\r\n{"number":"1"}\r\n0\r\nx-late: canary\r\n\r\n`,
-  )
-  await once(socket, 'close')
-  expect(Buffer.concat(chunks).toString()).toContain('HTTP/1.1 200 OK')
-  expect(Object.keys(seen[0].headers).toSorted()).toEqual([
-    'authorization',
-    'connection',
-    'content-length',
-    'content-type',
-    'host',
-    'traceparent',
-    'user-agent',
-    'x-request-id',
-  ])
-  expect(seen[0].headers).toMatchObject({
-    'user-agent': `waybridge/${VERSION}`,
-    authorization: `OAuth ${TOKEN}`,
-    'content-length': '14',
-    connection: 'keep-alive',
+describe('headers of a request', () => {
+  it('relays request headers about the content', async () => {
+    const seen = await answering(200)
+    const headers = {
+      accept: 'application/json',
+      'accept-language': 'de',
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'dispatch/1.2',
+      'if-none-match': '"1"',
+      'content-language': 'de',
+      range: 'bytes=0-9',
+      'x-request-id': '17',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'a=1',
+    }
+    await relay.ask(NUMBER, { method: 'POST', headers: { ...OPERATE, ...headers }, body: '{"number":"1"}' })
+    const { host, ...got } = seen[0].headers
+    expect(got).toEqual({
+      ...headers,
+      authorization: `OAuth ${TOKEN}`,
+      'content-length': '14',
+      connection: 'keep-alive',
+    })
+    expect(host).not.toBe(`127.0.0.1:${relay.port}`)
   })
-  expect(JSON.stringify(seen)).not.toMatch(/canary-(?!oauth)|admin\.example/)
+
+  it('relays no request headers about the caller or the connection', async () => {
+    const seen = await answering(200)
+    const lines = [
+      'host: admin.example',
+      'accept-encoding: gzip, br',
+      'authorization: Bearer canary-operate',
+      'cookie: session=canary-cookie',
+      'connection: keep-alive, If-Hop, close',
+      'if-hop: canary-hop',
+      'keep-alive: timeout=5',
+      'proxy-authorization: Basic canary-proxy',
+      'proxy-connection: keep-alive',
+      'te: trailers',
+      'forwarded: for=canary-client',
+      'x-forwarded-for: canary-client',
+      'x-real-ip: canary-client',
+      'via: 1.1 canary-proxy',
+      'origin: https://canary-page',
+      'referer: https://canary-page/',
+      'x-api-key: canary-key',
+      'trailer: x-late',
+      'transfer-encoding: chunked',
+      'upgrade: h2c',
+      'expect: 100-continue',
+      'content-type: application/json',
+    ]
+    const socket = createConnection(relay.port, '127.0.0.1')
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.write(
+      `POST ${NUMBER} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\ne\r\n{"number":"1"}\r\n0\r\nx-late: canary\r\n\r\n`,
+    )
+    await once(socket, 'close')
+    expect(Buffer.concat(chunks).toString()).toContain('HTTP/1.1 200 OK')
+    expect(Object.keys(seen[0].headers).toSorted()).toEqual([
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'traceparent',
+      'user-agent',
+      'x-request-id',
+    ])
+    expect(seen[0].headers).toMatchObject({
+      'user-agent': `waybridge/${VERSION}`,
+      authorization: `OAuth ${TOKEN}`,
+      'content-length': '14',
+      connection: 'keep-alive',
+    })
+    expect(JSON.stringify(seen)).not.toMatch(/canary-(?!oauth)|admin\.example/)
+  })
 })
 
 describe('an answer', () => {

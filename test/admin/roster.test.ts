@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { deviceEntryOperations } from '../../src/admin/device/entry.ts'
 import { register } from '../../src/admin/operation.ts'
 import { rosterWrites } from '../../src/admin/roster/writes.ts'
@@ -51,27 +51,29 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - began) / 1000
 }
 
-it('a change is answered once every living gateway has it, or may not go by what it knew before any more', async () => {
-  await gateway(Date.now() + 60_000)
-  // Each on its own: a busy machine may take long for one.
-  await expect.poll(() => secondsOf(() => ask('PUT', 900))).toBeLessThan(ROSTER_HOLDS_MS / 1000)
-  await gateway(0)
-  expect(await secondsOf(() => ask('PUT', 900))).toBeGreaterThanOrEqual(ROSTER_HOLDS_MS / 1000)
-})
+describe('a change', () => {
+  it('is answered once every living gateway has it, or may not go by what it knew before any more', async () => {
+    await gateway(Date.now() + 60_000)
+    // Each on its own: a busy machine may take long for one.
+    await expect.poll(() => secondsOf(() => ask('PUT', 900))).toBeLessThan(ROSTER_HOLDS_MS / 1000)
+    await gateway(0)
+    expect(await secondsOf(() => ask('PUT', 900))).toBeGreaterThanOrEqual(ROSTER_HOLDS_MS / 1000)
+  })
 
-it('a change sees those that were asked for before it: of several that delete a device one has', async () => {
-  expect(await ask('PUT', 900)).toBe(200)
-  const atOnce = (method: string) => Promise.all(Array.from({ length: 10 }, () => ask(method, 900)))
-  // With the connections open they arrive together.
-  expect(await atOnce('GET')).toEqual(Array(10).fill(200))
-  expect((await atOnce('DELETE')).filter((status) => status === 200)).toEqual([200])
-})
+  it('sees those that were asked for before it: of several that delete a device one has', async () => {
+    expect(await ask('PUT', 900)).toBe(200)
+    const atOnce = (method: string) => Promise.all(Array.from({ length: 10 }, () => ask(method, 900)))
+    // With the connections open they arrive together.
+    expect(await atOnce('GET')).toEqual(Array(10).fill(200))
+    expect((await atOnce('DELETE')).filter((status) => status === 200)).toEqual([200])
+  })
 
-it('a change sees what another process has written just before', async () => {
-  for (const id of [900, 901, 902]) {
-    await putDevice(admin.redis, String(id), { id: String(id), company_id: '7', source: '' })
-    expect(await ask('DELETE', id)).toBe(200)
-  }
+  it('sees what another process has written just before', async () => {
+    for (const id of [900, 901, 902]) {
+      await putDevice(admin.redis, String(id), { id: String(id), company_id: '7', source: '' })
+      expect(await ask('DELETE', id)).toBe(200)
+    }
+  })
 })
 
 /** Changes as an admin process of its own makes them, and a write that drops a device that is not there. */
@@ -90,26 +92,28 @@ async function writing() {
 const WRITE: RosterWrite = { devices: [['901', undefined]], assignments: [] }
 const device = (id: string) => ({ id, company_id: '7', source: '' })
 
-it('a change that is planned by the roster in effect is planned again if another process has written meanwhile', async () => {
-  const { change, live } = await writing()
-  const seen: boolean[] = []
-  await change(async (roster) => {
-    seen.push(roster.find('901') !== undefined)
-    if (seen.length === 1) await putDevice(admin.redis, '901', device('901'))
-    return { write: WRITE }
+describe('a change that is planned by the roster in effect', () => {
+  it('is planned again if another process has written meanwhile', async () => {
+    const { change, live } = await writing()
+    const seen: boolean[] = []
+    await change(async (roster) => {
+      seen.push(roster.find('901') !== undefined)
+      if (seen.length === 1) await putDevice(admin.redis, '901', device('901'))
+      return { write: WRITE }
+    })
+    expect([seen, live.directory().find('901')]).toEqual([[false, true], undefined])
   })
-  expect([seen, live.directory().find('901')]).toEqual([[false, true], undefined])
-})
 
-it('a change that is planned by the roster in effect is refused if others write all the time', async () => {
-  const [{ change }, other] = [await writing(), await elsewhere()]
-  const changed = change(async () => {
-    await putDevice(admin.redis, '901', device('901'))
-    return { write: WRITE }
+  it('is refused if others write all the time', async () => {
+    const [{ change }, other] = [await writing(), await elsewhere()]
+    const changed = change(async () => {
+      await putDevice(admin.redis, '901', device('901'))
+      return { write: WRITE }
+    })
+    await expect(changed).rejects.toMatchObject({ code: 504, message: expect.stringContaining('try again') as string })
+    await other.refresh()
+    expect(other.roster.find('901')).toMatchObject({ company_id: '7' })
   })
-  await expect(changed).rejects.toMatchObject({ code: 504, message: expect.stringContaining('try again') as string })
-  await other.refresh()
-  expect(other.roster.find('901')).toMatchObject({ company_id: '7' })
 })
 
 it('a change is answered though the memory of Redis is full by then', async () => {
@@ -150,29 +154,31 @@ async function port() {
 const sorted = (statuses: number[]) => statuses.toSorted((a, b) => a - b)
 const TIMES = Array.from({ length: 10 }, (_, time) => String(time))
 
-it('of two changes of devices at once through two processes only one takes effect, if both would give one name to devices of two couriers', async () => {
-  const [one, other] = [await port(), await port()]
-  for (const time of TIMES) {
-    const name = `Van ${time}`
-    const vans = [one.put(`4${time}`, { courier_id: 4, name }), other.put(`5${time}`, { courier_id: 5, name })]
-    expect(sorted(await Promise.all(vans))).toEqual([200, 422])
-  }
-})
+describe('of two changes of devices at once through two processes', () => {
+  it('only one takes effect, if both would give one name to devices of two couriers', async () => {
+    const [one, other] = [await port(), await port()]
+    for (const time of TIMES) {
+      const name = `Van ${time}`
+      const vans = [one.put(`4${time}`, { courier_id: 4, name }), other.put(`5${time}`, { courier_id: 5, name })]
+      expect(sorted(await Promise.all(vans))).toEqual([200, 422])
+    }
+  })
 
-it('of two changes of devices at once through two processes one drops a secret, though the other keeps what there is', async () => {
-  const [one, other, replica] = [await port(), await port(), await elsewhere()]
-  for (const time of TIMES) {
-    const secret = () => replica.refresh().then(() => replica.roster.find(time)?.secretDigest)
-    expect([await one.put(time, { secret: 'canary' }), await secret()]).toEqual([200, expect.any(String)])
-    expect(await Promise.all([one.put(time, { secret: null }), other.put(time, {})])).toEqual([200, 200])
-    expect(await secret()).toBeUndefined()
-  }
-})
+  it('one drops a secret, though the other keeps what there is', async () => {
+    const [one, other, replica] = [await port(), await port(), await elsewhere()]
+    for (const time of TIMES) {
+      const secret = () => replica.refresh().then(() => replica.roster.find(time)?.secretDigest)
+      expect([await one.put(time, { secret: 'canary' }), await secret()]).toEqual([200, expect.any(String)])
+      expect(await Promise.all([one.put(time, { secret: null }), other.put(time, {})])).toEqual([200, 200])
+      expect(await secret()).toBeUndefined()
+    }
+  })
 
-it('of two changes of devices at once through two processes one alone deletes a device', async () => {
-  const [one, other] = [await port(), await port()]
-  for (const time of TIMES) {
-    await one.put(time, {})
-    expect(sorted(await Promise.all([one.remove(time), other.remove(time)]))).toEqual([200, 404])
-  }
+  it('one alone deletes a device', async () => {
+    const [one, other] = [await port(), await port()]
+    for (const time of TIMES) {
+      await one.put(time, {})
+      expect(sorted(await Promise.all([one.remove(time), other.remove(time)]))).toEqual([200, 404])
+    }
+  })
 })

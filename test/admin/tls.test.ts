@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { pino } from 'pino'
 import { Agent, request } from 'undici'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { connected, OPERATE, openBare } from '../support/admin.ts'
@@ -37,58 +37,60 @@ function openSecure({ files }: Issued): Promise<Admin> {
   return openBare({ redis, logger, tls: { ...files, profile: 'intermediate' } })
 }
 
-it('the admin port with a certificate answers over HTTPS, and nothing without TLS or over TLS 1.1', async () => {
-  const admin = await openSecure(server)
-  onTestFinished(() => admin.close())
-  const dispatcher = new Agent({ connect: { ca: server.cert, servername: 'gateway.example.com' } })
-  onTestFinished(() => dispatcher.destroy())
-  const url = `https://127.0.0.1:${admin.port}/admin/status`
-  for (const [headers, status] of [
-    [OPERATE, 200],
-    [{}, 401],
-  ] as const) {
-    const { statusCode, body } = await request(url, { dispatcher, headers })
-    await body.dump()
-    expect(statusCode).toBe(status)
-  }
-  await expect(fetch(`http://127.0.0.1:${admin.port}/healthz`)).rejects.toThrow()
-  const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
-  expect((await dialTls(admin.port, { rejectUnauthorized: false, ...old })).failure).toMatch(/^ERR_SSL_/)
-})
+describe('the admin port with a certificate', () => {
+  it('answers over HTTPS, and nothing without TLS or over TLS 1.1', async () => {
+    const admin = await openSecure(server)
+    onTestFinished(() => admin.close())
+    const dispatcher = new Agent({ connect: { ca: server.cert, servername: 'gateway.example.com' } })
+    onTestFinished(() => dispatcher.destroy())
+    const url = `https://127.0.0.1:${admin.port}/admin/status`
+    for (const [headers, status] of [
+      [OPERATE, 200],
+      [{}, 401],
+    ] as const) {
+      const { statusCode, body } = await request(url, { dispatcher, headers })
+      await body.dump()
+      expect(statusCode).toBe(status)
+    }
+    await expect(fetch(`http://127.0.0.1:${admin.port}/healthz`)).rejects.toThrow()
+    const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    expect((await dialTls(admin.port, { rejectUnauthorized: false, ...old })).failure).toMatch(/^ERR_SSL_/)
+  })
 
-it('the admin port with a certificate uses new files without a restart', async () => {
-  const issued = await certificates.server('renewed')
-  const admin = await openSecure(issued)
-  onTestFinished(() => admin.close())
-  const serial = async () => {
-    const { socket } = await dialTls(admin.port, { rejectUnauthorized: false })
-    return socket.getPeerCertificate().serialNumber
-  }
-  const first = await serial()
-  await certificates.server('renewed')
-  await until(async () => expect(await serial()).not.toBe(first))
-})
+  it('uses new files without a restart', async () => {
+    const issued = await certificates.server('renewed')
+    const admin = await openSecure(issued)
+    onTestFinished(() => admin.close())
+    const serial = async () => {
+      const { socket } = await dialTls(admin.port, { rejectUnauthorized: false })
+      return socket.getPeerCertificate().serialNumber
+    }
+    const first = await serial()
+    await certificates.server('renewed')
+    await until(async () => expect(await serial()).not.toBe(first))
+  })
 
-it('the admin port with a certificate closes despite a handshake that is not done, an idle connection and an unfinished request', async () => {
-  const admin = await openSecure(server)
-  const sockets = [
-    connect(admin.port, '127.0.0.1'),
-    connectTls({ port: admin.port, rejectUnauthorized: false }),
-    connectTls({ port: admin.port, rejectUnauthorized: false }),
-  ]
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  sockets[2].write('POST /admin/parked/retry?all=true HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nx')
-  const ends = sockets.map(
-    (socket) =>
-      new Promise((resolve) =>
-        socket
-          .on('error', () => {})
-          .resume()
-          .once('close', resolve),
-      ),
-  )
-  await admin.close()
-  await Promise.all(ends)
+  it('closes despite a handshake that is not done, an idle connection and an unfinished request', async () => {
+    const admin = await openSecure(server)
+    const sockets = [
+      connect(admin.port, '127.0.0.1'),
+      connectTls({ port: admin.port, rejectUnauthorized: false }),
+      connectTls({ port: admin.port, rejectUnauthorized: false }),
+    ]
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    sockets[2].write('POST /admin/parked/retry?all=true HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nx')
+    const ends = sockets.map(
+      (socket) =>
+        new Promise((resolve) =>
+          socket
+            .on('error', () => {})
+            .resume()
+            .once('close', resolve),
+        ),
+    )
+    await admin.close()
+    await Promise.all(ends)
+  })
 })
 
 /** A gateway.yaml that says where this admin port is. */
@@ -96,20 +98,22 @@ function config(port: number, { files }: Issued): string {
   return `admin: { port: ${port}, tokens: [canary-operate], tls: { cert: ${files.cert}, key: ${files.key} } }\n`
 }
 
-it('the command line asks the port of its configuration over HTTPS, whatever name is in the certificate', async () => {
-  const admin = await openSecure(server)
-  onTestFinished(() => admin.close())
-  const cwd = await folder({ 'config/gateway.yaml': config(admin.port, server) })
-  // `status` ends with 1 once no gateway has been seen for ten seconds.
-  const { code, errors } = await waybridge(['parked', 'list', '--json'], { cwd })
-  expect([code, errors]).toEqual([0, ''])
-})
+describe('the command line', () => {
+  it('asks the port of its configuration over HTTPS, whatever name is in the certificate', async () => {
+    const admin = await openSecure(server)
+    onTestFinished(() => admin.close())
+    const cwd = await folder({ 'config/gateway.yaml': config(admin.port, server) })
+    // `status` ends with 1 once no gateway has been seen for ten seconds.
+    const { code, errors } = await waybridge(['parked', 'list', '--json'], { cwd })
+    expect([code, errors]).toEqual([0, ''])
+  })
 
-it('the command line sends its token to no port with another certificate', async () => {
-  const admin = await openSecure(await certificates.server('other'))
-  onTestFinished(() => admin.close())
-  const cwd = await folder({ 'config/gateway.yaml': config(admin.port, server) })
-  const { code, errors } = await waybridge(['status'], { cwd })
-  expect(code).toBe(1)
-  expect(errors).toMatch(/^Nothing answers at https:\/\/127\.0\.0\.1:\d+ \(\w+\): start waybridge/)
+  it('sends its token to no port with another certificate', async () => {
+    const admin = await openSecure(await certificates.server('other'))
+    onTestFinished(() => admin.close())
+    const cwd = await folder({ 'config/gateway.yaml': config(admin.port, server) })
+    const { code, errors } = await waybridge(['status'], { cwd })
+    expect(code).toBe(1)
+    expect(errors).toMatch(/^Nothing answers at https:\/\/127\.0\.0\.1:\d+ \(\w+\): start waybridge/)
+  })
 })

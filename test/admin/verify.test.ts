@@ -28,7 +28,10 @@ const at = (second: number) => new Date((T + second) * 1000).toISOString()
 
 let server: TestRedis
 let redis: Store
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 
 async function openOn(baseUrl: string, keptMs = KEPT_MS) {
   const tracking = createTrackingClient({ baseUrl, timeoutMs: 5000, connections: 4 })

@@ -7,37 +7,39 @@ import { type Edit, keyOf, lanesOf } from './edits.ts'
 import { KINDS, planFaults } from './plan.ts'
 import { judge } from './verdict.ts'
 
-it('the schedule of faults is the same for the same seed, and another one for another', () => {
-  expect(planFaults(7, 120_000, KINDS.single)).toEqual(planFaults(7, 120_000, KINDS.single))
-  expect(planFaults(8, 120_000, KINDS.single)).not.toEqual(planFaults(7, 120_000, KINDS.single))
-})
+describe('the schedule of faults', () => {
+  it('is the same for the same seed, and another one for another', () => {
+    expect(planFaults(7, 120_000, KINDS.single)).toEqual(planFaults(7, 120_000, KINDS.single))
+    expect(planFaults(8, 120_000, KINDS.single)).not.toEqual(planFaults(7, 120_000, KINDS.single))
+  })
 
-it.each([1, 2, 3])('the schedule of faults has every kind several times in two minutes: seed %i', (seed) => {
-  const counts = Map.groupBy(planFaults(seed, 120_000, KINDS.single), ({ kind }) => kind)
-  const many = KINDS.single.filter((kind) => !kind.startsWith('dst-'))
-  expect(many.filter((kind) => (counts.get(kind)?.length ?? 0) < 2)).toEqual([])
-})
+  it.each([1, 2, 3])('has every kind several times in two minutes: seed %i', (seed) => {
+    const counts = Map.groupBy(planFaults(seed, 120_000, KINDS.single), ({ kind }) => kind)
+    const many = KINDS.single.filter((kind) => !kind.startsWith('dst-'))
+    expect(many.filter((kind) => (counts.get(kind)?.length ?? 0) < 2)).toEqual([])
+  })
 
-it.each(['single', 'sentinel', 'cluster'] as const)(
-  'the schedule of faults has DST begin or end in the middle, by its seed: %s',
-  (topology) => {
-    const changes = [1, 2].map((seed) =>
-      planFaults(seed, 60_000, KINDS[topology]).filter(({ kind }) => kind.startsWith('dst-')),
-    )
-    expect(changes.flat().map(({ at, kind }) => [at, kind])).toEqual([
-      [30_000, 'dst-ends'],
-      [30_000, 'dst-begins'],
-    ])
-  },
-)
+  it.each(['single', 'sentinel', 'cluster'] as const)(
+    'has DST begin or end in the middle, by its seed: %s',
+    (topology) => {
+      const changes = [1, 2].map((seed) =>
+        planFaults(seed, 60_000, KINDS[topology]).filter(({ kind }) => kind.startsWith('dst-')),
+      )
+      expect(changes.flat().map(({ at, kind }) => [at, kind])).toEqual([
+        [30_000, 'dst-ends'],
+        [30_000, 'dst-begins'],
+      ])
+    },
+  )
 
-it('the schedule of faults has only the kinds that were asked for', () => {
-  const kinds = new Set(planFaults(1, 120_000, ['kill-redis', 'api-slow']).map(({ kind }) => kind))
-  expect(kinds).toEqual(new Set(['kill-redis', 'api-slow']))
-})
+  it('has only the kinds that were asked for', () => {
+    const kinds = new Set(planFaults(1, 120_000, ['kill-redis', 'api-slow']).map(({ kind }) => kind))
+    expect(kinds).toEqual(new Set(['kill-redis', 'api-slow']))
+  })
 
-it('the schedule of faults ends with the run', () => {
-  expect(planFaults(1, 60_000, KINDS.single).filter(({ at, lastsMs }) => at + lastsMs > 60_000)).toEqual([])
+  it('ends with the run', () => {
+    expect(planFaults(1, 60_000, KINDS.single).filter(({ at, lastsMs }) => at + lastsMs > 60_000)).toEqual([])
+  })
 })
 
 describe('a season', () => {

@@ -68,79 +68,80 @@ workers: many
   })
 })
 
-it('a command that does not find the admin port says what to do, with exit code 1 when nothing listens', async () => {
-  const cwd = await folder({ 'config/gateway.yaml': 'admin: { port: 1 }', '.data/admin-token': TOKEN })
-  expect(await waybridge(status(), { cwd })).toEqual({
-    code: 1,
-    out: '',
-    errors: 'Nothing answers at http://127.0.0.1:1: start waybridge, or give the address with --url.\n',
+describe('a command that does not find the admin port says what to do, with exit code 1', () => {
+  it('when nothing listens', async () => {
+    const cwd = await folder({ 'config/gateway.yaml': 'admin: { port: 1 }', '.data/admin-token': TOKEN })
+    expect(await waybridge(status(), { cwd })).toEqual({
+      code: 1,
+      out: '',
+      errors: 'Nothing answers at http://127.0.0.1:1: start waybridge, or give the address with --url.\n',
+    })
   })
-})
 
-it('a command that does not find the admin port says what to do, with exit code 1 when the host does not exist', async () => {
-  const { code, errors } = await waybridge(status('--url', 'http://waybridge.invalid:8080', '--token', TOKEN))
-  expect(code).toBe(1)
-  expect(errors).toMatch(/^Nothing answers at http:\/\/waybridge\.invalid:8080 \(E\w+\): start waybridge/)
-})
+  it('when the host does not exist', async () => {
+    const { code, errors } = await waybridge(status('--url', 'http://waybridge.invalid:8080', '--token', TOKEN))
+    expect(code).toBe(1)
+    expect(errors).toMatch(/^Nothing answers at http:\/\/waybridge\.invalid:8080 \(E\w+\): start waybridge/)
+  })
 
-it.each([
-  [[], {}, 'config: there is no such folder; give --config, or --url and --token of the admin port.'],
-  [['--config', 'x'], {}, 'x: there is no such folder; give --config, or --url and --token of the admin port.'],
-  [
-    [],
-    { 'config/gateway.yaml': '' },
-    'There is no .data/admin-token: start waybridge, which creates it, or give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.',
-  ],
-  [
-    ['--token', TOKEN],
-    { 'config/gateway.yaml': 'admin: { port: 0 }' },
-    'There is no .data/ports.json with the admin port: start waybridge, or give the address with --url.',
-  ],
-  [
-    [],
-    { 'config/gateway.yaml': 'admin: { port: x, tokens: [a] }' },
-    'config/gateway.yaml:1:16 admin.port: expected a port from 0 to 65535',
-  ],
-  [
-    ['--token', TOKEN, '--url', 'localhost:8080'],
-    {},
-    '--url: expected an http or https URL without user name, query or fragment, such as http://127.0.0.1:8080.',
-  ],
-] as const)(
-  'a command that does not find the admin port says what to do, with exit code 1: %j in a folder with %j',
-  async (args, files, sentence) => {
+  it.each([
+    [[], {}, 'config: there is no such folder; give --config, or --url and --token of the admin port.'],
+    [['--config', 'x'], {}, 'x: there is no such folder; give --config, or --url and --token of the admin port.'],
+    [
+      [],
+      { 'config/gateway.yaml': '' },
+      'There is no .data/admin-token: start waybridge, which creates it, or give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.',
+    ],
+    [
+      ['--token', TOKEN],
+      { 'config/gateway.yaml': 'admin: { port: 0 }' },
+      'There is no .data/ports.json with the admin port: start waybridge, or give the address with --url.',
+    ],
+    [
+      [],
+      { 'config/gateway.yaml': 'admin: { port: x, tokens: [a] }' },
+      'config/gateway.yaml:1:16 admin.port: expected a port from 0 to 65535',
+    ],
+    [
+      ['--token', TOKEN, '--url', 'localhost:8080'],
+      {},
+      '--url: expected an http or https URL without user name, query or fragment, such as http://127.0.0.1:8080.',
+    ],
+  ] as const)('%j in a folder with %j', async (args, files, sentence) => {
     const { code, errors } = await waybridge(status(...args), { cwd: await folder(files) })
     expect([code, errors]).toEqual([1, `${sentence}\n`])
-  },
-)
+  })
 
-it('a command that does not find the admin port says what to do, with exit code 1 and does not send the token of this machine to another one unless --config names it', async () => {
-  const server = await answering(() => WELL)
-  const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': TOKEN })
-  const url = `http://127.0.0.1:${server.port}`
-  const { code, errors } = await waybridge(status('--url', url), { cwd })
-  expect([code, errors]).toEqual([1, 'Give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.\n'])
-  expect(server.asked).toEqual([])
-  expect((await waybridge(status('--url', url, '--config', 'config'), { cwd })).code).toBe(0)
+  it('and does not send the token of this machine to another one unless --config names it', async () => {
+    const server = await answering(() => WELL)
+    const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': TOKEN })
+    const url = `http://127.0.0.1:${server.port}`
+    const { code, errors } = await waybridge(status('--url', url), { cwd })
+    expect([code, errors]).toEqual([1, 'Give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.\n'])
+    expect(server.asked).toEqual([])
+    expect((await waybridge(status('--url', url, '--config', 'config'), { cwd })).code).toBe(0)
+  })
 })
 
-it.each([
-  [['--token', 'canary-wrong'], {}, '--token'],
-  [[], { WAYBRIDGE_ADMIN_TOKEN: 'canary-wrong' }, 'WAYBRIDGE_ADMIN_TOKEN'],
-  [['--config', 'config'], {}, 'the file .data/admin-token'],
-  [['--config', 'vans'], {}, 'admin.tokens of vans/gateway.yaml'],
-])('a token that the admin port refuses is named by its place, never shown: %j %j', async (args, env, place) => {
-  const server = await answering(() => WELL)
-  const cwd = await folder({
-    'config/gateway.yaml': '',
-    'vans/gateway.yaml': 'admin: { tokens: [canary-wrong] }',
-    '.data/admin-token': 'canary-wrong',
-  })
-  const ended = await waybridge(status('--url', `http://127.0.0.1:${server.port}`, ...args), { cwd, env })
-  expect(ended).toEqual({
-    code: 1,
-    out: '',
-    errors: `The admin port answers 401: not a token of this port (the token came from ${place})\n`,
+describe('a token that the admin port refuses', () => {
+  it.each([
+    [['--token', 'canary-wrong'], {}, '--token'],
+    [[], { WAYBRIDGE_ADMIN_TOKEN: 'canary-wrong' }, 'WAYBRIDGE_ADMIN_TOKEN'],
+    [['--config', 'config'], {}, 'the file .data/admin-token'],
+    [['--config', 'vans'], {}, 'admin.tokens of vans/gateway.yaml'],
+  ])('is named by its place, never shown: %j %j', async (args, env, place) => {
+    const server = await answering(() => WELL)
+    const cwd = await folder({
+      'config/gateway.yaml': '',
+      'vans/gateway.yaml': 'admin: { tokens: [canary-wrong] }',
+      '.data/admin-token': 'canary-wrong',
+    })
+    const ended = await waybridge(status('--url', `http://127.0.0.1:${server.port}`, ...args), { cwd, env })
+    expect(ended).toEqual({
+      code: 1,
+      out: '',
+      errors: `The admin port answers 401: not a token of this port (the token came from ${place})\n`,
+    })
   })
 })
 
@@ -169,42 +170,44 @@ it('a token that may only read is named by its place when it is refused', async 
   ])
 })
 
-it.each([
-  ['status'],
-  ['status', '--json'],
-  ['why', '1'],
-  ['routes', 'check', 'routes.csv'],
-  ['positions', '--company', '7', '--route', '1', '--from', '1'],
-  ['positions', '--company', '7', '--route', '1', '--from', '1', '--csv'],
-])('an answer that is not from the admin port is refused if it is JSON of another server: %s', async (...args) => {
-  const server = await answering(() => ({ json: { ok: true } }))
-  const cwd = await folder({ 'routes.csv': 'device,route_id,date\n12,1,2026-11-20\n' })
-  expect(await waybridge([...args, ...server.options], { cwd })).toEqual({
-    code: 1,
-    out: '',
-    errors: `http://127.0.0.1:${server.port} does not answer like the admin port of waybridge.\n`,
+describe('an answer that is not from the admin port', () => {
+  it.each([
+    ['status'],
+    ['status', '--json'],
+    ['why', '1'],
+    ['routes', 'check', 'routes.csv'],
+    ['positions', '--company', '7', '--route', '1', '--from', '1'],
+    ['positions', '--company', '7', '--route', '1', '--from', '1', '--csv'],
+  ])('is refused if it is JSON of another server: %s', async (...args) => {
+    const server = await answering(() => ({ json: { ok: true } }))
+    const cwd = await folder({ 'routes.csv': 'device,route_id,date\n12,1,2026-11-20\n' })
+    expect(await waybridge([...args, ...server.options], { cwd })).toEqual({
+      code: 1,
+      out: '',
+      errors: `http://127.0.0.1:${server.port} does not answer like the admin port of waybridge.\n`,
+    })
   })
-})
 
-it.each([
-  [{ text: '<html>' }, 'does not answer like the admin port of waybridge.'],
-  [{ status: 410, text: 'not\nfound' }, 'The admin port answers 410: not found'],
-  [
-    { status: 404, json: { message: 'there is no such operation' } },
-    'has no /admin/status (404): it is not the admin port (admin.port in gateway.yaml, 8080 by default).',
-  ],
-  [
-    { status: 503, json: { message: 'Redis does not answer: ask again later' } },
-    'Redis does not answer: ask again later',
-  ],
-  [
-    { status: 502, json: { message: '\u001b]0;mine\u0007\u001b[2Jno\u009b31m\u202eway' } },
-    '502: ]0;mine [2Jno 31m way\n',
-  ],
-  [{ status: 502, text: '' }, 'The admin port answers 502: no message'],
-])('an answer that is not from the admin port: %j', async (reply, sentence) => {
-  const server = await answering(() => reply)
-  const { code, out, errors } = await waybridge(status(...server.options))
-  expect([code, out]).toEqual([1, ''])
-  expect(errors).toContain(sentence)
+  it.each([
+    [{ text: '<html>' }, 'does not answer like the admin port of waybridge.'],
+    [{ status: 410, text: 'not\nfound' }, 'The admin port answers 410: not found'],
+    [
+      { status: 404, json: { message: 'there is no such operation' } },
+      'has no /admin/status (404): it is not the admin port (admin.port in gateway.yaml, 8080 by default).',
+    ],
+    [
+      { status: 503, json: { message: 'Redis does not answer: ask again later' } },
+      'Redis does not answer: ask again later',
+    ],
+    [
+      { status: 502, json: { message: '\u001b]0;mine\u0007\u001b[2Jno\u009b31m\u202eway' } },
+      '502: ]0;mine [2Jno 31m way\n',
+    ],
+    [{ status: 502, text: '' }, 'The admin port answers 502: no message'],
+  ])('%j', async (reply, sentence) => {
+    const server = await answering(() => reply)
+    const { code, out, errors } = await waybridge(status(...server.options))
+    expect([code, out]).toEqual([1, ''])
+    expect(errors).toContain(sentence)
+  })
 })

@@ -10,26 +10,26 @@ import { newSession } from '../support/rough.ts'
 const IMEI = '356307042441013'
 const OTHER = standInFor(IMEI)
 
-const backwards = (bytes: Buffer) => Buffer.from(bytes.toReversed())
+describe('an id', () => {
+  it('has a stand-in of the same form, of an IMEI with a right check digit', () => {
+    expect(OTHER).toMatch(/^\d{15}$/)
+    expect(OTHER).not.toBe(IMEI)
+    expect([standInFor('dev:86A0'), standInFor('007')]).toEqual(['abc:56A0', '003'])
+  })
 
-it('an id has a stand-in of the same form, of an IMEI with a right check digit', () => {
-  expect(OTHER).toMatch(/^\d{15}$/)
-  expect(OTHER).not.toBe(IMEI)
-  expect([standInFor('dev:86A0'), standInFor('007')]).toEqual(['abc:56A0', '003'])
-})
-
-it.each([
-  ['text', Buffer.from(`$X,${IMEI},1`), Buffer.from(`$X,${OTHER},1`)],
-  ['packed decimals', Buffer.from(`aa0${IMEI}bb`, 'hex'), Buffer.from(`aa0${OTHER}bb`, 'hex')],
-  [
-    'packed decimals without the check digit',
-    Buffer.from(IMEI.slice(0, 14), 'hex'),
-    Buffer.from(OTHER.slice(0, 14), 'hex'),
-  ],
-  ['a number', number(IMEI), number(OTHER)],
-  ['a little-endian number', backwards(number(IMEI)), backwards(number(OTHER))],
-])('an id is replaced as %s', (_, before, after) => {
-  expect(withoutId(before, IMEI)).toEqual(after)
+  it.each([
+    ['text', Buffer.from(`$X,${IMEI},1`), Buffer.from(`$X,${OTHER},1`)],
+    ['packed decimals', Buffer.from(`aa0${IMEI}bb`, 'hex'), Buffer.from(`aa0${OTHER}bb`, 'hex')],
+    [
+      'packed decimals without the check digit',
+      Buffer.from(IMEI.slice(0, 14), 'hex'),
+      Buffer.from(OTHER.slice(0, 14), 'hex'),
+    ],
+    ['a number', number(IMEI), number(OTHER)],
+    ['a little-endian number', backwards(number(IMEI)), backwards(number(OTHER))],
+  ])('is replaced as %s', (_, before, after) => {
+    expect(withoutId(before, IMEI)).toEqual(after)
+  })
 })
 
 describe('a place', () => {
@@ -160,6 +160,8 @@ function reread(read: () => Message): Message | undefined {
     throw error
   }
 }
+
+const backwards = (bytes: Buffer) => Buffer.from(bytes.toReversed())
 
 function number(digits: string): Buffer {
   return Buffer.from(BigInt(digits).toString(16).padStart(14, '0'), 'hex')

@@ -16,37 +16,42 @@ async function port(reply: (asked: Asked) => Reply) {
   }
 }
 
-it('assign says what it does, with warnings, does it, and names the way back', async () => {
-  const { run, done, asked } = await port(() => ({ json: { ...PLAN, put: '1' } }))
-  expect(await run('assign', 'Van', '20', '--route', '1002', '--courier', '42', '--from', 'now')).toEqual({
-    code: 0,
-    out: `${TEXT}\nwarning: Van 31 is on route 1002 too\nDone. \`waybridge routes undo\` takes it back.\n`,
-    errors: '',
+describe('assign', () => {
+  it('says what it does, with warnings, does it, and names the way back', async () => {
+    const { run, done, asked } = await port(() => ({ json: { ...PLAN, put: '1' } }))
+    expect(await run('assign', 'Van', '20', '--route', '1002', '--courier', '42', '--from', 'now')).toEqual({
+      code: 0,
+      out: `${TEXT}\nwarning: Van 31 is on route 1002 too\nDone. \`waybridge routes undo\` takes it back.\n`,
+      errors: '',
+    })
+    expect(asked.map(({ path, query }) => [path, query])).toEqual([
+      ['/admin/devices/Van%2020/assign', { dry_run: 'true' }],
+      ['/admin/devices/Van%2020/assign', {}],
+    ])
+    expect(JSON.parse(done()[0].body)).toEqual({ route_id: '1002', courier_id: '42', from_at: 'now' })
   })
-  expect(asked.map(({ path, query }) => [path, query])).toEqual([
-    ['/admin/devices/Van%2020/assign', { dry_run: 'true' }],
-    ['/admin/devices/Van%2020/assign', {}],
-  ])
-  expect(JSON.parse(done()[0].body)).toEqual({ route_id: '1002', courier_id: '42', from_at: 'now' })
-})
 
-it('assign changes nothing without a terminal if another van loses its route, unless --yes is given', async () => {
-  const { run, done } = await port(() => ({ json: { ...PLAN, takes: TAKES } }))
-  const { code, errors } = await run('assign', 'Van 20', '--like', 'Van 12')
-  expect([code, errors]).toEqual([1, 'Nothing is changed: this takes the route from Van 12; add --yes.\n'])
-  expect(done()).toEqual([])
-  expect((await run('assign', 'Van 20', '--like', 'Van 12', '--yes')).code).toBe(0)
-  expect(done()).toMatchObject([{ query: { force: 'true' }, body: '{"like":"Van 12"}' }])
-})
+  it('changes nothing without a terminal if another van loses its route, unless --yes is given', async () => {
+    const { run, done } = await port(() => ({ json: { ...PLAN, takes: TAKES } }))
+    const { code, errors } = await run('assign', 'Van 20', '--like', 'Van 12')
+    expect([code, errors]).toEqual([1, 'Nothing is changed: this takes the route from Van 12; add --yes.\n'])
+    expect(done()).toEqual([])
+    expect((await run('assign', 'Van 20', '--like', 'Van 12', '--yes')).code).toBe(0)
+    expect(done()).toMatchObject([{ query: { force: 'true' }, body: '{"like":"Van 12"}' }])
+  })
 
-it.each([
-  [['--route', '1', '--like', 'Van 12'], 'Give either --route, or --like with the device whose routes it takes over.'],
-  [[], 'Give either --route, or --like with the device whose routes it takes over.'],
-  [['--route', '1'], 'The admin port answers 404: no device has the id or the name "Van 20": did you mean Van 2?'],
-])('assign ends with exit code 1 and a sentence for %j', async (options, sentence) => {
-  const message = 'no device has the id or the name "Van 20": did you mean Van 2?'
-  const { run } = await port(() => ({ status: 404, json: { message } }))
-  expect(await run('assign', 'Van 20', ...options)).toEqual({ code: 1, out: '', errors: `${sentence}\n` })
+  it.each([
+    [
+      ['--route', '1', '--like', 'Van 12'],
+      'Give either --route, or --like with the device whose routes it takes over.',
+    ],
+    [[], 'Give either --route, or --like with the device whose routes it takes over.'],
+    [['--route', '1'], 'The admin port answers 404: no device has the id or the name "Van 20": did you mean Van 2?'],
+  ])('ends with exit code 1 and a sentence for %j', async (options, sentence) => {
+    const message = 'no device has the id or the name "Van 20": did you mean Van 2?'
+    const { run } = await port(() => ({ status: 404, json: { message } }))
+    expect(await run('assign', 'Van 20', ...options)).toEqual({ code: 1, out: '', errors: `${sentence}\n` })
+  })
 })
 
 const PLACE = { route_id: '1001', courier_id: '42' }
@@ -74,27 +79,29 @@ const MOVED =
   'Van 12: 412 positions, 2026-11-22 10:00 to 13:59 UTC: delivered to route 1001 (courier 42), now of route 1003 (courier 42)\n' +
   'the API has no deletion: these positions stay with the route that has them as well\n'
 
-it('a fix that was delivered by a replaced roster is said before the change, and not delivered once more without being asked for', async () => {
-  const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
-  const { code, out, errors } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
-  expect(code).toBe(0)
-  expect(out).toContain(MOVED)
-  expect(errors).toBe('412 positions not delivered to the new route: add --redeliver for that.\n')
-  expect(done().map(({ query }) => query)).toEqual([{}])
-})
+describe('a fix that was delivered by a replaced roster', () => {
+  it('is said before the change, and not delivered once more without being asked for', async () => {
+    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
+    const { code, out, errors } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
+    expect(code).toBe(0)
+    expect(out).toContain(MOVED)
+    expect(errors).toBe('412 positions not delivered to the new route: add --redeliver for that.\n')
+    expect(done().map(({ query }) => query)).toEqual([{}])
+  })
 
-it('a fix that was delivered by a replaced roster is delivered once more with --redeliver', async () => {
-  const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
-  expect((await run('assign', 'Van 12', '--route', '1003', '--redeliver')).errors).toBe('')
-  expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
-})
+  it('is delivered once more with --redeliver', async () => {
+    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
+    expect((await run('assign', 'Van 12', '--route', '1003', '--redeliver')).errors).toBe('')
+    expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
+  })
 
-it('a fix that was delivered by a replaced roster is not mentioned if nothing was, and --redeliver is for what still waits', async () => {
-  const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
-  const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
-  expect(out + errors).not.toMatch(/position|deletion/)
-  await run('assign', 'Van 12', '--route', '1003')
-  expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }, {}])
+  it('is not mentioned if nothing was, and --redeliver is for what still waits', async () => {
+    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
+    const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
+    expect(out + errors).not.toMatch(/position|deletion/)
+    await run('assign', 'Van 12', '--route', '1003')
+    expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }, {}])
+  })
 })
 
 describe('redeliver', () => {
@@ -198,23 +205,27 @@ it('routes list prints the lines in effect with local times and their zone', asy
   expect(JSON.parse((await run('routes', 'list', '--json')).out)).toEqual({ results: [line] })
 })
 
-it.each([
-  ['y\n', true],
-  ['YES\n', true],
-  ['\n', false],
-  ['no\n', false],
-  [undefined, false],
-])('a question on a terminal is answered by %j with %j', async (typed, answer) => {
-  const [input, output] = [new PassThrough(), new PassThrough()].map((stream) => Object.assign(stream, { isTTY: true }))
-  const asked = confirm('Go on?', { input, output })
-  if (typed === undefined) input.end()
-  else input.write(typed)
-  expect(await asked).toBe(answer)
-  expect(String(output.read())).toContain('Go on? [y/N] ')
-})
+describe('a question on a terminal', () => {
+  it.each([
+    ['y\n', true],
+    ['YES\n', true],
+    ['\n', false],
+    ['no\n', false],
+    [undefined, false],
+  ])('is answered by %j with %j', async (typed, answer) => {
+    const [input, output] = [new PassThrough(), new PassThrough()].map((stream) =>
+      Object.assign(stream, { isTTY: true }),
+    )
+    const asked = confirm('Go on?', { input, output })
+    if (typed === undefined) input.end()
+    else input.write(typed)
+    expect(await asked).toBe(answer)
+    expect(String(output.read())).toContain('Go on? [y/N] ')
+  })
 
-it('a question on a terminal is not asked without one', async () => {
-  const [input, output] = [new PassThrough(), new PassThrough()]
-  expect(await confirm('Go on?', { input, output } as never)).toBeUndefined()
-  expect(output.read()).toBeNull()
+  it('is not asked without one', async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    expect(await confirm('Go on?', { input, output } as never)).toBeUndefined()
+    expect(output.read()).toBeNull()
+  })
 })

@@ -215,79 +215,78 @@ function withMonday(reply: Reply): (asked: Asked) => Reply {
   return ({ query }) => (query.from === SECOND.from && !query.dry_run ? reply : { json: ANSWER })
 }
 
-it('a file whose days are not adjacent is put for each run of its days, with the lines of that run, after a dry run of all', async () => {
-  const { asked, routes } = await site({ text: DAYS })
-  expect(await routes('put', 'routes.csv')).toEqual({
-    code: 0,
-    out: [
-      `company 7, ${WEEKEND} (UTC): 2 added, 1 changed, 3 removed`,
-      '1 of 2 devices has a route then; Van 12 has none',
-      `company 7, ${MONDAY} (UTC): 2 added, 1 changed, 3 removed`,
-      SENTENCE('has'),
-    ].join('\n'),
-    errors: '',
+describe('a file whose days are not adjacent', () => {
+  it('is put for each run of its days, with the lines of that run, after a dry run of all', async () => {
+    const { asked, routes } = await site({ text: DAYS })
+    expect(await routes('put', 'routes.csv')).toEqual({
+      code: 0,
+      out: [
+        `company 7, ${WEEKEND} (UTC): 2 added, 1 changed, 3 removed`,
+        '1 of 2 devices has a route then; Van 12 has none',
+        `company 7, ${MONDAY} (UTC): 2 added, 1 changed, 3 removed`,
+        SENTENCE('has'),
+      ].join('\n'),
+      errors: '',
+    })
+    const [header, friday, monday, unread, saturday] = DAYS.split('\n')
+    expect(asked().map(({ query, body }) => ({ query, body: body.split('\n') }))).toEqual(
+      [{ dry_run: 'true' }, {}].flatMap((dry) => [
+        { query: { company_id: '7', ...FIRST, ...dry }, body: [header, friday, '', unread, saturday, ''] },
+        { query: { company_id: '7', ...SECOND, ...dry }, body: [header, '', monday, '', '', ''] },
+      ]),
+    )
   })
-  const [header, friday, monday, unread, saturday] = DAYS.split('\n')
-  expect(asked().map(({ query, body }) => ({ query, body: body.split('\n') }))).toEqual(
-    [{ dry_run: 'true' }, {}].flatMap((dry) => [
-      { query: { company_id: '7', ...FIRST, ...dry }, body: [header, friday, '', unread, saturday, ''] },
-      { query: { company_id: '7', ...SECOND, ...dry }, body: [header, '', monday, '', '', ''] },
-    ]),
-  )
-})
 
-it('a file whose days are not adjacent keeps the bytes of its lines', async () => {
-  const text = `\ufeff${DAYS.replaceAll('\n', '\r\n').replaceAll('Van 31', 'V\u00e4n \u{1f690}')}`
-  const { asked, routes } = await site({ text })
-  await routes('check', 'routes.csv')
-  const [header, friday, , unread, saturday] = text.split('\r\n')
-  expect(asked()[0].body).toBe([header, friday, '', unread, saturday, ''].join('\r\n'))
-})
+  it('keeps the bytes of its lines', async () => {
+    const text = `\ufeff${DAYS.replaceAll('\n', '\r\n').replaceAll('Van 31', 'V\u00e4n \u{1f690}')}`
+    const { asked, routes } = await site({ text })
+    await routes('check', 'routes.csv')
+    const [header, friday, , unread, saturday] = text.split('\r\n')
+    expect(asked()[0].body).toBe([header, friday, '', unread, saturday, ''].join('\r\n'))
+  })
 
-it('a file whose days are not adjacent keeps its header in each run, also with an unknown column', async () => {
-  const text = DAYS.replaceAll(/,until$|(?<=:00|noon,)$/gm, '$&,x')
-  const { asked, routes } = await site({ text })
-  await routes('check', 'routes.csv')
-  const header = 'device,courier_id,route_id,from,until,x'
-  expect(asked().map(({ body }) => body.split('\n')[0])).toEqual([header, header])
-})
+  it('keeps its header in each run, also with an unknown column', async () => {
+    const text = DAYS.replaceAll(/,until$|(?<=:00|noon,)$/gm, '$&,x')
+    const { asked, routes } = await site({ text })
+    await routes('check', 'routes.csv')
+    const header = 'device,courier_id,route_id,from,until,x'
+    expect(asked().map(({ body }) => body.split('\n')[0])).toEqual([header, header])
+  })
 
-it('a file whose days are not adjacent keeps the order of its dates, which one of its days alone may tell', async () => {
-  const text = 'Fahrzeug;Route;Von\nVan 12;1002;05/11/2025 6:00\n"Van 31";1003;"22/11/2025 06:00"\n'
-  const { done, routes } = await site({ text })
-  expect((await routes('put', 'routes.csv')).code).toBe(0)
-  expect(done().map(({ body }) => body)).toEqual([
-    'Fahrzeug;Route;Von\nVan 12;1002;2025-11-05 06:00\n\n',
-    'Fahrzeug;Route;Von\n\n"Van 31";1003;"2025-11-22 06:00"\n',
-  ])
-})
+  it('keeps the order of its dates, which one of its days alone may tell', async () => {
+    const text = 'Fahrzeug;Route;Von\nVan 12;1002;05/11/2025 6:00\n"Van 31";1003;"22/11/2025 06:00"\n'
+    const { done, routes } = await site({ text })
+    expect((await routes('put', 'routes.csv')).code).toBe(0)
+    expect(done().map(({ body }) => body)).toEqual([
+      'Fahrzeug;Route;Von\nVan 12;1002;2025-11-05 06:00\n\n',
+      'Fahrzeug;Route;Von\n\n"Van 31";1003;"2025-11-22 06:00"\n',
+    ])
+  })
 
-it('a file whose days are not adjacent is put as one interval if options give it', async () => {
-  const { done, routes } = await site({ text: DAYS })
-  expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)
-  expect(done().map(({ query, body }) => ({ query, body }))).toEqual([
-    { query: { company_id: '7', from: FIRST.from, until: '2025-11-26T00:00:00.000Z' }, body: DAYS },
-  ])
-})
+  it('is put as one interval if options give it', async () => {
+    const { done, routes } = await site({ text: DAYS })
+    expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)
+    expect(done().map(({ query, body }) => ({ query, body }))).toEqual([
+      { query: { company_id: '7', from: FIRST.from, until: '2025-11-26T00:00:00.000Z' }, body: DAYS },
+    ])
+  })
 
-it('a file whose days are not adjacent is checked run by run', async () => {
-  const { asked, routes } = await site({ text: DAYS })
-  expect((await routes('check', 'routes.csv')).out.split('\n')).toEqual([
-    `company 7, ${WEEKEND} (UTC) would have 2 added, 1 changed, 3 removed`,
-    '1 of 2 devices would have a route then; Van 12 has none',
-    `company 7, ${MONDAY} (UTC) would have 2 added, 1 changed, 3 removed`,
-    SENTENCE('would have').trimEnd(),
-    '',
-  ])
-  expect(asked().map(({ query }) => query.dry_run)).toEqual(['true', 'true'])
-})
+  it('is checked run by run', async () => {
+    const { asked, routes } = await site({ text: DAYS })
+    expect((await routes('check', 'routes.csv')).out.split('\n')).toEqual([
+      `company 7, ${WEEKEND} (UTC) would have 2 added, 1 changed, 3 removed`,
+      '1 of 2 devices would have a route then; Van 12 has none',
+      `company 7, ${MONDAY} (UTC) would have 2 added, 1 changed, 3 removed`,
+      SENTENCE('would have').trimEnd(),
+      '',
+    ])
+    expect(asked().map(({ query }) => query.dry_run)).toEqual(['true', 'true'])
+  })
 
-it.each([
-  [{ status: 404, json: { message: 'no' } }, `company 7, ${MONDAY} (UTC): The admin port answers 404: no`],
-  [{ status: 422, json: { errors: [{ path: 'line 3', message: 'device: no' }] } }, 'routes.csv:3: device: no'],
-])(
-  'a file whose days are not adjacent is not put at all if one run would be refused: %j',
-  async (refusal, sentence) => {
+  it.each([
+    [{ status: 404, json: { message: 'no' } }, `company 7, ${MONDAY} (UTC): The admin port answers 404: no`],
+    [{ status: 422, json: { errors: [{ path: 'line 3', message: 'device: no' }] } }, 'routes.csv:3: device: no'],
+  ])('is not put at all if one run would be refused: %j', async (refusal, sentence) => {
     const { asked, routes } = await site({
       text: DAYS,
       put: ({ query }) => (query.from === SECOND.from ? refusal : { json: ANSWER }),
@@ -295,25 +294,25 @@ it.each([
     const { code, out } = await routes('put', 'routes.csv')
     expect([code, out.split('\n').slice(-3)]).toEqual([1, [sentence, 'nothing is put', '']])
     expect(asked().map(({ query }) => query.dry_run)).toEqual(['true', 'true'])
-  },
-)
+  })
 
-it('a file whose days are not adjacent reports what is put and what not when a later run is refused', async () => {
-  const { routes } = await site({ text: DAYS, put: withMonday({ status: 503, json: { message: 'full' } }) })
-  const { code, out } = await routes('put', 'routes.csv')
-  expect([code, out.split('\n').slice(-3)]).toEqual([
-    1,
-    [`company 7, ${MONDAY} (UTC): The admin port answers 503: full`, `put: ${WEEKEND}; not put: ${MONDAY}`, ''],
-  ])
-})
+  it('reports what is put and what not when a later run is refused', async () => {
+    const { routes } = await site({ text: DAYS, put: withMonday({ status: 503, json: { message: 'full' } }) })
+    const { code, out } = await routes('put', 'routes.csv')
+    expect([code, out.split('\n').slice(-3)]).toEqual([
+      1,
+      [`company 7, ${MONDAY} (UTC): The admin port answers 503: full`, `put: ${WEEKEND}; not put: ${MONDAY}`, ''],
+    ])
+  })
 
-it('a file whose days are not adjacent reports what is put and what not when the answer is missing', async () => {
-  const { routes } = await site({ text: DAYS, put: withMonday({ cut: true }) })
-  const { code, errors } = await routes('put', 'routes.csv')
-  expect([code, errors]).toEqual([
-    1,
-    expect.stringMatching(`^Nothing answers at .* put: ${WEEKEND}; not put, or not known to be: ${MONDAY}\n$`),
-  ])
+  it('reports what is put and what not when the answer is missing', async () => {
+    const { routes } = await site({ text: DAYS, put: withMonday({ cut: true }) })
+    const { code, errors } = await routes('put', 'routes.csv')
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(`^Nothing answers at .* put: ${WEEKEND}; not put, or not known to be: ${MONDAY}\n$`),
+    ])
+  })
 })
 
 it('check of a configuration says that it does not look at what was put', async () => {
@@ -325,83 +324,87 @@ it('check of a configuration says that it does not look at what was put', async 
   })
 })
 
-it('check sends a dry run, and does not change the file', async () => {
-  const { cwd, asked, routes } = await site()
-  expect(await routes('check', 'routes.csv')).toEqual({
-    code: 0,
-    out: `company 7, 2025-11-20 00:00 to 2025-11-22 00:00 (UTC) would have 2 added, 1 changed, 3 removed\n${SENTENCE('would have')}`,
-    errors: '',
+describe('check', () => {
+  it('sends a dry run, and does not change the file', async () => {
+    const { cwd, asked, routes } = await site()
+    expect(await routes('check', 'routes.csv')).toEqual({
+      code: 0,
+      out: `company 7, 2025-11-20 00:00 to 2025-11-22 00:00 (UTC) would have 2 added, 1 changed, 3 removed\n${SENTENCE('would have')}`,
+      errors: '',
+    })
+    expect(asked()[0].query.dry_run).toBe('true')
+    expect(await readFile(join(cwd, 'routes.csv'), 'utf8')).toBe(ROUTES)
   })
-  expect(asked()[0].query.dry_run).toBe('true')
-  expect(await readFile(join(cwd, 'routes.csv'), 'utf8')).toBe(ROUTES)
+
+  it('ends with exit code 1 if a line is rejected', async () => {
+    const { routes } = await site({ put: { json: { ...ANSWER, rejected: [{ line: 2, message: 'no' }] } } })
+    const { code, out } = await routes('check', 'routes.csv')
+    expect([code, out.split('\n')[0]]).toEqual([1, 'routes.csv:2: no'])
+  })
+
+  it('ends with exit code 1 if the file would be refused', async () => {
+    const { routes } = await site({ put: { status: 409, json: { message: 'no', ...ANSWER } } })
+    expect((await routes('check', 'routes.csv')).code).toBe(1)
+  })
+
+  it('has no option --force', async () => {
+    const { code, errors } = await (await site()).routes('check', 'routes.csv', '--force')
+    expect([code, errors.split('\n')[0]]).toEqual([1, "error: unknown option '--force'"])
+  })
 })
 
-it('check ends with exit code 1 if a line is rejected', async () => {
-  const { routes } = await site({ put: { json: { ...ANSWER, rejected: [{ line: 2, message: 'no' }] } } })
-  const { code, out } = await routes('check', 'routes.csv')
-  expect([code, out.split('\n')[0]]).toEqual([1, 'routes.csv:2: no'])
-})
-
-it('check ends with exit code 1 if the file would be refused', async () => {
-  const { routes } = await site({ put: { status: 409, json: { message: 'no', ...ANSWER } } })
-  expect((await routes('check', 'routes.csv')).code).toBe(1)
-})
-
-it('check has no option --force', async () => {
-  const { code, errors } = await (await site()).routes('check', 'routes.csv', '--force')
-  expect([code, errors.split('\n')[0]]).toEqual([1, "error: unknown option '--force'"])
-})
-
-it.each([
-  ['put', 'none.csv', {}, 'none.csv: there is no such file.'],
-  ['put', 'config', {}, 'config: cannot be read (EISDIR).'],
-  [
-    'put',
-    'routes.csv',
-    { text: '' },
-    'routes.csv: the file has no lines; give --from and --until of the lines to replace.',
-  ],
-  [
-    'put',
-    'routes.csv',
-    { text: Buffer.from(`\ufeff${ROUTES}`, 'utf16le') },
-    'routes.csv:1: not UTF-8: save the file as "CSV UTF-8"',
-  ],
-  ['check', 'routes.csv', { text: 'van,route_id\n' }, 'routes.csv:1: device: this column is missing'],
-  [
-    'check',
-    'routes.csv',
-    { text: 'device,route_id,date\n3.56307E+14,1,2025-11-20\n' },
-    'routes.csv:2: device: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
-  ],
-  [
-    'put',
-    'routes.csv',
-    { listed: [LISTED[0], { ...LISTED[1], company_id: '8' }] },
-    'Name the company of these routes with --company: there are 7 and 8.',
-  ],
-  [
-    'put',
-    'routes.csv',
-    {
-      listed: [
-        { ...LISTED[0], company_id: '9007199254740993' },
-        { ...LISTED[1], company_id: '10' },
-        { id: '3', configured: true, company_id: '7' },
-      ],
-    },
-    'Name the company of these routes with --company: there are 10 and 9007199254740993.',
-  ],
-  [
-    'put',
-    'routes.csv',
-    { listed: [] },
-    'Name the company of these routes with --company: no device is configured yet.',
-  ],
-] as const)('routes reports what it cannot send, with exit code 1: %s %s', async (act, file, setting, sentence) => {
-  const { asked, routes } = await site(setting as Setting)
-  const { code, out, errors } = await routes(act, file)
-  expect([code, out]).toEqual([1, ''])
-  expect(errors.split('\n')[0]).toBe(sentence)
-  expect(asked()).toEqual([])
+describe('routes reports what it cannot send, with exit code 1', () => {
+  it.each([
+    ['put', 'none.csv', {}, 'none.csv: there is no such file.'],
+    ['put', 'config', {}, 'config: cannot be read (EISDIR).'],
+    [
+      'put',
+      'routes.csv',
+      { text: '' },
+      'routes.csv: the file has no lines; give --from and --until of the lines to replace.',
+    ],
+    [
+      'put',
+      'routes.csv',
+      { text: Buffer.from(`\ufeff${ROUTES}`, 'utf16le') },
+      'routes.csv:1: not UTF-8: save the file as "CSV UTF-8"',
+    ],
+    ['check', 'routes.csv', { text: 'van,route_id\n' }, 'routes.csv:1: device: this column is missing'],
+    [
+      'check',
+      'routes.csv',
+      { text: 'device,route_id,date\n3.56307E+14,1,2025-11-20\n' },
+      'routes.csv:2: device: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
+    ],
+    [
+      'put',
+      'routes.csv',
+      { listed: [LISTED[0], { ...LISTED[1], company_id: '8' }] },
+      'Name the company of these routes with --company: there are 7 and 8.',
+    ],
+    [
+      'put',
+      'routes.csv',
+      {
+        listed: [
+          { ...LISTED[0], company_id: '9007199254740993' },
+          { ...LISTED[1], company_id: '10' },
+          { id: '3', configured: true, company_id: '7' },
+        ],
+      },
+      'Name the company of these routes with --company: there are 10 and 9007199254740993.',
+    ],
+    [
+      'put',
+      'routes.csv',
+      { listed: [] },
+      'Name the company of these routes with --company: no device is configured yet.',
+    ],
+  ] as const)('%s %s', async (act, file, setting, sentence) => {
+    const { asked, routes } = await site(setting as Setting)
+    const { code, out, errors } = await routes(act, file)
+    expect([code, out]).toEqual([1, ''])
+    expect(errors.split('\n')[0]).toBe(sentence)
+    expect(asked()).toEqual([])
+  })
 })

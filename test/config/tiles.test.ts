@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { check } from '../../src/cli/check.ts'
 import { loadGateway } from '../../src/config/files.ts'
 import { problemText } from '../../src/config/problem.ts'
@@ -22,26 +22,28 @@ function changed(at: number, ...bytes: number[]): Buffer {
   return copy
 }
 
-it('a PMTiles file is fine if it can be shown, and its path begins in the folder of gateway.yaml', async () => {
-  expect(await said(archive)).toEqual({ lines: [], isFound: true })
-})
+describe('a PMTiles file', () => {
+  it('is fine if it can be shown, and its path begins in the folder of gateway.yaml', async () => {
+    expect(await said(archive)).toEqual({ lines: [], isFound: true })
+  })
 
-it.each([
-  ['a file that does not exist', undefined, 'the file map.pmtiles cannot be read (ENOENT)'],
-  ['an empty file', Buffer.alloc(0), 'map.pmtiles is no PMTiles file'],
-  ['another file', Buffer.alloc(500, 'PMTail'), 'map.pmtiles is no PMTiles file'],
-  ['version 2', changed(7, 2), 'map.pmtiles is PMTiles version 2: expected version 3'],
-  [
-    'half a download',
-    archive.subarray(0, -1),
-    `map.pmtiles is cut short: it has ${archive.length - 1} of ${archive.length} bytes`,
-  ],
-  ['Brotli', changed(98, 3), 'map.pmtiles is compressed with something else than gzip'],
-  [
-    'another type of tiles',
-    changed(99, 6),
-    'map.pmtiles has tiles of an unknown type: expected MVT, PNG, JPEG, WebP or AVIF',
-  ],
-])('a PMTiles file is refused by check, and no reason not to start: %s', async (_, bytes, mistake) => {
-  expect(await said(bytes)).toEqual({ lines: [`gateway.yaml:1:16 page.tiles: ${mistake}`], isFound: true })
+  it.each([
+    ['a file that does not exist', undefined, 'the file map.pmtiles cannot be read (ENOENT)'],
+    ['an empty file', Buffer.alloc(0), 'map.pmtiles is no PMTiles file'],
+    ['another file', Buffer.alloc(500, 'PMTail'), 'map.pmtiles is no PMTiles file'],
+    ['version 2', changed(7, 2), 'map.pmtiles is PMTiles version 2: expected version 3'],
+    [
+      'half a download',
+      archive.subarray(0, -1),
+      `map.pmtiles is cut short: it has ${archive.length - 1} of ${archive.length} bytes`,
+    ],
+    ['Brotli', changed(98, 3), 'map.pmtiles is compressed with something else than gzip'],
+    [
+      'another type of tiles',
+      changed(99, 6),
+      'map.pmtiles has tiles of an unknown type: expected MVT, PNG, JPEG, WebP or AVIF',
+    ],
+  ])('is refused by check, and no reason not to start: %s', async (_, bytes, mistake) => {
+    expect(await said(bytes)).toEqual({ lines: [`gateway.yaml:1:16 page.tiles: ${mistake}`], isFound: true })
+  })
 })

@@ -11,7 +11,10 @@ import { withRedis } from '../support/with-redis.ts'
 let server: TestRedis
 let redis: Store
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 
 const account = async () => (await copyAccounts(redis, ['crm']))[0]
 

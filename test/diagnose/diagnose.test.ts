@@ -23,52 +23,54 @@ function diagnose(facts: Partial<Facts>) {
   return inEnglish(diagnoseFacts({ now: NOW, observations: [], ...facts }))
 }
 
-it('the diagnosis finds nothing if nothing is observed', () => {
-  expect(diagnose({ observations: [] })).toEqual([])
-})
-
-it('the diagnosis makes one finding of what several processes observe of one device', () => {
-  const subject = { device: '1' }
-  const [finding, ...others] = diagnose({
-    observations: [
-      observed('clock_ahead', { subject, sinceAt: 5000, count: 2, evidence: ['a'] }),
-      observed('clock_ahead', { subject, sinceAt: 4000, count: 3, evidence: ['a', 'b'] }),
-    ],
+describe('the diagnosis', () => {
+  it('finds nothing if nothing is observed', () => {
+    expect(diagnose({ observations: [] })).toEqual([])
   })
-  expect(others).toEqual([])
-  expect(finding).toMatchObject({ code: 'clock_ahead', severity: 'warning', link: 'placed', subject, sinceAt: 4000 })
-  expect(finding).toMatchObject({ count: 5, evidence: ['a', 'b'] })
-  expect(finding.message).toBe('the fixes of 1 are ahead of our clock and are held')
-})
 
-it('the diagnosis makes one finding of two files that are older copies', () => {
-  const stale = ['a.csv', 'b.csv'].map((name, index) => ({ name, at: 5000 - index }))
-  expect(diagnose({ roster: { rejected: [], stale, missing: [] } })).toMatchObject([
-    { code: 'roster_stale', count: 2, sinceAt: 4999, evidence: ['a.csv', 'b.csv'] },
-  ])
-})
-
-it.each(['wrong_secret', 'not_permitted', 'checksum_errors'] as const)(
-  'the diagnosis does not call a device silent that sends: %s',
-  (code) => {
-    const named = ['1', '2'].map((id) => ({ id, name: `Van ${id}`, sinceAt: 1, evidence: '' }))
-    const devices = [{ code: 'silent', subject: {}, count: 2, sinceAt: 1, named } as const]
-    const found = diagnose({ devices, observations: [observed(code, { subject: { device: '1' }, count: 3 })] })
-    expect(found.map((each) => `${each.code} ${each.subject.device}`).toSorted()).toEqual(
-      [`${code} 1`, 'silent 2'].toSorted(),
-    )
-  },
-)
-
-it('the diagnosis names errors before warnings, and older findings before newer ones', () => {
-  const findings = diagnose({
-    observations: [
-      observed('flood', { sinceAt: 1 }),
-      observed('redis_full', { sinceAt: 9 }),
-      observed('own_clock', { sinceAt: 8 }),
-    ],
+  it('makes one finding of what several processes observe of one device', () => {
+    const subject = { device: '1' }
+    const [finding, ...others] = diagnose({
+      observations: [
+        observed('clock_ahead', { subject, sinceAt: 5000, count: 2, evidence: ['a'] }),
+        observed('clock_ahead', { subject, sinceAt: 4000, count: 3, evidence: ['a', 'b'] }),
+      ],
+    })
+    expect(others).toEqual([])
+    expect(finding).toMatchObject({ code: 'clock_ahead', severity: 'warning', link: 'placed', subject, sinceAt: 4000 })
+    expect(finding).toMatchObject({ count: 5, evidence: ['a', 'b'] })
+    expect(finding.message).toBe('the fixes of 1 are ahead of our clock and are held')
   })
-  expect(findings.map(({ code }) => code)).toEqual(['own_clock', 'redis_full', 'flood'])
+
+  it('makes one finding of two files that are older copies', () => {
+    const stale = ['a.csv', 'b.csv'].map((name, index) => ({ name, at: 5000 - index }))
+    expect(diagnose({ roster: { rejected: [], stale, missing: [] } })).toMatchObject([
+      { code: 'roster_stale', count: 2, sinceAt: 4999, evidence: ['a.csv', 'b.csv'] },
+    ])
+  })
+
+  it.each(['wrong_secret', 'not_permitted', 'checksum_errors'] as const)(
+    'does not call a device silent that sends: %s',
+    (code) => {
+      const named = ['1', '2'].map((id) => ({ id, name: `Van ${id}`, sinceAt: 1, evidence: '' }))
+      const devices = [{ code: 'silent', subject: {}, count: 2, sinceAt: 1, named } as const]
+      const found = diagnose({ devices, observations: [observed(code, { subject: { device: '1' }, count: 3 })] })
+      expect(found.map((each) => `${each.code} ${each.subject.device}`).toSorted()).toEqual(
+        [`${code} 1`, 'silent 2'].toSorted(),
+      )
+    },
+  )
+
+  it('names errors before warnings, and older findings before newer ones', () => {
+    const findings = diagnose({
+      observations: [
+        observed('flood', { sinceAt: 1 }),
+        observed('redis_full', { sinceAt: 9 }),
+        observed('own_clock', { sinceAt: 8 }),
+      ],
+    })
+    expect(findings.map(({ code }) => code)).toEqual(['own_clock', 'redis_full', 'flood'])
+  })
 })
 
 describe('src/diagnose/README.md', () => {

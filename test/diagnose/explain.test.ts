@@ -93,127 +93,133 @@ describe('a device that is not configured', () => {
   ])('is explained %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
 })
 
-it.each([
-  [
-    'never',
-    { state: 'never', last_heard: undefined, last_fix: undefined },
-    'never heard, route 1007 by routes.csv:17, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
-  ],
-  [
-    'not since what was held of it has gone',
-    {
-      state: 'never',
-      last_heard: undefined,
-      last_fix: undefined,
-      lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
-    },
-    'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
-  ],
-  [
-    'not lately',
-    { state: 'offline', condition: 'silent', last_heard: { at: at('18:42:10', '2026-11-19') } },
-    'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: check its power and its SIM card',
-  ],
-  [
-    'a moment ago, before it hung up',
-    { state: 'offline' },
-    'last fix 08:14:02, route 1007 by routes.csv:17, all delivered',
-  ],
-  [
-    'without a fix so far',
-    { last_fix: undefined },
-    'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, nothing to deliver',
-  ],
-  [
-    'with a fix whose time is none',
-    { last_fix: { received_at: at('08:14:03') } },
-    'last fix 08:14:03, route 1007 by routes.csv:17, all delivered',
-  ],
-] as const)('the last contact of a device: %s', (_, device, sentence) => expect(says(device)).toBe(sentence))
-
-it.each([
-  ['unknown', undefined, '12 fixes held since 08:01:00, being released now'],
-  ['no_route', undefined, '12 fixes held since 08:01:00, no route at their time: add a line to routes.csv'],
-  ['clock', '+03:00', '12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+03:00" in devices.yaml:3'],
-  [
-    'clock',
-    undefined,
-    '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
-  ],
-  [
-    'suspicious',
-    undefined,
-    '12 fixes held since 08:01:00, off the track of the device: compare the findings of `status`; `waybridge release` delivers them',
-  ],
-  [
-    'clock',
-    '+00:00',
-    '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
-  ],
-] as const)('held fixes are explained for the reason %s and the offset %s', (why, offset, sentence) =>
-  expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
-)
-
-it.for([{ secret: true }, { networks: ['10.0.0.0/8'] }, { protocol: 'h02' }])(
-  'held fixes are explained by its entry: %o',
-  (entry) =>
-    expect(says({ ...held('unknown'), ...entry })).toBe(
-      'last fix 08:14:02, route 1007 by routes.csv:17, 12 fixes held since 08:01:00, they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)',
-    ),
-)
-
-it('held fixes are explained by the put that replaced their line', () => {
-  const replaced_line = { source: 'routes.csv:2' }
-  const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
-  expect(says({ held: [one] })).toBe(
-    'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00, no route at its time: a put replaced routes.csv:2: put a line, or edit that one',
-  )
+describe('the last contact of a device', () => {
+  it.each([
+    [
+      'never',
+      { state: 'never', last_heard: undefined, last_fix: undefined },
+      'never heard, route 1007 by routes.csv:17, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
+    ],
+    [
+      'not since what was held of it has gone',
+      {
+        state: 'never',
+        last_heard: undefined,
+        last_fix: undefined,
+        lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
+      },
+      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
+    ],
+    [
+      'not lately',
+      { state: 'offline', condition: 'silent', last_heard: { at: at('18:42:10', '2026-11-19') } },
+      'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: check its power and its SIM card',
+    ],
+    [
+      'a moment ago, before it hung up',
+      { state: 'offline' },
+      'last fix 08:14:02, route 1007 by routes.csv:17, all delivered',
+    ],
+    [
+      'without a fix so far',
+      { last_fix: undefined },
+      'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, nothing to deliver',
+    ],
+    [
+      'with a fix whose time is none',
+      { last_fix: { received_at: at('08:14:03') } },
+      'last fix 08:14:03, route 1007 by routes.csv:17, all delivered',
+    ],
+  ] as const)('%s', (_, device, sentence) => expect(says(device)).toBe(sentence))
 })
 
-it('held fixes name the entry of a device that was put through the admin port', () =>
-  expect(says({ ...held('clock', '+03:00'), source: 'admin 2026-11-20T06:00:00Z' })).toMatch(
-    /set time_zone: "\+03:00" in its entry$/,
-  ))
-
-it('held fixes come before waiting fixes, and beside parked ones', () =>
-  expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(
-    /, 12 fixes held since .*routes\.csv; refused 404 .*, 214 parked: correct the line$/,
-  ))
-
-it('held fixes are counted in the singular', () => {
-  const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const
-  expect(says({ held: [one], lane: undefined })).toMatch(
-    /^last fix 08:14:02, no route now, 1 fix held since 08:01:00, no route/,
+describe('held fixes', () => {
+  it.each([
+    ['unknown', undefined, '12 fixes held since 08:01:00, being released now'],
+    ['no_route', undefined, '12 fixes held since 08:01:00, no route at their time: add a line to routes.csv'],
+    ['clock', '+03:00', '12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+03:00" in devices.yaml:3'],
+    [
+      'clock',
+      undefined,
+      '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
+    ],
+    [
+      'suspicious',
+      undefined,
+      '12 fixes held since 08:01:00, off the track of the device: compare the findings of `status`; `waybridge release` delivers them',
+    ],
+    [
+      'clock',
+      '+00:00',
+      '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
+    ],
+  ] as const)('are explained for the reason %s and the offset %s', (why, offset, sentence) =>
+    expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
+
+  it.for([{ secret: true }, { networks: ['10.0.0.0/8'] }, { protocol: 'h02' }])(
+    'are explained by its entry: %o',
+    (entry) =>
+      expect(says({ ...held('unknown'), ...entry })).toBe(
+        'last fix 08:14:02, route 1007 by routes.csv:17, 12 fixes held since 08:01:00, they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)',
+      ),
+  )
+
+  it('are explained by the put that replaced their line', () => {
+    const replaced_line = { source: 'routes.csv:2' }
+    const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
+    expect(says({ held: [one] })).toBe(
+      'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00, no route at its time: a put replaced routes.csv:2: put a line, or edit that one',
+    )
+  })
+
+  it('name the entry of a device that was put through the admin port', () =>
+    expect(says({ ...held('clock', '+03:00'), source: 'admin 2026-11-20T06:00:00Z' })).toMatch(
+      /set time_zone: "\+03:00" in its entry$/,
+    ))
+
+  it('come before waiting fixes, and beside parked ones', () =>
+    expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(
+      /, 12 fixes held since .*routes\.csv; refused 404 .*, 214 parked: correct the line$/,
+    ))
+
+  it('are counted in the singular', () => {
+    const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const
+    expect(says({ held: [one], lane: undefined })).toMatch(
+      /^last fix 08:14:02, no route now, 1 fix held since 08:01:00, no route/,
+    )
+  })
 })
 
 const filtered = (why: string, time = '08:15:00') => ({ last_filtered: { reason: why, at: at(time) } })
 const wasHeld = (why: string) => ({ last_filtered: { reason: why, at: at('08:15:00'), held: true } })
 
-it.each([
-  ['invalid', 'filtered as invalid at 08:15:00: the device has no satellite fix, check its antenna and where it is'],
-  ['zero', 'filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix'],
-  ['out_of_range', 'filtered as out_of_range at 08:15:00: its latitude or longitude does not exist'],
-  ['past', 'filtered as past at 08:15:00: the fix is older than filter.max_age'],
-  ['clock', 'filtered as clock at 08:15:00: the fix is ahead of the clock by more than filter.max_future'],
-  ['no_route', 'filtered as no_route at 08:15:00: it had no route then, and hold.no_route is false'],
-  ['a new reason', 'filtered as a new reason at 08:15:00'],
-])('a filtered fix is explained for the reason %s', (why, sentence) =>
-  expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
-)
+describe('a filtered fix', () => {
+  it.each([
+    ['invalid', 'filtered as invalid at 08:15:00: the device has no satellite fix, check its antenna and where it is'],
+    ['zero', 'filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix'],
+    ['out_of_range', 'filtered as out_of_range at 08:15:00: its latitude or longitude does not exist'],
+    ['past', 'filtered as past at 08:15:00: the fix is older than filter.max_age'],
+    ['clock', 'filtered as clock at 08:15:00: the fix is ahead of the clock by more than filter.max_future'],
+    ['no_route', 'filtered as no_route at 08:15:00: it had no route then, and hold.no_route is false'],
+    ['a new reason', 'filtered as a new reason at 08:15:00'],
+  ])('is explained for the reason %s', (why, sentence) =>
+    expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
+  )
 
-it('a filtered fix is shown if there was no good fix', () =>
-  expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
-    'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix',
-  ))
+  it('is shown if there was no good fix', () =>
+    expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
+      'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix',
+    ))
 
-it.each([
-  ['before the last good one', filtered('zero', '08:14:03')],
-  ['held for a route that the device has now', wasHeld('no_route')],
-  ['held for a clock that is correct now', wasHeld('clock')],
-])('a filtered fix is not shown when it was %s', (_, device) =>
-  expect(says(device)).toBe('last fix 08:14:02, route 1007 by routes.csv:17, all delivered'),
-)
+  it.each([
+    ['before the last good one', filtered('zero', '08:14:03')],
+    ['held for a route that the device has now', wasHeld('no_route')],
+    ['held for a clock that is correct now', wasHeld('clock')],
+  ])('is not shown when it was %s', (_, device) =>
+    expect(says(device)).toBe('last fix 08:14:02, route 1007 by routes.csv:17, all delivered'),
+  )
+})
 
 const parked = (...lanes: object[]) => says({}, { parked: lanes })
 
@@ -259,18 +265,20 @@ describe('parked positions', () => {
     ))
 })
 
-it('a device without a route is advised to get a line', () =>
-  expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
+describe('a device without a route', () => {
+  it('is advised to get a line', () =>
+    expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
 
-it('a device without a route is explained by the put that replaced its line', () =>
-  expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2' } })).toBe(
-    'last fix 08:14:02, no route now, a put replaced routes.csv:2: put a line, or edit that one',
-  ))
+  it('is explained by the put that replaced its line', () =>
+    expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2' } })).toBe(
+      'last fix 08:14:02, no route now, a put replaced routes.csv:2: put a line, or edit that one',
+    ))
 
-it('a device without a route is explained together with never being heard', () =>
-  expect(says({ lane: undefined, state: 'never' })).toBe(
-    'never heard, no route now, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
-  ))
+  it('is explained together with never being heard', () =>
+    expect(says({ lane: undefined, state: 'never' })).toBe(
+      'never heard, no route now, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
+    ))
+})
 
 describe('waiting positions', () => {
   const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
@@ -323,34 +331,35 @@ describe('waiting positions', () => {
   ])('%s', (_, device, findings, sentence) => expect(says(device, findings)).toBe(`${HEAD} ${sentence}`))
 })
 
-it('a device without trouble shows which put assigned its route', () =>
-  expect(says({ lane: { ...LANE, source: 'admin 2026-11-20T06:00:00.000Z' } })).toBe(
-    'last fix 08:14:02, route 1007 by the admin port, put 06:00:00, all delivered',
-  ))
+describe('a device without trouble', () => {
+  it('shows which put assigned its route', () =>
+    expect(says({ lane: { ...LANE, source: 'admin 2026-11-20T06:00:00.000Z' } })).toBe(
+      'last fix 08:14:02, route 1007 by the admin port, put 06:00:00, all delivered',
+    ))
 
-it('a device without trouble shows when the last push was', () =>
-  expect(says(waiting(0, { last_push: { at: at('08:14:04'), status: 200 } }))).toBe(
-    'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04',
-  ))
+  it('shows when the last push was', () =>
+    expect(says(waiting(0, { last_push: { at: at('08:14:04'), status: 200 } }))).toBe(
+      'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04',
+    ))
+})
 
 const wasRefused = (why: string, ...before: object[]) => ({
   events: [...before, { at: at('08:15:00'), event: 'refused', reason: why }, { at: at('08:14:00'), event: 'routed' }],
 })
 
-it.each([
-  ['wrong_secret', /refused since 08:15:00: it presents a wrong secret, or none: set the same secret/],
-  ['not_permitted', /refused since 08:15:00: it came in a way that its entry does not allow/],
-])(
-  "the outcome of a device's last message is explained if it was refused as %s, and not by power and SIM",
-  (why, text) => {
+describe("the outcome of a device's last message", () => {
+  it.each([
+    ['wrong_secret', /refused since 08:15:00: it presents a wrong secret, or none: set the same secret/],
+    ['not_permitted', /refused since 08:15:00: it came in a way that its entry does not allow/],
+  ])('is explained if it was refused as %s, and not by power and SIM', (why, text) => {
     const sentence = says({ ...wasRefused(why), state: 'never', last_heard: undefined, last_fix: undefined })
     expect(sentence).toMatch(text)
     expect(sentence).not.toMatch(/SIM|power|point it/)
-  },
-)
+  })
 
-it("the outcome of a device's last message counts no more once a message was taken", () =>
-  expect(says(wasRefused('wrong_secret', { at: at('08:16:00'), event: 'routed' }))).toMatch(/, all delivered$/))
+  it('counts no more once a message was taken', () =>
+    expect(says(wasRefused('wrong_secret', { at: at('08:16:00'), event: 'routed' }))).toMatch(/, all delivered$/))
+})
 
 it('a device on a port that does not understand it is sent to another port', () => {
   const sender = { at: 0, sinceAt: 0, address: '203.0.113.7:40112', port: 5027, protocol: 'teltonika' }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Site, startSite } from '../faults/site.ts'
 import { ok, type Respond, status } from '../rig/api.ts'
 import { COMPANY } from '../rig/product.ts'
@@ -54,45 +54,49 @@ async function during(fault: () => unknown, codes: readonly string[], mend: () =
 
 const answering = (respond: Respond) => () => site.api.respond(respond)
 
-it('the API answers 500', async () => {
-  const lines = await during(answering(status(500)), ['upstream_down'], answering(ok))
-  expect(lines).toEqual([
-    expect.stringMatching(/^error admin: begins: the tracking API answers 500/),
-    expect.stringMatching(/^info admin: has ended: the tracking API answers 500/),
-  ])
-})
+describe('the log of a product with 50 lanes has one line when a fault begins, and one when it ends', () => {
+  it('the API answers 500', async () => {
+    const lines = await during(answering(status(500)), ['upstream_down'], answering(ok))
+    expect(lines).toEqual([
+      expect.stringMatching(/^error admin: begins: the tracking API answers 500/),
+      expect.stringMatching(/^info admin: has ended: the tracking API answers 500/),
+    ])
+  })
 
-it('the API refuses the apikey of all lanes', async () => {
-  const lines = await during(
-    answering((request, response) => (request.apikey === 'next' ? ok : status(403))(request, response)),
-    ['apikey_refused'],
-    async () => {
-      const yaml = await site.product.read('gateway.yaml')
-      await site.product.write('gateway.yaml', yaml.replace(`apikey: ${COMPANY.apikey}`, 'apikey: next'))
-      await expect.poll(() => site.product.said(), { timeout: 60_000 }).toContain('configuration reloaded')
-    },
-  )
-  // The worker may use the new apikey before the admin process has read it, and the finding begins with the first lane.
-  expect(lines.toSorted()).toEqual([
-    expect.stringMatching(/^error admin: begins: the tracking API refuses the apikey of company 7 \(403\): \d+ lanes?/),
-    'info admin: configuration reloaded',
-    expect.stringMatching(/^info admin: has ended: the tracking API refuses the apikey of company 7/),
-  ])
-})
+  it('the API refuses the apikey of all lanes', async () => {
+    const lines = await during(
+      answering((request, response) => (request.apikey === 'next' ? ok : status(403))(request, response)),
+      ['apikey_refused'],
+      async () => {
+        const yaml = await site.product.read('gateway.yaml')
+        await site.product.write('gateway.yaml', yaml.replace(`apikey: ${COMPANY.apikey}`, 'apikey: next'))
+        await expect.poll(() => site.product.said(), { timeout: 60_000 }).toContain('configuration reloaded')
+      },
+    )
+    // The worker may use the new apikey before the admin process has read it, and the finding begins with the first lane.
+    expect(lines.toSorted()).toEqual([
+      expect.stringMatching(
+        /^error admin: begins: the tracking API refuses the apikey of company 7 \(403\): \d+ lanes?/,
+      ),
+      'info admin: configuration reloaded',
+      expect.stringMatching(/^info admin: has ended: the tracking API refuses the apikey of company 7/),
+    ])
+  })
 
-it('Redis is frozen for 15 s', async () => {
-  const lines = await during(
-    () => site.redis.kill('SIGSTOP'),
-    ['redis_down'],
-    async () => {
-      await expect.poll(ageOfFirst, { timeout: 60_000 }).toBeGreaterThan(15_000)
-      await site.redis.kill('SIGCONT')
-    },
-  )
-  expect(lines).toEqual([
-    expect.stringMatching(/^error admin: begins: Redis does not answer/),
-    'info admin: has ended: Redis does not answer: nothing is stored and nothing acknowledged',
-  ])
+  it('Redis is frozen for 15 s', async () => {
+    const lines = await during(
+      () => site.redis.kill('SIGSTOP'),
+      ['redis_down'],
+      async () => {
+        await expect.poll(ageOfFirst, { timeout: 60_000 }).toBeGreaterThan(15_000)
+        await site.redis.kill('SIGCONT')
+      },
+    )
+    expect(lines).toEqual([
+      expect.stringMatching(/^error admin: begins: Redis does not answer/),
+      'info admin: has ended: Redis does not answer: nothing is stored and nothing acknowledged',
+    ])
+  })
 })
 
 /** Of a machine that is busy. */

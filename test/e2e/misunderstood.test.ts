@@ -21,7 +21,10 @@ const BAD = `${dateOf(NOW_S)};5230.0000;Q;01324.0000;E;0;0;30;9`
 let server: TestRedis
 let redis: Store
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 
 /** DDMMYY;hhmmss of unix seconds. */
 function dateOf(seconds: number): string {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { startApi } from '../rig/api.ts'
@@ -34,45 +34,43 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-it('Redis with TLS and a password stores and pushes a fix over TLS with a gateway and a worker run on their own', async ({
-  skip,
-}) => {
-  startRedis()
-  await expect.poll(() => READY.test(said) || NO_TLS.test(said), soon).toBe(true)
-  skip(NO_TLS.test(said), `${command} was built without TLS`)
-  const [port] = await freePorts(1)
-  for (const role of ['gateway', 'worker']) await startRole(role, port)
-  const line = await dial(port)
-  line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
-  await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000001')
-  await expect.poll(() => api.timestampsOf('42/1001'), soon).toEqual([TIME])
-  expect(api.seen[0].apikey).toBe('canary-apikey')
-  line.socket.destroy()
-})
+describe('Redis with TLS and a password', () => {
+  it('stores and pushes a fix over TLS with a gateway and a worker run on their own', async ({ skip }) => {
+    startRedis()
+    await expect.poll(() => READY.test(said) || NO_TLS.test(said), soon).toBe(true)
+    skip(NO_TLS.test(said), `${command} was built without TLS`)
+    const [port] = await freePorts(1)
+    for (const role of ['gateway', 'worker']) await startRole(role, port)
+    const line = await dial(port)
+    line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
+    await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000001')
+    await expect.poll(() => api.timestampsOf('42/1001'), soon).toEqual([TIME])
+    expect(api.seen[0].apikey).toBe('canary-apikey')
+    line.socket.destroy()
+  })
 
-it('Redis with TLS and a password acknowledges nothing when the certificate of Redis is not trusted', async ({
-  skip,
-}) => {
-  skip(NO_TLS.test(said), `${command} was built without TLS`)
-  const [port] = await freePorts(1)
-  const monitor = await startRole('gateway', port, { trusted: false })
-  expect((await fetch(`http://127.0.0.1:${monitor}/readyz`)).status).toBe(503)
-  const line = await dial(port)
-  line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
-  const metrics = async () => (await fetch(`http://127.0.0.1:${monitor}/metrics`)).text()
-  await expect.poll(metrics, soon).toContain('waybridge_connections{transport="tcp"} 1')
-  // A frame waits 30 s for Redis; a gateway that stops does not wait.
-  expect(await end(running.at(-1)!)).toBe(0)
-  await expect.poll(() => line.closed(), soon).toBe(true)
-  expect(line.answered().length).toBeLessThan(5)
-  line.socket.destroy()
-})
+  it('acknowledges nothing when the certificate of Redis is not trusted', async ({ skip }) => {
+    skip(NO_TLS.test(said), `${command} was built without TLS`)
+    const [port] = await freePorts(1)
+    const monitor = await startRole('gateway', port, { trusted: false })
+    expect((await fetch(`http://127.0.0.1:${monitor}/readyz`)).status).toBe(503)
+    const line = await dial(port)
+    line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
+    const metrics = async () => (await fetch(`http://127.0.0.1:${monitor}/metrics`)).text()
+    await expect.poll(metrics, soon).toContain('waybridge_connections{transport="tcp"} 1')
+    // A frame waits 30 s for Redis; a gateway that stops does not wait.
+    expect(await end(running.at(-1)!)).toBe(0)
+    await expect.poll(() => line.closed(), soon).toBe(true)
+    expect(line.answered().length).toBeLessThan(5)
+    line.socket.destroy()
+  })
 
-it('Redis with TLS and a password prints no password of Redis', async () => {
-  const roles = running.slice(1)
-  for (const role of roles.toReversed()) expect(await end(role)).toBe(0)
-  expect(said).toContain('"level":"debug"')
-  expect(said).not.toContain(PASSWORD)
+  it('prints no password of Redis', async () => {
+    const roles = running.slice(1)
+    for (const role of roles.toReversed()) expect(await end(role)).toBe(0)
+    expect(said).toContain('"level":"debug"')
+    expect(said).not.toContain(PASSWORD)
+  })
 })
 
 function startRedis(): void {

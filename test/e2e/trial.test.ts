@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import teltonika from '../../protocols/teltonika/index.ts'
 import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import type { TrialJson } from '../../src/admin/schemas/trial.ts'
@@ -146,96 +146,100 @@ const putVan = (change: object) =>
     body: JSON.stringify({ company_id: 7, courier_id: 1, route_id: 1001, name: 'Van 1', ...change }),
   })
 
-it('a trial of 200 vans understands all of them, and gives each of them the answers of the old server', async () => {
-  await drive(oursPort, (all) => untilAnswered(all))
-  await expect.poll(async () => (await trial()).verdict, soon).toBe(ALL_WELL)
-  const { account, devices, left_out, running } = await trial()
-  expect([running, left_out, devices.length, account?.missed]).toEqual([true, 0, VANS, 0])
-  const positions = devices.reduce((sum, device) => sum + device.positions, 0)
-  expect(positions).toBe(old.fixes)
-})
-
-it('a trial of 200 vans lets them wait no longer than those that speak to the old server itself', async () => {
-  const vans = await drive(
-    (van) => (isBeside(undefined, van) ? oursPort() : old.port),
-    () => sleep(20_000),
-  )
-  const beside = vans.filter(isBeside)
-  const alone = vans.filter((van, index) => !isBeside(van, index))
-  const [added, addedMost] = [0.5, 0.99].map((share) => waited(beside, share) - waited(alone, share))
-  console.log({ p50: [waited(alone, 0.5), added], p99: [waited(alone, 0.99), addedMost] })
-  // What a loaded machine adds says nothing of us: gateway/wire/trial.test.ts measures that.
-  expect(vans.filter(({ hangUps }) => hangUps > 0)).toEqual([])
-  expect(waited(beside, 0.99)).toBeLessThan(waited(alone, 0.99) + 2000)
-})
-
-it('a trial of 200 vans pushes nothing, and shows where the vans are', async () => {
-  const { custody, trial: account, vans } = await status()
-  expect(custody).toMatchObject({ received: 0, filtered: 0, delivered: 0, waiting: 0, held: 0, difference: 0 })
-  expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
-  expect(vans.never).toBe(0)
-  const chain = await product.admin<{ sentence: string; broken: string | null }>(`/admin/devices/${fleet[0].id}/chain`)
-  expect(chain.sentence).toContain('on trial: the old server answers it')
-  expect(chain.sentence).not.toContain('delivered')
-  expect([null, 'connected']).toContain(chain.broken)
-})
-
-it('a trial of 200 vans says the verdict on the command line', async () => {
-  const { code, out } = await waybridgeProcess(['trial', '--config', product.dir])
-  expect(out).toContain(ALL_WELL)
-  expect(code).toBe(0)
-  const json = await waybridgeProcess(['trial', '--json', '--config', product.dir])
-  expect((JSON.parse(json.out) as TrialJson).devices).toHaveLength(VANS)
-})
-
-it('a trial of 200 vans goes on when both servers are started again under load, and loses nothing at the old one', async () => {
-  const before = old.fixes
-  const vans = await drive(oursPort, async (all) => {
-    await untilAnswered(all, 1)
-    await old.stop()
-    await sleep(1000)
-    await old.start()
-    await untilAnswered(all)
-    for (const pid of product.pidsOf('gateway')) signal(pid, 'SIGKILL')
-    await untilAnswered(all)
+describe('a trial of 200 vans', () => {
+  it('understands all of them, and gives each of them the answers of the old server', async () => {
+    await drive(oursPort, (all) => untilAnswered(all))
+    await expect.poll(async () => (await trial()).verdict, soon).toBe(ALL_WELL)
+    const { account, devices, left_out, running } = await trial()
+    expect([running, left_out, devices.length, account?.missed]).toEqual([true, 0, VANS, 0])
+    const positions = devices.reduce((sum, device) => sum + device.positions, 0)
+    expect(positions).toBe(old.fixes)
   })
-  expect(old.fixes - before).toBeGreaterThanOrEqual(acknowledgedOf(vans))
-  await expect.poll(async () => (await trial()).verdict, soon).toBe(ALL_WELL)
-  expect((await status()).findings.filter(({ code }) => code === 'trial_unreachable')).toEqual([])
-})
 
-it('a trial of 200 vans goes on while Redis is stopped', async () => {
-  const before = await trial()
-  const redis = product.redisPid() ?? 0
-  await drive(oursPort, async (all) => {
-    await untilAnswered(all, 1)
-    signal(redis, 'SIGSTOP')
-    await untilAnswered(all)
-    signal(redis, 'SIGCONT')
-    await untilAnswered(all, 1)
+  it('lets them wait no longer than those that speak to the old server itself', async () => {
+    const vans = await drive(
+      (van) => (isBeside(undefined, van) ? oursPort() : old.port),
+      () => sleep(20_000),
+    )
+    const beside = vans.filter(isBeside)
+    const alone = vans.filter((van, index) => !isBeside(van, index))
+    const [added, addedMost] = [0.5, 0.99].map((share) => waited(beside, share) - waited(alone, share))
+    console.log({ p50: [waited(alone, 0.5), added], p99: [waited(alone, 0.99), addedMost] })
+    // What a loaded machine adds says nothing of us: gateway/wire/trial.test.ts measures that.
+    expect(vans.filter(({ hangUps }) => hangUps > 0)).toEqual([])
+    expect(waited(beside, 0.99)).toBeLessThan(waited(alone, 0.99) + 2000)
   })
-  await expect.poll(async () => (await trial()).account?.seen, soon).toBeGreaterThan(before.account?.seen ?? 0)
-  const { account } = await trial()
-  expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
-})
 
-it('a trial of 200 vans switches a van, whose positions are then pushed, and back', async () => {
-  await putVan({ trial: 'off' })
-  const [van] = fleet
-  const seen = old.fixes
-  const own = new TestVan(van, oursPort)
-  const driven = own.drive(100)
-  await expect.poll(() => own.acknowledged, soon).toBeGreaterThan(5)
-  own.end()
-  await driven
-  expect(old.fixes).toBe(seen)
-  const now = Math.floor(Date.now() / 1000)
-  const stored = async () => (await product.positions('1001', now - 600, now)).length
-  await expect.poll(stored, soon).toBe(own.acknowledged)
-  await putVan({ trial: 'on' })
-  const back = new TestVan(van, oursPort)
-  const drivenBack = back.drive(100)
-  await expect.poll(() => old.fixes, soon).toBeGreaterThan(seen)
-  back.end()
-  await drivenBack
+  it('pushes nothing, and shows where the vans are', async () => {
+    const { custody, trial: account, vans } = await status()
+    expect(custody).toMatchObject({ received: 0, filtered: 0, delivered: 0, waiting: 0, held: 0, difference: 0 })
+    expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
+    expect(vans.never).toBe(0)
+    const chain = await product.admin<{ sentence: string; broken: string | null }>(
+      `/admin/devices/${fleet[0].id}/chain`,
+    )
+    expect(chain.sentence).toContain('on trial: the old server answers it')
+    expect(chain.sentence).not.toContain('delivered')
+    expect([null, 'connected']).toContain(chain.broken)
+  })
+
+  it('says the verdict on the command line', async () => {
+    const { code, out } = await waybridgeProcess(['trial', '--config', product.dir])
+    expect(out).toContain(ALL_WELL)
+    expect(code).toBe(0)
+    const json = await waybridgeProcess(['trial', '--json', '--config', product.dir])
+    expect((JSON.parse(json.out) as TrialJson).devices).toHaveLength(VANS)
+  })
+
+  it('goes on when both servers are started again under load, and loses nothing at the old one', async () => {
+    const before = old.fixes
+    const vans = await drive(oursPort, async (all) => {
+      await untilAnswered(all, 1)
+      await old.stop()
+      await sleep(1000)
+      await old.start()
+      await untilAnswered(all)
+      for (const pid of product.pidsOf('gateway')) signal(pid, 'SIGKILL')
+      await untilAnswered(all)
+    })
+    expect(old.fixes - before).toBeGreaterThanOrEqual(acknowledgedOf(vans))
+    await expect.poll(async () => (await trial()).verdict, soon).toBe(ALL_WELL)
+    expect((await status()).findings.filter(({ code }) => code === 'trial_unreachable')).toEqual([])
+  })
+
+  it('goes on while Redis is stopped', async () => {
+    const before = await trial()
+    const redis = product.redisPid() ?? 0
+    await drive(oursPort, async (all) => {
+      await untilAnswered(all, 1)
+      signal(redis, 'SIGSTOP')
+      await untilAnswered(all)
+      signal(redis, 'SIGCONT')
+      await untilAnswered(all, 1)
+    })
+    await expect.poll(async () => (await trial()).account?.seen, soon).toBeGreaterThan(before.account?.seen ?? 0)
+    const { account } = await trial()
+    expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
+  })
+
+  it('switches a van, whose positions are then pushed, and back', async () => {
+    await putVan({ trial: 'off' })
+    const [van] = fleet
+    const seen = old.fixes
+    const own = new TestVan(van, oursPort)
+    const driven = own.drive(100)
+    await expect.poll(() => own.acknowledged, soon).toBeGreaterThan(5)
+    own.end()
+    await driven
+    expect(old.fixes).toBe(seen)
+    const now = Math.floor(Date.now() / 1000)
+    const stored = async () => (await product.positions('1001', now - 600, now)).length
+    await expect.poll(stored, soon).toBe(own.acknowledged)
+    await putVan({ trial: 'on' })
+    const back = new TestVan(van, oursPort)
+    const drivenBack = back.drive(100)
+    await expect.poll(() => old.fixes, soon).toBeGreaterThan(seen)
+    back.end()
+    await drivenBack
+  })
 })

@@ -22,7 +22,10 @@ const NOW_S = Math.floor(Date.now() / 1000)
 let server: TestRedis
 let redis: Store
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 
 /** A frame of the tests of a protocol whose content cannot be read, and which has an answer all the same. */
 async function unreadFrameOf(protocol: string): Promise<OwnFrame> {

@@ -15,7 +15,10 @@ const KEPT_MS = 48 * HOUR
 
 let server: TestRedis
 let redis: Store
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 
 it('an API is not accused over a million fixes, and each that it then loses is found', {
   timeout: 1_200_000,

@@ -14,7 +14,9 @@ import { withRedis } from '../support/with-redis.ts'
 /* Secrets in what was not understood: none is shown, and none is in Redis, so that none is in a backup. */
 
 let redis: Store
-withRedis((_, connection) => (redis = connection))
+withRedis((_, connection) => {
+  redis = connection
+})
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const SECRET = 'moss-owl-7'

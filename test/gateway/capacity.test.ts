@@ -12,7 +12,9 @@ const soon = { timeout: 30_000 }
 
 let redis: Store
 
-withRedis((_, connection) => (redis = connection))
+withRedis((_, connection) => {
+  redis = connection
+})
 
 function watch(maxParked: number): Capacity {
   const shares = { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 }
@@ -36,20 +38,22 @@ async function park(): Promise<void> {
   await redis.zadd(keys.refusedLanes, 1, '7/1/2')
 }
 
-it('the number of parked positions stops lanes with parked positions above its bound', async () => {
-  await park()
-  const capacity = watch(4)
-  await expect.poll(() => shortages(capacity), soon).toEqual(['parked', 'parked', undefined])
-  expect(observed()).toContainEqual(['parked_full', '5 positions'])
-  await redis.del(keys.refused('7/1/2'), keys.refusedLanes)
-  await expect.poll(() => shortages(capacity), soon).toEqual([undefined, undefined, undefined])
-})
+describe('the number of parked positions', () => {
+  it('stops lanes with parked positions above its bound', async () => {
+    await park()
+    const capacity = watch(4)
+    await expect.poll(() => shortages(capacity), soon).toEqual(['parked', 'parked', undefined])
+    expect(observed()).toContainEqual(['parked_full', '5 positions'])
+    await redis.del(keys.refused('7/1/2'), keys.refusedLanes)
+    await expect.poll(() => shortages(capacity), soon).toEqual([undefined, undefined, undefined])
+  })
 
-it('the number of parked positions does not count positions that wait behind refused ones', async () => {
-  await park()
-  const [within, above] = [watch(5), watch(4)]
-  await expect.poll(() => shortages(above), soon).toEqual(['parked', 'parked', undefined])
-  expect(shortages(within)).toEqual([undefined, undefined, undefined])
+  it('does not count positions that wait behind refused ones', async () => {
+    await park()
+    const [within, above] = [watch(5), watch(4)]
+    await expect.poll(() => shortages(above), soon).toEqual(['parked', 'parked', undefined])
+    expect(shortages(within)).toEqual([undefined, undefined, undefined])
+  })
 })
 
 describe('the memory of Redis', () => {

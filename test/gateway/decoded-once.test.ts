@@ -107,9 +107,8 @@ describe('a conversation says the same while the roster writes its device anew b
   }
 })
 
-it.each(['at2000', 'jt808'])(
-  'a decoder with state, while the roster writes its device anew before each frame: %s: every fix is stored, and answered once',
-  async (name) => {
+describe('a decoder with state, while the roster writes its device anew before each frame', () => {
+  it.each(['at2000', 'jt808'])('%s: every fix is stored, and answered once', async (name) => {
     const protocol = (await loadProtocol(name)) as Protocol
     for (const conversation of (await casesOf(name)).frames) {
       const { outcomes, received } = await taken(protocol, conversation, true)
@@ -122,5 +121,5 @@ it.each(['at2000', 'jt808'])(
       const answers = outcomes.flatMap(({ reply }) => repliesOf(reply))
       expect(answers, conversation.title).toEqual(wanted.map((reply) => Buffer.from(reply)))
     }
-  },
-)
+  })
+})

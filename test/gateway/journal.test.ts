@@ -19,7 +19,9 @@ const MOST_ARRIVALS = 5
 const soon = { timeout: 30_000 }
 let redis: Store
 
-withRedis((_, connection) => (redis = connection))
+withRedis((_, connection) => {
+  redis = connection
+})
 
 /** A journal whose books are in Redis. */
 async function written() {

@@ -16,78 +16,82 @@ const fix = (changes: Partial<Fix> = {}): Fix => ({
 const of = (changes: Partial<Fix>, options = {}) =>
   normalise(fix(changes), { now: NOW, time: fix(changes).time }, { ...OPTIONS, ...options })
 
-it.each([
-  ['invalid', 'that the device calls invalid', { valid: false }],
-  ['zero', 'at 0/0', { latitude: 0, longitude: 0 }],
-  ['out_of_range', 'at latitude 91', { latitude: 91 }],
-  ['out_of_range', 'at latitude -90.0000001', { latitude: -90.0000001 }],
-  ['out_of_range', 'at longitude 180.5', { longitude: 180.5 }],
-  ['out_of_range', 'at latitude NaN', { latitude: Number.NaN }],
-  ['out_of_range', 'at longitude Infinity', { longitude: Infinity }],
-  ['clock', '5 min and 1 ms ahead', { time: NOW + 300_001 }],
-  ['clock', 'in the year 2099', { time: Date.UTC(2099, 0, 1) }],
-  ['past', 'before 1970', { time: -1 }],
-  ['past', 'without a time', { time: Number.NaN }],
-])('a fix is filtered with the reason %s: a fix %s', (reason, _, changes) => {
-  expect(of(changes)).toBe(reason)
+describe('a fix is filtered', () => {
+  it.each([
+    ['invalid', 'that the device calls invalid', { valid: false }],
+    ['zero', 'at 0/0', { latitude: 0, longitude: 0 }],
+    ['out_of_range', 'at latitude 91', { latitude: 91 }],
+    ['out_of_range', 'at latitude -90.0000001', { latitude: -90.0000001 }],
+    ['out_of_range', 'at longitude 180.5', { longitude: 180.5 }],
+    ['out_of_range', 'at latitude NaN', { latitude: Number.NaN }],
+    ['out_of_range', 'at longitude Infinity', { longitude: Infinity }],
+    ['clock', '5 min and 1 ms ahead', { time: NOW + 300_001 }],
+    ['clock', 'in the year 2099', { time: Date.UTC(2099, 0, 1) }],
+    ['past', 'before 1970', { time: -1 }],
+    ['past', 'without a time', { time: Number.NaN }],
+  ])('with the reason %s: a fix %s', (reason, _, changes) => {
+    expect(of(changes)).toBe(reason)
+  })
+
+  it('as `past` when it is older than max_age', () => {
+    expect(of({ time: NOW - DAY - 1 }, { maxAgeMs: DAY })).toBe('past')
+    expect(of({ time: NOW - DAY }, { maxAgeMs: DAY })).toMatchObject({ timestamp: (NOW - DAY) / 1000 })
+  })
+
+  it('with the reason clock when a record cannot hold its time, whatever max_future is', () => {
+    expect(of({ time: 2 ** 32 * 1000 }, { maxFutureMs: Number.MAX_SAFE_INTEGER })).toBe('clock')
+  })
 })
 
-it('a fix is filtered as `past` when it is older than max_age', () => {
-  expect(of({ time: NOW - DAY - 1 }, { maxAgeMs: DAY })).toBe('past')
-  expect(of({ time: NOW - DAY }, { maxAgeMs: DAY })).toMatchObject({ timestamp: (NOW - DAY) / 1000 })
-})
+describe('a fix that is pushed', () => {
+  it.each([
+    ['on the equator', { latitude: 0 }],
+    ['on the meridian of Greenwich', { longitude: 0 }],
+    ['at the pole', { latitude: 90 }],
+    ['at the date line', { longitude: -180 }],
+    ['5 min ahead', { time: NOW + 300_000 }],
+    ['very old, without max_age', { time: 0 }],
+  ])('may be %s', (_, changes) => {
+    expect(of(changes)).toBeTypeOf('object')
+  })
 
-it('a fix is filtered with the reason clock when a record cannot hold its time, whatever max_future is', () => {
-  expect(of({ time: 2 ** 32 * 1000 }, { maxFutureMs: Number.MAX_SAFE_INTEGER })).toBe('clock')
-})
+  it('has its own time in whole seconds, rounded down', () => {
+    expect(of({ time: 1_763_626_442_999 })).toMatchObject({ timestamp: 1_763_626_442 })
+  })
 
-it.each([
-  ['on the equator', { latitude: 0 }],
-  ['on the meridian of Greenwich', { longitude: 0 }],
-  ['at the pole', { latitude: 90 }],
-  ['at the date line', { longitude: -180 }],
-  ['5 min ahead', { time: NOW + 300_000 }],
-  ['very old, without max_age', { time: 0 }],
-])('a fix that is pushed may be %s', (_, changes) => {
-  expect(of(changes)).toBeTypeOf('object')
-})
+  it.each([
+    ["the device's own, rounded up", { accuracy: 4.2, hdop: 9 }, 5],
+    ['at least 1', { accuracy: 0 }, 1],
+    ['HDOP × uere_m, rounded up', { hdop: 1.3 }, 7],
+    ['not a metre more for 1.2 × 5', { hdop: 1.2 }, 6],
+    ['not a metre more for 1.4 × 5', { hdop: 1.4 }, 7],
+    ['the default without either', {}, 50],
+    ['the default for an HDOP of 0', { hdop: 0 }, 50],
+    ["that of the HDOP where the device's own is negative", { accuracy: -1, hdop: 2 }, 10],
+    ['the default where nothing is a number', { accuracy: Number.NaN, hdop: Number.NaN }, 50],
+  ])('has as accuracy %s', (_, changes, metres) => {
+    expect(of(changes)).toMatchObject({ accuracy: metres })
+  })
 
-it('a fix that is pushed has its own time in whole seconds, rounded down', () => {
-  expect(of({ time: 1_763_626_442_999 })).toMatchObject({ timestamp: 1_763_626_442 })
-})
+  it.each([
+    [359.4, 359],
+    [359.6, 0],
+    [0, 0],
+    [-1, undefined],
+    [Number.NaN, undefined],
+    [undefined, undefined],
+  ])('of heading %s has the heading %s', (heading, expected) => {
+    expect(of({ heading })).toMatchObject({ heading: expected })
+  })
 
-it.each([
-  ["the device's own, rounded up", { accuracy: 4.2, hdop: 9 }, 5],
-  ['at least 1', { accuracy: 0 }, 1],
-  ['HDOP × uere_m, rounded up', { hdop: 1.3 }, 7],
-  ['not a metre more for 1.2 × 5', { hdop: 1.2 }, 6],
-  ['not a metre more for 1.4 × 5', { hdop: 1.4 }, 7],
-  ['the default without either', {}, 50],
-  ['the default for an HDOP of 0', { hdop: 0 }, 50],
-  ["that of the HDOP where the device's own is negative", { accuracy: -1, hdop: 2 }, 10],
-  ['the default where nothing is a number', { accuracy: Number.NaN, hdop: Number.NaN }, 50],
-])('a fix that is pushed has as accuracy %s', (_, changes, metres) => {
-  expect(of(changes)).toMatchObject({ accuracy: metres })
-})
-
-it.each([
-  [359.4, 359],
-  [359.6, 0],
-  [0, 0],
-  [-1, undefined],
-  [Number.NaN, undefined],
-  [undefined, undefined],
-])('a fix that is pushed of heading %s has the heading %s', (heading, expected) => {
-  expect(of({ heading })).toMatchObject({ heading: expected })
-})
-
-it.each([
-  [13.888, 13.888],
-  [0, 0],
-  [-1, undefined],
-  [Number.NaN, undefined],
-])('a fix that is pushed of speed %s has the speed %s', (speed, expected) => {
-  expect(of({ speed })).toMatchObject({ speed: expected })
+  it.each([
+    [13.888, 13.888],
+    [0, 0],
+    [-1, undefined],
+    [Number.NaN, undefined],
+  ])('of speed %s has the speed %s', (speed, expected) => {
+    expect(of({ speed })).toMatchObject({ speed: expected })
+  })
 })
 
 describe('a GPS week rollover', () => {

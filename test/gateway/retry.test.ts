@@ -18,7 +18,10 @@ const NOW_S = Math.floor(Date.now() / 1000)
 let server: TestRedis
 let redis: Store
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((started, connection) => {
+  server = started
+  redis = connection
+})
 
 /** A connection to Redis that breaks, once, before the next answer arrives. */
 async function breaking(): Promise<{ connection: Store; breakNext(): void }> {

@@ -43,49 +43,53 @@ function* inTurns(...all: Generator<Whereabouts>[]): Generator<Whereabouts> {
     }
 }
 
-it('the theft of an id is seen while the van goes on: it is in two places', () => {
-  const trail = new DeviceTrail()
-  expect(codesOf(drive(START, 20), trail)).toEqual([])
-  const both = inTurns(drive(START + 600, 8, { at: ON_THE_WAY }), drive(START + 615, 8, { at: PARIS }))
-  expect(codesOf(both, trail)).toEqual(['claimed_twice'])
-  expect(inEnglish(trail.suspicion?.evidence)).toBe('52.67,13.40 at 00:13 UTC; 48.90,2.35 at 00:13 UTC')
-})
+describe('the theft of an id', () => {
+  it('is seen while the van goes on: it is in two places', () => {
+    const trail = new DeviceTrail()
+    expect(codesOf(drive(START, 20), trail)).toEqual([])
+    const both = inTurns(drive(START + 600, 8, { at: ON_THE_WAY }), drive(START + 615, 8, { at: PARIS }))
+    expect(codesOf(both, trail)).toEqual(['claimed_twice'])
+    expect(inEnglish(trail.suspicion?.evidence)).toBe('52.67,13.40 at 00:13 UTC; 48.90,2.35 at 00:13 UTC')
+  })
 
-it('the theft of an id is seen while the van is silent: it moved impossibly', () => {
-  const trail = new DeviceTrail()
-  codesOf(drive(START, 20), trail)
-  expect(codesOf(drive(START + 630, 4, { at: PARIS }), trail)).toEqual([])
-  expect(codesOf(drive(START + 750, 2, { at: PARIS }), trail)).toEqual(['impossible_move'])
-})
+  it('is seen while the van is silent: it moved impossibly', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    expect(codesOf(drive(START + 630, 4, { at: PARIS }), trail)).toEqual([])
+    expect(codesOf(drive(START + 750, 2, { at: PARIS }), trail)).toEqual(['impossible_move'])
+  })
 
-it('the theft of an id is seen if only the longitude differs, and not if a van crosses that of 180 degrees', () => {
-  const trail = new DeviceTrail()
-  const [west, east] = [179.99, -179.99].map((longitude) => ({ latitude: -17, longitude }))
-  expect(codesOf(drive(START, 20, { at: west }), trail)).toEqual([])
-  expect(codesOf(drive(START + 630, 10, { at: east }), trail)).toEqual([])
-  expect(codesOf(drive(START + 960, 10, { at: { latitude: -17, longitude: 177 } }), trail)).toEqual(['impossible_move'])
-})
+  it('is seen if only the longitude differs, and not if a van crosses that of 180 degrees', () => {
+    const trail = new DeviceTrail()
+    const [west, east] = [179.99, -179.99].map((longitude) => ({ latitude: -17, longitude }))
+    expect(codesOf(drive(START, 20, { at: west }), trail)).toEqual([])
+    expect(codesOf(drive(START + 630, 10, { at: east }), trail)).toEqual([])
+    expect(codesOf(drive(START + 960, 10, { at: { latitude: -17, longitude: 177 } }), trail)).toEqual([
+      'impossible_move',
+    ])
+  })
 
-it('the theft of an id is seen when old times are sent again from another place', () => {
-  const trail = new DeviceTrail()
-  codesOf(drive(START, 20), trail)
-  expect(codesOf(inTurns(drive(START, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })), trail)).toEqual([
-    'claimed_twice',
-  ])
-})
+  it('is seen when old times are sent again from another place', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    expect(codesOf(inTurns(drive(START, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })), trail)).toEqual([
+      'claimed_twice',
+    ])
+  })
 
-it('the theft of an id ends when the device has been at the other place for ten minutes: that is where it is', () => {
-  const trail = new DeviceTrail()
-  codesOf(drive(START, 20), trail)
-  codesOf(drive(START + 630, 22, { at: PARIS }), trail)
-  expect(codesOf(drive(START + 630 + 22 * 30, 20, { at: { latitude: 48.98, longitude: 2.35 } }), trail)).toEqual([])
-})
+  it('ends when the device has been at the other place for ten minutes: that is where it is', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    codesOf(drive(START + 630, 22, { at: PARIS }), trail)
+    expect(codesOf(drive(START + 630 + 22 * 30, 20, { at: { latitude: 48.98, longitude: 2.35 } }), trail)).toEqual([])
+  })
 
-it('the theft of an id puts the fixes off the track, and none of the van', () => {
-  const trail = new DeviceTrail()
-  for (const place of drive(START, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
-  for (const place of inTurns(drive(START + 570, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })))
-    expect(trail.isOff(place, place.timestamp)).toBe(place.latitude < 50)
+  it('puts the fixes off the track, and none of the van', () => {
+    const trail = new DeviceTrail()
+    for (const place of drive(START, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
+    for (const place of inTurns(drive(START + 570, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })))
+      expect(trail.isOff(place, place.timestamp)).toBe(place.latitude < 50)
+  })
 })
 
 /** How many fixes of the van, which drives, and of somebody in Paris are off the track; each arrives at its time. */
@@ -96,28 +100,27 @@ function offBeside(van: Generator<Whereabouts>, other: Generator<Whereabouts>, t
   return { van: off.length - ofOther, other: ofOther }
 }
 
-it('fixes that somebody sends beside the van do not stay where they are by their own times: all of a frame arrive at once', () => {
-  const trail = new DeviceTrail()
-  codesOf(drive(START, 20), trail)
-  const at = START + 571
-  for (const place of drive(at, 6, { every: 150, at: PARIS })) expect(trail.isOff(place, at)).toBe(true)
-  for (const place of drive(START + 600, 20, { at: ON_THE_WAY }))
-    expect(trail.isOff(place, place.timestamp)).toBe(false)
-})
+describe('fixes that somebody sends beside the van', () => {
+  it('do not stay where they are by their own times: all of a frame arrive at once', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    const at = START + 571
+    for (const place of drive(at, 6, { every: 150, at: PARIS })) expect(trail.isOff(place, at)).toBe(true)
+    for (const place of drive(START + 600, 20, { at: ON_THE_WAY }))
+      expect(trail.isOff(place, place.timestamp)).toBe(false)
+  })
 
-it('fixes that somebody sends beside the van do not make a track of the first frame: the van goes on', () => {
-  const trail = new DeviceTrail()
-  for (const place of drive(START - 800, 100, { every: 8, at: PARIS })) trail.isOff(place, START)
-  for (const place of drive(START + 1, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
-})
+  it('do not make a track of the first frame: the van goes on', () => {
+    const trail = new DeviceTrail()
+    for (const place of drive(START - 800, 100, { every: 8, at: PARIS })) trail.isOff(place, START)
+    for (const place of drive(START + 1, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
+  })
 
-it.for([
-  ['a second', 30, 1],
-  ['nine minutes', 30, 540],
-  ['ten seconds, and the van every 20 minutes', 1200, 10],
-] as const)(
-  'fixes that somebody sends beside the van are off its track for as long as both send: one every %s',
-  ([, vanEvery, every]) => {
+  it.for([
+    ['a second', 30, 1],
+    ['nine minutes', 30, 540],
+    ['ten seconds, and the van every 20 minutes', 1200, 10],
+  ] as const)('are off its track for as long as both send: one every %s', ([, vanEvery, every]) => {
     const trail = new DeviceTrail()
     codesOf(drive(START, 12, { every: vanEvery }), trail)
     const from = START + 12 * vanEvery
@@ -125,8 +128,8 @@ it.for([
     const van = drive(from, Math.ceil((4 * HOUR) / vanEvery), { every: vanEvery, at })
     const other = drive(from + 5, Math.ceil((4 * HOUR) / every), { every, at: PARIS })
     expect(offBeside(van, other, trail)).toEqual({ van: 0, other: Math.ceil((4 * HOUR) / every) })
-  },
-)
+  })
+})
 
 /** What each of these senders is told, one after the other. */
 const hear = (senders: readonly Sender[], every = 10) => {
@@ -312,17 +315,16 @@ it('a device that has changed its company begins a new trail, in which no place 
   expect([trailFor('7'), trailFor('7', second)]).toEqual([second, second])
 })
 
-it.for(Array.from({ length: 40 }, (_, seed) => seed))('a month of a normal fleet is silent: van %i', (seed) => {
-  const trail = new DeviceTrail()
-  const found = Array.from(month(seed), (place) => (trail.isOff(place, place.timestamp), trail.suspicion)).filter(
-    Boolean,
-  )
-  expect(found).toEqual([])
-})
+describe('a month of a normal fleet', () => {
+  it.for(Array.from({ length: 40 }, (_, seed) => seed))('is silent: van %i', (seed) => {
+    const trail = new DeviceTrail()
+    const found = Array.from(month(seed), (place) => (trail.isOff(place, place.timestamp), trail.suspicion)).filter(
+      Boolean,
+    )
+    expect(found).toEqual([])
+  })
 
-it.for(Array.from({ length: 20 }, (_, seed) => seed))(
-  'a month of a normal fleet is silent about who sends: van %i',
-  (seed) => {
+  it.for(Array.from({ length: 20 }, (_, seed) => seed))('is silent about who sends: van %i', (seed) => {
     for (const transport of ['tcp', 'udp'] as const) {
       const trail = new DeviceTrail()
       const found = Array.from(sendersOf(seed, transport), ([sender, time]) => trail.heard(sender, time)).filter(
@@ -330,5 +332,5 @@ it.for(Array.from({ length: 20 }, (_, seed) => seed))(
       )
       expect(found).toEqual([])
     }
-  },
-)
+  })
+})

@@ -8,126 +8,132 @@ import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
 import { inEnglish } from '../support/texts.ts'
 
-it('a message is answered with its reply once its fixes are stored', async () => {
-  const { say, stored } = await gateway()
-  const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })
-  expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
-  expect(stored).toHaveLength(1)
-  const [record] = records(stored[0].parts[0].records)
-  expect([placeOf(stored[0].parts[0]), timestampOf(record), deviceOf(record)]).toEqual(['7/42/1001', NOW_S, van.id])
-})
-
-it('a message is not answered when its fixes could not be stored', async () => {
-  const { say } = await gateway({ fails: true })
-  expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({
-    status: 'not_stored',
+describe('a message', () => {
+  it('is answered with its reply once its fixes are stored', async () => {
+    const { say, stored } = await gateway()
+    const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
+    expect(stored).toHaveLength(1)
+    const [record] = records(stored[0].parts[0].records)
+    expect([placeOf(stored[0].parts[0]), timestampOf(record), deviceOf(record)]).toEqual(['7/42/1001', NOW_S, van.id])
   })
-})
 
-it('a message is neither stored, held, filtered nor refused while the roster is not current', async () => {
-  const { say, stored, counted } = await gateway({ isCurrent: false, hold: { unknown: true } })
-  for (const device of [van.id, 'unknown'])
-    expect(await say({ device, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
-  expect([stored, counted]).toEqual([[], []])
-})
-
-it('a message is answered without storing when all its fixes are filtered', async () => {
-  const { say, stored, counted, heard } = await gateway({ fails: true })
-  const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000, { valid: false })], reply: 'ok' })
-  expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
-  expect([stored, counted]).toEqual([[], ['invalid']])
-  expect(heard.get(van.id)?.filtered).toMatchObject({ reason: 'invalid' })
-})
-
-it('a message is answered at once without fixes', async () => {
-  const { say } = await gateway({ fails: true })
-  const outcome = await say({ device: van.id, none: 'login', reply: 'hello' })
-  expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hello'), isAtOnce: true })
-})
-
-it('a message that is refused has its secret noted, so that nobody is shown it', async () => {
-  const { say, session } = await gateway()
-  expect(await say({ device: 'nobody', secret: 'of nobody', none: 'login' })).toMatchObject({ status: 'refused' })
-  expect([session.presented, session.secret]).toEqual(['of nobody', undefined])
-})
-
-it('a message belongs to the device that the connection named before', async () => {
-  const { say, stored } = await gateway()
-  await say({ device: '356307042441013', none: 'login' })
-  await say({ fixes: [at(NOW_S * 1000)] })
-  expect(deviceOf([...records(stored[0].parts[0].records)][0])).toBe(van.id)
-})
-
-it('a message is refused with the refusal of its protocol when the device is not configured', async () => {
-  const { say, stored } = await gateway()
-  const outcome = await say({ device: '1', fixes: [at(NOW_S * 1000)], reply: 'ok' })
-  expect(outcome).toMatchObject({ status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no') })
-  expect(stored).toEqual([])
-})
-
-it('a message is refused if it has fixes but names no device', async () => {
-  expect(await (await gateway()).say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({
-    status: 'refused',
-    reason: 'unknown_device',
+  it('is not answered when its fixes could not be stored', async () => {
+    const { say } = await gateway({ fails: true })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({
+      status: 'not_stored',
+    })
   })
-})
 
-it('a message is answered as a keepalive before the login', async () => {
-  const outcome = await (await gateway()).say({ none: 'ping', reply: 'pong' })
-  expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('pong') })
-})
-
-it('a message is decoded with the settings of the device that it names', async () => {
-  const { say } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
-  expect(await say({ device: van.id, none: 'login', settled: true })).toEqual({
-    status: 'stored',
-    reply: Buffer.from('{"model":"XT40"}'),
-    isAtOnce: true,
+  it('is neither stored, held, filtered nor refused while the roster is not current', async () => {
+    const { say, stored, counted } = await gateway({ isCurrent: false, hold: { unknown: true } })
+    for (const device of [van.id, 'unknown'])
+      expect(await say({ device, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
+    expect([stored, counted]).toEqual([[], []])
   })
-})
 
-it('a message is decoded with the settings of the device that logged in, as they are now', async () => {
-  const { say, state } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
-  await say({ device: van.id, none: 'login' })
-  expect(await say({ none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{"model":"XT40"}') })
-  Object.assign(state, { roster: await createDirectory([{ ...van, model: 'XT50' }], []), version: 1 })
-  expect(await say({ none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{"model":"XT50"}') })
-})
-
-it('a message is decoded without the settings of the device that spoke before on the connection', async () => {
-  const { say } = await gateway({
-    devices: [
-      { ...van, model: 'XT40' },
-      { ...van, id: '2' },
-    ],
-    hold: { unknown: true },
+  it('is answered without storing when all its fixes are filtered', async () => {
+    const { say, stored, counted, heard } = await gateway({ fails: true })
+    const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000, { valid: false })], reply: 'ok' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
+    expect([stored, counted]).toEqual([[], ['invalid']])
+    expect(heard.get(van.id)?.filtered).toMatchObject({ reason: 'invalid' })
   })
-  await say({ device: van.id, none: 'login' })
-  for (const device of ['2', '3'])
-    expect(await say({ device, none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{}') })
-})
 
-it('a message is misunderstood with the reason of the decoder', async () => {
-  expect(await (await gateway()).say({ fault: 'decode' })).toEqual({ status: 'misunderstood', reason: 'checksum' })
-})
+  it('is answered at once without fixes', async () => {
+    const { say } = await gateway({ fails: true })
+    const outcome = await say({ device: van.id, none: 'login', reply: 'hello' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hello'), isAtOnce: true })
+  })
 
-it('a message is misunderstood after a fault in a decoder, and other messages are taken', async () => {
-  const { say } = await gateway()
-  expect(await say({ fault: 'x is undefined' })).toEqual({ status: 'misunderstood', reason: 'malformed' })
-  expect(await say({ none: 'ping', reply: 'pong' })).toMatchObject({ status: 'stored' })
+  it('that is refused has its secret noted, so that nobody is shown it', async () => {
+    const { say, session } = await gateway()
+    expect(await say({ device: 'nobody', secret: 'of nobody', none: 'login' })).toMatchObject({ status: 'refused' })
+    expect([session.presented, session.secret]).toEqual(['of nobody', undefined])
+  })
+
+  it('belongs to the device that the connection named before', async () => {
+    const { say, stored } = await gateway()
+    await say({ device: '356307042441013', none: 'login' })
+    await say({ fixes: [at(NOW_S * 1000)] })
+    expect(deviceOf([...records(stored[0].parts[0].records)][0])).toBe(van.id)
+  })
+
+  it('is refused with the refusal of its protocol when the device is not configured', async () => {
+    const { say, stored } = await gateway()
+    const outcome = await say({ device: '1', fixes: [at(NOW_S * 1000)], reply: 'ok' })
+    expect(outcome).toMatchObject({ status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no') })
+    expect(stored).toEqual([])
+  })
+
+  it('is refused if it has fixes but names no device', async () => {
+    expect(await (await gateway()).say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({
+      status: 'refused',
+      reason: 'unknown_device',
+    })
+  })
+
+  it('is answered as a keepalive before the login', async () => {
+    const outcome = await (await gateway()).say({ none: 'ping', reply: 'pong' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('pong') })
+  })
+
+  it('is decoded with the settings of the device that it names', async () => {
+    const { say } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
+    expect(await say({ device: van.id, none: 'login', settled: true })).toEqual({
+      status: 'stored',
+      reply: Buffer.from('{"model":"XT40"}'),
+      isAtOnce: true,
+    })
+  })
+
+  it('is decoded with the settings of the device that logged in, as they are now', async () => {
+    const { say, state } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
+    await say({ device: van.id, none: 'login' })
+    expect(await say({ none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{"model":"XT40"}') })
+    Object.assign(state, { roster: await createDirectory([{ ...van, model: 'XT50' }], []), version: 1 })
+    expect(await say({ none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{"model":"XT50"}') })
+  })
+
+  it('is decoded without the settings of the device that spoke before on the connection', async () => {
+    const { say } = await gateway({
+      devices: [
+        { ...van, model: 'XT40' },
+        { ...van, id: '2' },
+      ],
+      hold: { unknown: true },
+    })
+    await say({ device: van.id, none: 'login' })
+    for (const device of ['2', '3'])
+      expect(await say({ device, none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{}') })
+  })
+
+  it('is misunderstood with the reason of the decoder', async () => {
+    expect(await (await gateway()).say({ fault: 'decode' })).toEqual({ status: 'misunderstood', reason: 'checksum' })
+  })
+
+  it('is misunderstood after a fault in a decoder, and other messages are taken', async () => {
+    const { say } = await gateway()
+    expect(await say({ fault: 'x is undefined' })).toEqual({ status: 'misunderstood', reason: 'malformed' })
+    expect(await say({ none: 'ping', reply: 'pong' })).toMatchObject({ status: 'stored' })
+  })
 })
 
 const ofVan = () => inEnglish(observations.current()).filter(({ subject }) => subject.device === van.id)
 
-it('the observation of a device has its damaged frames, and ends with a good one', async () => {
-  const { say } = await gateway()
-  await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
-  await say({ fault: 'decode' })
-  expect(ofVan()).toMatchObject([{ code: 'checksum_errors', evidence: [expect.stringMatching(/ from 127\.0\.0\.1$/)] }])
-  vi.useFakeTimers({ now: Date.now() + 6000, toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  await say({ device: van.id, fixes: [at(NOW_S * 1000 + 1000)] })
-  expect(ofVan()).toEqual([])
+describe('the observation of a device', () => {
+  it('has its damaged frames, and ends with a good one', async () => {
+    const { say } = await gateway()
+    await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
+    await say({ fault: 'decode' })
+    expect(ofVan()).toMatchObject([
+      { code: 'checksum_errors', evidence: [expect.stringMatching(/ from 127\.0\.0\.1$/)] },
+    ])
+    vi.useFakeTimers({ now: Date.now() + 6000, toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await say({ device: van.id, fixes: [at(NOW_S * 1000 + 1000)] })
+    expect(ofVan()).toEqual([])
+  })
 })
 
 describe('a secret', () => {
@@ -197,56 +203,60 @@ describe('the settings of a device that has to prove itself', () => {
   })
 })
 
-it('a frame over MQTT may not name another device than its topic', async () => {
-  const { say } = await gateway({ devices: [van, { ...van, id: '2' }] })
-  const session = new Conversation('mqtt', '127.0.0.1:1', { device: '2' })
-  expect(await say({ device: van.id }, session)).toMatchObject({ status: 'refused', reason: 'other_device' })
-  expect(await say({ none: 'no fix' }, session)).toMatchObject({ status: 'stored' })
-})
-
-it('fixes go to the courier and route of their own time, in their order', async () => {
-  const lines = [line('1', NOW_S - 300, NOW_S - 200), line('2', NOW_S - 200, NOW_S - 100)]
-  const { say, stored } = await gateway({ lines })
-  const times = [NOW_S - 300, NOW_S - 201, NOW_S - 200, NOW_S - 101, NOW_S - 100, NOW_S - 250]
-  await say({ device: van.id, fixes: times.map((time) => at(time * 1000)) })
-  expect(stored[0].parts.map((part) => [placeOf(part), [...records(part.records)].map(timestampOf)])).toEqual([
-    ['7/1/9', [NOW_S - 300, NOW_S - 201]],
-    ['7/2/9', [NOW_S - 200, NOW_S - 101]],
-    ['7/42/1001', [NOW_S - 100]],
-    ['7/1/9', [NOW_S - 250]],
-  ])
-})
-
-it('fixes without a route at their time are filtered as no_route, and the others are stored', async () => {
-  const devices = [{ ...van, route_id: undefined }]
-  const { say, stored } = await gateway({ devices, lines: [line('1', NOW_S - 100, NOW_S)] })
-  await say({ device: van.id, fixes: [at((NOW_S - 50) * 1000), at((NOW_S - 500) * 1000)] })
-  expect(stored[0]).toMatchObject({ received: 2, filtered: ['no_route'] })
-  expect(stored[0].parts).toHaveLength(1)
-})
-
-it('fixes of a device that reports local time are converted to UTC', async () => {
-  const { say, session, stored, heard } = await gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
-  await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
-  expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
-  expect(heard.get(van.id)?.fix?.fix).toEqual(at((NOW_S - 7) * 1000))
-  expect(session.settingsOf().timeZone).toBe('+03:00')
-})
-
-it('fixes are not stored by another time zone than that by which they were read', async () => {
-  const { say, state, stored } = await gateway({
-    devices: [{ ...van, time_zone: '+03:00' }],
-    fails: true,
-    waitMs: 60_000,
+describe('a frame over MQTT', () => {
+  it('may not name another device than its topic', async () => {
+    const { say } = await gateway({ devices: [van, { ...van, id: '2' }] })
+    const session = new Conversation('mqtt', '127.0.0.1:1', { device: '2' })
+    expect(await say({ device: van.id }, session)).toMatchObject({ status: 'refused', reason: 'other_device' })
+    expect(await say({ none: 'no fix' }, session)).toMatchObject({ status: 'stored' })
   })
-  const said = say({ device: van.id, fixes: [at(NOW_S * 1000)] })
-  Object.assign(state, {
-    roster: await createDirectory([{ ...van, time_zone: '+02:00' }], []),
-    version: 1,
-    fails: false,
+})
+
+describe('fixes', () => {
+  it('go to the courier and route of their own time, in their order', async () => {
+    const lines = [line('1', NOW_S - 300, NOW_S - 200), line('2', NOW_S - 200, NOW_S - 100)]
+    const { say, stored } = await gateway({ lines })
+    const times = [NOW_S - 300, NOW_S - 201, NOW_S - 200, NOW_S - 101, NOW_S - 100, NOW_S - 250]
+    await say({ device: van.id, fixes: times.map((time) => at(time * 1000)) })
+    expect(stored[0].parts.map((part) => [placeOf(part), [...records(part.records)].map(timestampOf)])).toEqual([
+      ['7/1/9', [NOW_S - 300, NOW_S - 201]],
+      ['7/2/9', [NOW_S - 200, NOW_S - 101]],
+      ['7/42/1001', [NOW_S - 100]],
+      ['7/1/9', [NOW_S - 250]],
+    ])
   })
-  expect(await said).toMatchObject({ status: 'not_stored', reason: 'redis' })
-  expect(stored).toEqual([])
+
+  it('without a route at their time are filtered as no_route, and the others are stored', async () => {
+    const devices = [{ ...van, route_id: undefined }]
+    const { say, stored } = await gateway({ devices, lines: [line('1', NOW_S - 100, NOW_S)] })
+    await say({ device: van.id, fixes: [at((NOW_S - 50) * 1000), at((NOW_S - 500) * 1000)] })
+    expect(stored[0]).toMatchObject({ received: 2, filtered: ['no_route'] })
+    expect(stored[0].parts).toHaveLength(1)
+  })
+
+  it('of a device that reports local time are converted to UTC', async () => {
+    const { say, session, stored, heard } = await gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
+    await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
+    expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
+    expect(heard.get(van.id)?.fix?.fix).toEqual(at((NOW_S - 7) * 1000))
+    expect(session.settingsOf().timeZone).toBe('+03:00')
+  })
+
+  it('are not stored by another time zone than that by which they were read', async () => {
+    const { say, state, stored } = await gateway({
+      devices: [{ ...van, time_zone: '+03:00' }],
+      fails: true,
+      waitMs: 60_000,
+    })
+    const said = say({ device: van.id, fixes: [at(NOW_S * 1000)] })
+    Object.assign(state, {
+      roster: await createDirectory([{ ...van, time_zone: '+02:00' }], []),
+      version: 1,
+      fails: false,
+    })
+    expect(await said).toMatchObject({ status: 'not_stored', reason: 'redis' })
+    expect(stored).toEqual([])
+  })
 })
 
 describe('a held fix', () => {
@@ -341,10 +351,12 @@ describe('a held fix', () => {
   })
 })
 
-it('nothing is acknowledged while Redis has no room', async () => {
-  const { say, stored } = await gateway({ shortage: 'memory' })
-  expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
-  expect(stored).toEqual([])
+describe('nothing is acknowledged', () => {
+  it('while Redis has no room', async () => {
+    const { say, stored } = await gateway({ shortage: 'memory' })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
+    expect(stored).toEqual([])
+  })
 })
 
 describe('while Redis does not answer or the roster is not current', () => {
@@ -501,10 +513,12 @@ async function passes(ms: number): Promise<void> {
   await expect.poll(() => Date.now() - since, { timeout: ms + 5000 }).toBeGreaterThan(ms)
 }
 
-it('a duplicate is acknowledged like anything else, and noted', async () => {
-  const { say, heard } = await gateway({ answer: { duplicates: 1 } })
-  expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({ status: 'stored' })
-  expect(heard.get(van.id)?.filtered?.reason).toBe('duplicate')
+describe('a duplicate', () => {
+  it('is acknowledged like anything else, and noted', async () => {
+    const { say, heard } = await gateway({ answer: { duplicates: 1 } })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({ status: 'stored' })
+    expect(heard.get(van.id)?.filtered?.reason).toBe('duplicate')
+  })
 })
 
 describe('the treatment of a message of a configured device', () => {

@@ -66,16 +66,15 @@ const CASES: readonly (readonly [what: string, status: number, message: string, 
   ],
 ]
 
-it.each(CASES)(
-  'a request that is refused before any operation answers %s with %i and a sentence',
-  async (_, status, message, bytes) => {
+describe('a request that is refused before any operation', () => {
+  it.each(CASES)('answers %s with %i and a sentence', async (_, status, message, bytes) => {
     expect(await raw(service.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
-  },
-)
+  })
 
-it('a request that is refused before any operation serves others after malformed requests, and logs nothing', async () => {
-  expect((await service.send('/healthz')).status).toBe(200)
-  expect(service.log).toEqual([])
+  it('serves others after malformed requests, and logs nothing', async () => {
+    expect((await service.send('/healthz')).status).toBe(200)
+    expect(service.log).toEqual([])
+  })
 })
 
 it.each([
@@ -96,31 +95,30 @@ it('the HTTP server accepts Expect: 100-continue, and HTTP/1.0 without Host', as
   expect(await raw(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 })
 })
 
-it('a body that is refused before it is read, on a connection that ends reads the rest of a refused body, so that the answer arrives', async () => {
-  const script = join(import.meta.dirname, '../support/tracking/service-process.ts')
-  const child = spawn(process.execPath, [script, join(temporaryFolder(), 'other.sqlite'), '1001'])
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const [port] = (await once(child.stdout, 'data')) as [Buffer]
-  const options = { port: Number(port), host: '127.0.0.1', path: NUMBER, method: 'POST', agent: false } as const
-  for (let count = 0; count < 10; count++) {
-    const sending = request(options).end(Buffer.alloc(5_000_000, 'x'))
-    const [answer] = (await once(sending, 'response')) as [IncomingMessage]
-    answer.resume()
-    await once(answer, 'end')
-    expect(answer.statusCode).toBe(401)
-  }
-})
+describe('a body that is refused before it is read, on a connection that ends', () => {
+  it('reads the rest of a refused body, so that the answer arrives', async () => {
+    const script = join(import.meta.dirname, '../support/tracking/service-process.ts')
+    const child = spawn(process.execPath, [script, join(temporaryFolder(), 'other.sqlite'), '1001'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [port] = (await once(child.stdout, 'data')) as [Buffer]
+    const options = { port: Number(port), host: '127.0.0.1', path: NUMBER, method: 'POST', agent: false } as const
+    for (let count = 0; count < 10; count++) {
+      const sending = request(options).end(Buffer.alloc(5_000_000, 'x'))
+      const [answer] = (await once(sending, 'response')) as [IncomingMessage]
+      answer.resume()
+      await once(answer, 'end')
+      expect(answer.statusCode).toBe(401)
+    }
+  })
 
-it.each([
-  ['that does not arrive', 'x'],
-  ['that is larger than anyone reads', 'x'.repeat(17 * 1024 * 1024)],
-])(
-  'a body that is refused before it is read, on a connection that ends does not wait for the rest of a refused body %s',
-  async (_, body) => {
+  it.each([
+    ['that does not arrive', 'x'],
+    ['that is larger than anyone reads', 'x'.repeat(17 * 1024 * 1024)],
+  ])('does not wait for the rest of a refused body %s', async (_, body) => {
     const head = `POST ${NUMBER} HTTP/1.1\r\n${HOST}connection: close\r\ncontent-length: 900000000\r\n\r\n`
     expect(await raw(service.port, head + body)).toMatchObject({ status: 401 })
-  },
-)
+  })
+})
 
 describe('an HTTP server', () => {
   const { app, listen, close } = createHttpServer({

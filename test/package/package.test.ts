@@ -65,94 +65,98 @@ describe('the file that npm pack makes', () => {
   it('says which Node it needs', () => expect(product.engines.node).toBe('>=24'))
 })
 
-it('the installed package tree has no tool that builds or tests', () => {
-  const names = new Set(packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name))
-  expect(names).toContain('bullmq')
-  // These two are needed by packages that the product needs: types of streams, and fastify's schemas.
-  expect(Object.keys(product.devDependencies).filter((name) => names.has(name))).toEqual(['@types/node', 'ajv'])
+describe('the installed package tree', () => {
+  it('has no tool that builds or tests', () => {
+    const names = new Set(packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name))
+    expect(names).toContain('bullmq')
+    // These two are needed by packages that the product needs: types of streams, and fastify's schemas.
+    expect(Object.keys(product.devDependencies).filter((name) => names.has(name))).toEqual(['@types/node', 'ajv'])
+  })
+
+  it('is in the list of materials, as is what the page is made of', () => {
+    const listed = new Set(materials().components.map(({ name }) => name))
+    const found = packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name)
+    expect(found.length).toBeGreaterThan(100)
+    expect(found.filter((name) => !listed.has(name))).toEqual([])
+    expect([...listed]).toEqual(expect.arrayContaining(['preact', 'leaflet', 'uplot', 'world-atlas', 'GeoNames']))
+    expect([...listed]).not.toContain('typescript')
+  })
+
+  it('has a licence that is known, and its text if the package has one', () => {
+    const texts = readFileSync(join(installed.folder, 'dist/LICENCES.txt'), 'utf8')
+    const { components } = materials()
+    expect(components.filter(({ licenses }) => !licenses?.length)).toEqual([])
+    expect(
+      components.filter(({ name, version }) => !texts.includes(`${name}${version ? ` ${version}` : ''}, `)),
+    ).toEqual([])
+    expect(texts).not.toContain(', unknown')
+    expect(texts.match(/Permission is hereby granted/g)!.length).toBeGreaterThan(80)
+  })
+
+  it('is what was tested, version by version', async () => {
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as Lock
+    const needed = Object.entries(packages).filter(([path, { dev, os }]) => path !== '' && !dev && !os)
+    const found = packagesIn(join(installed.folder, 'node_modules'))
+    const versions = new Map(found.map(({ path, version }) => [relative(installed.folder, path), version]))
+    expect(needed.length).toBeGreaterThan(100)
+    expect(needed.filter(([path, { version }]) => versions.get(path) !== version)).toEqual([])
+    expect([...versions].filter(([path, version]) => packages[path]?.version !== version)).toEqual([])
+  })
 })
 
-it('the installed package tree is in the list of materials, as is what the page is made of', () => {
-  const listed = new Set(materials().components.map(({ name }) => name))
-  const found = packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name)
-  expect(found.length).toBeGreaterThan(100)
-  expect(found.filter((name) => !listed.has(name))).toEqual([])
-  expect([...listed]).toEqual(expect.arrayContaining(['preact', 'leaflet', 'uplot', 'world-atlas', 'GeoNames']))
-  expect([...listed]).not.toContain('typescript')
+describe('in an empty folder', () => {
+  it('waybridge --version prints the version and the commit', async () =>
+    expect(await installed.waybridge('--version')).toEqual({ code: 0, out: `${VERSION}\n`, errors: '' }))
+
+  it('waybridge start says what makes a configuration', async () => {
+    const { code, errors } = await installed.waybridge('start')
+    expect([code, errors]).toEqual([78, 'config: there is no such directory: `waybridge init config` makes one\n'])
+  })
+
+  it('waybridge demo delivers every fix', async () => {
+    const { code, out } = await installed.waybridge('demo', '--vans', '8', '--seconds', '3')
+    expect([code, out.trim().split('\n').at(-1)]).toEqual([0, expect.stringMatching(/ lost=0 duplicates=0$/)])
+  }, 120_000)
+
+  it('init, check and start make a product that takes fixes, shows its page, and reads a spreadsheet', async () => {
+    const { waybridge, home } = installed
+    expect(await waybridge('init', 'config')).toMatchObject({ code: 0, errors: '' })
+    const file = join(home, 'config/gateway.yaml')
+    const text = (await readFile(file, 'utf8'))
+      .replace('#companies: [{', 'companies: [{')
+      .replace('#listeners:', `listeners: [${GT06}]`)
+      .replace('#broker:', 'broker: null\n  #broker:')
+      .replaceAll(/#port: 80[89]0/g, 'port: 0')
+    await writeFile(file, text.replace('"${env:EXAMPLE_APIKEY}"', 'k, oauth_token: t'))
+    const fleet = await waybridge('simulate', '--devices', '--vans', '2', '--protocols', 'gt06')
+    await writeFile(join(home, 'config/devices.yaml'), fleet.out.replaceAll(/company_id: "?1"?/g, 'company_id: 7'))
+    expect(await waybridge('check')).toMatchObject({ code: 0 })
+
+    const running = installed.begin('start')
+    onTestFinished(() => void running.kill('SIGKILL'))
+    const ports = await readyPorts(running, join(home, '.data'))
+    const port = `gt06=${ports['tcp/gt06']}`
+    const vans = ['--vans', '2', '--protocols', 'gt06', '--interval', '1s', '--duration', '3s', '--port', port]
+    const { code, out } = await waybridge('simulate', ...vans)
+    expect([code, out.trim().split('\n').at(-1)]).toEqual([0, expect.stringMatching(/^sent=([1-9]\d*) acked=\1$/)])
+    expect(await (await fetch(`http://127.0.0.1:${ports.admin}/`)).text()).toContain('<script type="importmap">')
+    expect(await waybridge('status')).toMatchObject({ code: 0 })
+    await writeFile(
+      join(home, 'tour.xlsx'),
+      zip(
+        sheetFiles([
+          ['device', 'route_id', 'date'],
+          ['nobody', 5, '2026-11-20'],
+        ]),
+      ),
+    )
+    const checked = await waybridge('routes', 'check', 'tour.xlsx')
+    expect(checked.out + checked.errors).toContain('nobody')
+    const ended = once(running, 'exit')
+    running.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  }, 120_000)
 })
-
-it('the installed package tree has a licence that is known, and its text if the package has one', () => {
-  const texts = readFileSync(join(installed.folder, 'dist/LICENCES.txt'), 'utf8')
-  const { components } = materials()
-  expect(components.filter(({ licenses }) => !licenses?.length)).toEqual([])
-  expect(components.filter(({ name, version }) => !texts.includes(`${name}${version ? ` ${version}` : ''}, `))).toEqual(
-    [],
-  )
-  expect(texts).not.toContain(', unknown')
-  expect(texts.match(/Permission is hereby granted/g)!.length).toBeGreaterThan(80)
-})
-
-it('the installed package tree is what was tested, version by version', async () => {
-  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as Lock
-  const needed = Object.entries(packages).filter(([path, { dev, os }]) => path !== '' && !dev && !os)
-  const found = packagesIn(join(installed.folder, 'node_modules'))
-  const versions = new Map(found.map(({ path, version }) => [relative(installed.folder, path), version]))
-  expect(needed.length).toBeGreaterThan(100)
-  expect(needed.filter(([path, { version }]) => versions.get(path) !== version)).toEqual([])
-  expect([...versions].filter(([path, version]) => packages[path]?.version !== version)).toEqual([])
-})
-
-it('waybridge --version prints the version and the commit', async () =>
-  expect(await installed.waybridge('--version')).toEqual({ code: 0, out: `${VERSION}\n`, errors: '' }))
-
-it('waybridge start says what makes a configuration', async () => {
-  const { code, errors } = await installed.waybridge('start')
-  expect([code, errors]).toEqual([78, 'config: there is no such directory: `waybridge init config` makes one\n'])
-})
-
-it('waybridge demo delivers every fix', async () => {
-  const { code, out } = await installed.waybridge('demo', '--vans', '8', '--seconds', '3')
-  expect([code, out.trim().split('\n').at(-1)]).toEqual([0, expect.stringMatching(/ lost=0 duplicates=0$/)])
-}, 120_000)
-
-it('init, check and start make a product that takes fixes, shows its page, and reads a spreadsheet', async () => {
-  const { waybridge, home } = installed
-  expect(await waybridge('init', 'config')).toMatchObject({ code: 0, errors: '' })
-  const file = join(home, 'config/gateway.yaml')
-  const text = (await readFile(file, 'utf8'))
-    .replace('#companies: [{', 'companies: [{')
-    .replace('#listeners:', `listeners: [${GT06}]`)
-    .replace('#broker:', 'broker: null\n  #broker:')
-    .replaceAll(/#port: 80[89]0/g, 'port: 0')
-  await writeFile(file, text.replace('"${env:EXAMPLE_APIKEY}"', 'k, oauth_token: t'))
-  const fleet = await waybridge('simulate', '--devices', '--vans', '2', '--protocols', 'gt06')
-  await writeFile(join(home, 'config/devices.yaml'), fleet.out.replaceAll(/company_id: "?1"?/g, 'company_id: 7'))
-  expect(await waybridge('check')).toMatchObject({ code: 0 })
-
-  const running = installed.begin('start')
-  onTestFinished(() => void running.kill('SIGKILL'))
-  const ports = await readyPorts(running, join(home, '.data'))
-  const port = `gt06=${ports['tcp/gt06']}`
-  const vans = ['--vans', '2', '--protocols', 'gt06', '--interval', '1s', '--duration', '3s', '--port', port]
-  const { code, out } = await waybridge('simulate', ...vans)
-  expect([code, out.trim().split('\n').at(-1)]).toEqual([0, expect.stringMatching(/^sent=([1-9]\d*) acked=\1$/)])
-  expect(await (await fetch(`http://127.0.0.1:${ports.admin}/`)).text()).toContain('<script type="importmap">')
-  expect(await waybridge('status')).toMatchObject({ code: 0 })
-  await writeFile(
-    join(home, 'tour.xlsx'),
-    zip(
-      sheetFiles([
-        ['device', 'route_id', 'date'],
-        ['nobody', 5, '2026-11-20'],
-      ]),
-    ),
-  )
-  const checked = await waybridge('routes', 'check', 'tour.xlsx')
-  expect(checked.out + checked.errors).toContain('nobody')
-  const ended = once(running, 'exit')
-  running.kill('SIGTERM')
-  expect(await ended).toEqual([0, null])
-}, 120_000)
 
 interface Materials {
   readonly components: readonly {

@@ -11,23 +11,25 @@ import { CLI } from '../support/processes.ts'
 const WRONG = { 'gateway.yaml': 'redis: { url: "redis://127.0.0.1:1" }\nworkers: many\n' }
 const MISTAKE = /gateway\.yaml:2:10 workers: expected a whole number/
 
-it.each(['start', 'worker', 'tracking'])('mistakes in the configuration end %s with 78', async (command) => {
-  const { code, errors } = await waybridgeProcess([command, '--config', await folder(WRONG)])
-  expect([code, errors]).toEqual([78, expect.stringMatching(MISTAKE)])
-})
+describe('mistakes in the configuration', () => {
+  it.each(['start', 'worker', 'tracking'])('end %s with 78', async (command) => {
+    const { code, errors } = await waybridgeProcess([command, '--config', await folder(WRONG)])
+    expect([code, errors]).toEqual([78, expect.stringMatching(MISTAKE)])
+  })
 
-it.each(['check', 'backup'])('mistakes in the configuration end %s with 1', async (command) => {
-  const file = command === 'backup' ? ['file'] : []
-  const { code, out, errors } = await waybridgeProcess([command, ...file, '--config', await folder(WRONG)])
-  expect([code, out + errors]).toEqual([1, expect.stringMatching(MISTAKE)])
-})
+  it.each(['check', 'backup'])('end %s with 1', async (command) => {
+    const file = command === 'backup' ? ['file'] : []
+    const { code, out, errors } = await waybridgeProcess([command, ...file, '--config', await folder(WRONG)])
+    expect([code, out + errors]).toEqual([1, expect.stringMatching(MISTAKE)])
+  })
 
-it('mistakes in the configuration end a role that is to run on its own without a Redis with 78', async () => {
-  const { code, errors } = await waybridgeProcess(['worker', '--config', await folder({ 'gateway.yaml': '' })])
-  expect([code, errors]).toEqual([
-    78,
-    'gateway.yaml: a role on its own needs redis.url, redis.sentinels or redis.cluster: only `start` runs a private Redis\n',
-  ])
+  it('end a role that is to run on its own without a Redis with 78', async () => {
+    const { code, errors } = await waybridgeProcess(['worker', '--config', await folder({ 'gateway.yaml': '' })])
+    expect([code, errors]).toEqual([
+      78,
+      'gateway.yaml: a role on its own needs redis.url, redis.sentinels or redis.cluster: only `start` runs a private Redis\n',
+    ])
+  })
 })
 
 it('a mistake in the configuration that only a role can find ends start with 78', async () => {

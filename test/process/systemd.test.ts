@@ -14,24 +14,26 @@ import { ROOT } from '../support/structure/sources.ts'
 const UNIT = join(ROOT, 'docker/systemd/waybridge.service')
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
 
-it('the unit of systemd asks for what the code does', () => {
-  const unit = readFileSync(UNIT, 'utf8')
-  for (const line of [
-    'Type=notify',
-    'NotifyAccess=all',
-    'TimeoutStartSec=3min',
-    'WatchdogSec=60',
-    'KillMode=mixed',
-    'RestartPreventExitStatus=78',
-  ])
-    expect(unit.split('\n')).toContain(line)
-})
+describe('the unit of systemd', () => {
+  it('asks for what the code does', () => {
+    const unit = readFileSync(UNIT, 'utf8')
+    for (const line of [
+      'Type=notify',
+      'NotifyAccess=all',
+      'TimeoutStartSec=3min',
+      'WatchdogSec=60',
+      'KillMode=mixed',
+      'RestartPreventExitStatus=78',
+    ])
+      expect(unit.split('\n')).toContain(line)
+  })
 
-it('the unit of systemd leaves at most 2.0 of 10 exposed, by systemd-analyze', ({ skip }) => {
-  skip(!has('systemd-analyze'), 'there is no systemd-analyze')
-  const args = ['security', '--offline=true', '--threshold=20', UNIT]
-  const { status, stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
-  expect([status, /exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]]).toEqual([0, expect.any(String)])
+  it('leaves at most 2.0 of 10 exposed, by systemd-analyze', ({ skip }) => {
+    skip(!has('systemd-analyze'), 'there is no systemd-analyze')
+    const args = ['security', '--offline=true', '--threshold=20', UNIT]
+    const { status, stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+    expect([status, /exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]]).toEqual([0, expect.any(String)])
+  })
 })
 
 it('the ports that systemd holds are ports of a configuration without listeners', () => {

@@ -188,135 +188,142 @@ describe('waybridge tracking on tracking.yaml', () => {
   })
 })
 
-it('a change of tracking.yaml adds a new route, answers 404 for a removed one, and keeps what is stored', async () => {
-  const { dir, push, positions, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
-  expect([await push(NOW - 9), await push(NOW - 9, '1002')]).toEqual([200, 404])
-  await write(dir, SETTINGS + COMPANIES + `routes:\n${route('1002')}`)
-  await expect.poll(() => push(NOW - 8, '1002'), soon).toBe(200)
-  expect(await push(NOW - 8, '1001')).toBe(404)
-  expect([await positions('1001'), await positions('1002')]).toEqual([[NOW - 9], [NOW - 8]])
-  expect(messagesOf(said())).toEqual(['ready', 'configuration reloaded'])
+describe('a change of tracking.yaml', () => {
+  it('adds a new route, answers 404 for a removed one, and keeps what is stored', async () => {
+    const { dir, push, positions, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    expect([await push(NOW - 9), await push(NOW - 9, '1002')]).toEqual([200, 404])
+    await write(dir, SETTINGS + COMPANIES + `routes:\n${route('1002')}`)
+    await expect.poll(() => push(NOW - 8, '1002'), soon).toBe(200)
+    expect(await push(NOW - 8, '1001')).toBe(404)
+    expect([await positions('1001'), await positions('1002')]).toEqual([[NOW - 9], [NOW - 8]])
+    expect(messagesOf(said())).toEqual(['ready', 'configuration reloaded'])
+  })
+
+  it('answers 401 for a removed token and 403 for a removed apikey', async () => {
+    const { dir, url, push } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    expect(await push(NOW)).toBe(200)
+    await write(dir, ONE_ROUTE.replaceAll('canary-', 'other-canary-'))
+    await expect.poll(() => push(NOW), soon).toBe(403)
+    expect(await positionsAt(url, '1001')).toBe(401)
+    expect(await positionsAt(url, '1001', 'other-canary-token')).toEqual([NOW])
+  })
+
+  it('forgets a removed route also after a restart', async () => {
+    const { dir, push, child, ended } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    expect(await push(NOW)).toBe(200)
+    child.kill('SIGTERM')
+    await ended
+    await write(dir, SETTINGS + COMPANIES + `routes:\n${route('1002')}`)
+    const again = await talkTo(start(dir))
+    expect([await again.push(NOW), await again.push(NOW, '1002')]).toEqual([404, 200])
+    expect(await again.positions()).toEqual([NOW])
+  })
+
+  it('with a mistake is reported once and changes nothing; the next correct one takes effect', async () => {
+    const { dir, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    await write(dir, `${ONE_ROUTE}${route('1002').replace('courier_id', 'curier_id')}`)
+    await expect.poll(said, soon).toContain('is ignored')
+    const file = join(dir, 'tracking.yaml')
+    expect(messagesOf(said())).toEqual([
+      'ready',
+      `${file}:8:5 routes[1].courier_id: missing`,
+      `${file}:8:23 routes[1].curier_id: unknown key: did you mean courier_id?`,
+      `${file} is ignored: the previous configuration stays in effect`,
+    ])
+    expect(await push(NOW)).toBe(200)
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 0\n')
+    await write(dir, `${ONE_ROUTE}${route('1002')}`)
+    await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
+  })
+
+  it('takes effect for companies at once, and for routes when the database can be written', async () => {
+    const { dir, url, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    const file = join(dir, 'data', 'tracking.sqlite')
+    const release = locked(file)
+    await write(dir, `${ONE_ROUTE}${route('1002')}`.replace('canary-token', 'other-canary-token'))
+    await expect.poll(said, soon).toContain('the routes are not in effect')
+    expect(await positionsAt(url, '1001')).toBe(401)
+    expect(await push(NOW, '1002')).toBe(404)
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 0\n')
+    release()
+    await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
+    const locking = `${file}: database is locked; end the program that uses it`
+    await expect
+      .poll(() => messagesOf(said()), soon)
+      .toEqual(['ready', `the routes are not in effect, the companies are: ${locking}`, 'the routes are in effect'])
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
+  })
+
+  it('reports which settings wait for the next start, and changes nothing if it removes the file', async () => {
+    const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    const other = ONE_ROUTE.replace('${env:DATA_DIR}', '/elsewhere').replace('{ port: 0 }', '{ port: 8090 }')
+    await write(dir, `${other}time_limit: 5s\n`)
+    await expect.poll(said, soon).toContain('configuration reloaded')
+    expect(messagesOf(said())).toContain('listen, data_dir, time_limit: takes effect at the next start')
+    await rm(join(dir, 'tracking.yaml'))
+    await expect.poll(said, soon).toContain('this file does not exist any more: its last content stays in effect')
+    expect(await push(NOW)).toBe(200)
+  })
 })
 
-it('a change of tracking.yaml answers 401 for a removed token and 403 for a removed apikey', async () => {
-  const { dir, url, push } = await ready({ 'tracking.yaml': ONE_ROUTE })
-  expect(await push(NOW)).toBe(200)
-  await write(dir, ONE_ROUTE.replaceAll('canary-', 'other-canary-'))
-  await expect.poll(() => push(NOW), soon).toBe(403)
-  expect(await positionsAt(url, '1001')).toBe(401)
-  expect(await positionsAt(url, '1001', 'other-canary-token')).toEqual([NOW])
-})
+describe('waybridge tracking cannot start', () => {
+  it('with a wrong tracking.yaml: exit 78 and a line for each mistake', async () => {
+    const text = 'listen: { port: 70000 }\ntime_limit: soon\ncompanies: [{ company_id: 7, api_key: canary }]\n'
+    const { dir, ended, said } = await run({ 'tracking.yaml': text })
+    expect(await ended).toBe(78)
+    const file = join(dir, 'tracking.yaml')
+    expect(said().trimEnd().split('\n')).toEqual([
+      `${file}:1:17 listen.port: expected a port from 0 to 65535`,
+      `${file}:2:13 time_limit: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h`,
+      `${file}:3:30 companies[0].api_key: unknown key: did you mean apikeys?`,
+    ])
+  })
 
-it('a change of tracking.yaml forgets a removed route also after a restart', async () => {
-  const { dir, push, child, ended } = await ready({ 'tracking.yaml': ONE_ROUTE })
-  expect(await push(NOW)).toBe(200)
-  child.kill('SIGTERM')
-  await ended
-  await write(dir, SETTINGS + COMPANIES + `routes:\n${route('1002')}`)
-  const again = await talkTo(start(dir))
-  expect([await again.push(NOW), await again.push(NOW, '1002')]).toEqual([404, 200])
-  expect(await again.positions()).toEqual([NOW])
-})
+  it('on a port that is taken: exit 1 and a sentence', async () => {
+    const other = createServer()
+    onTestFinished(() => void other.close())
+    const port = await listening(other)
+    const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', `port: ${port}`) })
+    expect(await ended).toBe(1)
+    expect(said()).toBe(
+      `Cannot listen on 127.0.0.1:${port}: another program has this port; end it or choose another port.\n`,
+    )
+  })
 
-it('a change of tracking.yaml with a mistake is reported once and changes nothing; the next correct one takes effect', async () => {
-  const { dir, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
-  await write(dir, `${ONE_ROUTE}${route('1002').replace('courier_id', 'curier_id')}`)
-  await expect.poll(said, soon).toContain('is ignored')
-  const file = join(dir, 'tracking.yaml')
-  expect(messagesOf(said())).toEqual([
-    'ready',
-    `${file}:8:5 routes[1].courier_id: missing`,
-    `${file}:8:23 routes[1].curier_id: unknown key: did you mean courier_id?`,
-    `${file} is ignored: the previous configuration stays in effect`,
-  ])
-  expect(await push(NOW)).toBe(200)
-  await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 0\n')
-  await write(dir, `${ONE_ROUTE}${route('1002')}`)
-  await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
-  await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
-})
+  it('on a host that cannot be found: exit 1 and a sentence', async () => {
+    const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', 'port: 0, host: none.invalid') })
+    expect(await ended).toBe(1)
+    expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
+  })
 
-it('a change of tracking.yaml takes effect for companies at once, and for routes when the database can be written', async () => {
-  const { dir, url, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
-  const file = join(dir, 'data', 'tracking.sqlite')
-  const release = locked(file)
-  await write(dir, `${ONE_ROUTE}${route('1002')}`.replace('canary-token', 'other-canary-token'))
-  await expect.poll(said, soon).toContain('the routes are not in effect')
-  expect(await positionsAt(url, '1001')).toBe(401)
-  expect(await push(NOW, '1002')).toBe(404)
-  await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 0\n')
-  release()
-  await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
-  const locking = `${file}: database is locked; end the program that uses it`
-  await expect
-    .poll(() => messagesOf(said()), soon)
-    .toEqual(['ready', `the routes are not in effect, the companies are: ${locking}`, 'the routes are in effect'])
-  await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
-})
+  it('on a file that is no database: exit 1 and a sentence', async () => {
+    const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, 'data/tracking.sqlite': 'x'.repeat(5000) })
+    const file = join(dir, 'data', 'tracking.sqlite')
+    expect([await ended, said()]).toEqual([
+      1,
+      `Cannot open ${file}: file is not a database; restore it, or move it away to start with an empty one.\n`,
+    ])
+  })
 
-it('a change of tracking.yaml reports which settings wait for the next start, and changes nothing if it removes the file', async () => {
-  const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
-  const other = ONE_ROUTE.replace('${env:DATA_DIR}', '/elsewhere').replace('{ port: 0 }', '{ port: 8090 }')
-  await write(dir, `${other}time_limit: 5s\n`)
-  await expect.poll(said, soon).toContain('configuration reloaded')
-  expect(messagesOf(said())).toContain('listen, data_dir, time_limit: takes effect at the next start')
-  await rm(join(dir, 'tracking.yaml'))
-  await expect.poll(said, soon).toContain('this file does not exist any more: its last content stays in effect')
-  expect(await push(NOW)).toBe(200)
-})
+  it('on a database that another program has locked: exit 1 and a sentence', async () => {
+    const { dir, child, ended: first } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    child.kill('SIGTERM')
+    await first
+    const file = join(dir, 'data', 'tracking.sqlite')
+    locked(file)
+    const { ended, said } = start(dir)
+    expect([await ended, said()]).toEqual([
+      1,
+      `Cannot open ${file}: database is locked; end the program that uses it.\n`,
+    ])
+  })
 
-it('waybridge tracking cannot start with a wrong tracking.yaml: exit 78 and a line for each mistake', async () => {
-  const text = 'listen: { port: 70000 }\ntime_limit: soon\ncompanies: [{ company_id: 7, api_key: canary }]\n'
-  const { dir, ended, said } = await run({ 'tracking.yaml': text })
-  expect(await ended).toBe(78)
-  const file = join(dir, 'tracking.yaml')
-  expect(said().trimEnd().split('\n')).toEqual([
-    `${file}:1:17 listen.port: expected a port from 0 to 65535`,
-    `${file}:2:13 time_limit: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h`,
-    `${file}:3:30 companies[0].api_key: unknown key: did you mean apikeys?`,
-  ])
-})
-
-it('waybridge tracking cannot start on a port that is taken: exit 1 and a sentence', async () => {
-  const other = createServer()
-  onTestFinished(() => void other.close())
-  const port = await listening(other)
-  const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', `port: ${port}`) })
-  expect(await ended).toBe(1)
-  expect(said()).toBe(
-    `Cannot listen on 127.0.0.1:${port}: another program has this port; end it or choose another port.\n`,
-  )
-})
-
-it('waybridge tracking cannot start on a host that cannot be found: exit 1 and a sentence', async () => {
-  const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', 'port: 0, host: none.invalid') })
-  expect(await ended).toBe(1)
-  expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
-})
-
-it('waybridge tracking cannot start on a file that is no database: exit 1 and a sentence', async () => {
-  const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, 'data/tracking.sqlite': 'x'.repeat(5000) })
-  const file = join(dir, 'data', 'tracking.sqlite')
-  expect([await ended, said()]).toEqual([
-    1,
-    `Cannot open ${file}: file is not a database; restore it, or move it away to start with an empty one.\n`,
-  ])
-})
-
-it('waybridge tracking cannot start on a database that another program has locked: exit 1 and a sentence', async () => {
-  const { dir, child, ended: first } = await ready({ 'tracking.yaml': ONE_ROUTE })
-  child.kill('SIGTERM')
-  await first
-  const file = join(dir, 'data', 'tracking.sqlite')
-  locked(file)
-  const { ended, said } = start(dir)
-  expect([await ended, said()]).toEqual([1, `Cannot open ${file}: database is locked; end the program that uses it.\n`])
-})
-
-it('waybridge tracking cannot start on a data folder that is a file: exit 1 and a sentence', async () => {
-  const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
-  expect(await ended).toBe(1)
-  expect(said()).toBe(`Cannot use ${join(dir, 'data')}: it is a file; choose another data_dir.\n`)
+  it('on a data folder that is a file: exit 1 and a sentence', async () => {
+    const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
+    expect(await ended).toBe(1)
+    expect(said()).toBe(`Cannot use ${join(dir, 'data')}: it is a file; choose another data_dir.\n`)
+  })
 })
 
 describe('a second waybridge tracking', () => {
@@ -347,8 +354,10 @@ describe('a second waybridge tracking', () => {
   })
 })
 
-it('waybridge tracking without tracking.yaml reads companies and routes from the files of the gateway', async () => {
-  const { push, positions } = await ready({ 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE })
-  expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
-  expect(await positions()).toEqual([NOW])
+describe('waybridge tracking without tracking.yaml', () => {
+  it('reads companies and routes from the files of the gateway', async () => {
+    const { push, positions } = await ready({ 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE })
+    expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
+    expect(await positions()).toEqual([NOW])
+  })
 })

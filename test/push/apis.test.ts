@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { type CompanyApi, startPushing } from '../../src/push/index.ts'
 import {
@@ -29,7 +29,10 @@ let apis: TestApi[]
 let clients: TrackingClient[]
 let stops: (() => Promise<void>)[]
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 beforeEach(() => void ([apis, clients, stops] = [[], [], []]))
 afterEach(async () => {
   for (const api of apis) api.cut()
@@ -104,166 +107,171 @@ async function deliveryMs(company: string, api: TestApi, route: number): Promise
   return performance.now() - began
 }
 
-it.each([
-  ['hangs', hang, 2000, undefined],
-  ['refuses connections', 'closed', 2000, 'down'],
-  ['answers 503', status(503), 2000, 'down'],
-  ['limits us', status(429), 2000, 'limited'],
-] as const)(
-  'one of several APIs that %s, with 2,000 lanes waiting for it, takes no slot and no time of the others, and gets all once it is well',
-  async (_, respond, lanes, state) => {
-    const usual = await open()
-    const bad = await open(respond === 'closed' ? ok : respond)
-    if (respond === 'closed') await bad.close()
-    pushing(usual, { 2: ownApi(bad) })
+describe('one of several APIs', () => {
+  it.each([
+    ['hangs', hang, 2000, undefined],
+    ['refuses connections', 'closed', 2000, 'down'],
+    ['answers 503', status(503), 2000, 'down'],
+    ['limits us', status(429), 2000, 'limited'],
+  ] as const)(
+    'that %s, with 2,000 lanes waiting for it, takes no slot and no time of the others, and gets all once it is well',
+    async (_, respond, lanes, state) => {
+      const usual = await open()
+      const bad = await open(respond === 'closed' ? ok : respond)
+      if (respond === 'closed') await bad.close()
+      pushing(usual, { 2: ownApi(bad) })
+      const calm = await deliveryMs('1', usual, 1)
+      await store('2', lanes)
+      if (state) await expect.poll(() => stateOf(bad), soon).toBe(state)
+      // The first look at the lanes of the bad API has passed.
+      if (state) await expect.poll(() => redis.zcard(keyOf(keys.aside, bad.url)), soon).toBeGreaterThan(0)
+      else await expect.poll(() => bad.seen.length, soon).toBe(4)
+      const times = []
+      for (let route = 2; route < 12; route++) times.push(await deliveryMs('1', usual, route))
+      expect(Math.max(...times)).toBeLessThan(Math.max(1500, 3 * calm))
+      expect(await stateOf({ url: '' } as TestApi)).toBe('up')
+      expect(usual.seen.every(({ apikey }) => apikey === 'key-1')).toBe(true)
+      if (respond === 'closed') await bad.open()
+      bad.respond(ok)
+      bad.cut()
+      await expect.poll(delivered, soon).toBe(11 * 20 + lanes)
+      expect(positionsAt(bad)).toBe(lanes)
+      expect(bad.seen.every(({ apikey, together }) => apikey === 'key-2' && together === 1)).toBe(true)
+      expect(await stateOf(bad)).toBe('up')
+      expect(await redis.zcard(keys.schedule)).toBe(0)
+    },
+    120_000,
+  )
+
+  it('five of them: one hangs, one refuses, one limits us and one answers 503, and the fifth delivers as if it were alone', async () => {
+    const [usual, hanging, gone, limited, failing] = [
+      await open(),
+      await open(hang),
+      await open(),
+      await open(status(429)),
+      await open(status(503)),
+    ]
+    await gone.close()
+    pushing(usual, { 2: ownApi(hanging), 3: ownApi(gone), 4: ownApi(limited), 5: ownApi(failing) })
     const calm = await deliveryMs('1', usual, 1)
-    await store('2', lanes)
-    if (state) await expect.poll(() => stateOf(bad), soon).toBe(state)
-    // The first look at the lanes of the bad API has passed.
-    if (state) await expect.poll(() => redis.zcard(keyOf(keys.aside, bad.url)), soon).toBeGreaterThan(0)
-    else await expect.poll(() => bad.seen.length, soon).toBe(4)
+    for (const company of ['2', '3', '4', '5']) await store(company, 500)
+    await expect
+      .poll(() => Promise.all([gone, limited, failing].map(stateOf)), soon)
+      .toEqual(['down', 'limited', 'down'])
     const times = []
     for (let route = 2; route < 12; route++) times.push(await deliveryMs('1', usual, route))
     expect(Math.max(...times)).toBeLessThan(Math.max(1500, 3 * calm))
-    expect(await stateOf({ url: '' } as TestApi)).toBe('up')
-    expect(usual.seen.every(({ apikey }) => apikey === 'key-1')).toBe(true)
-    if (respond === 'closed') await bad.open()
-    bad.respond(ok)
-    bad.cut()
-    await expect.poll(delivered, soon).toBe(11 * 20 + lanes)
-    expect(positionsAt(bad)).toBe(lanes)
-    expect(bad.seen.every(({ apikey, together }) => apikey === 'key-2' && together === 1)).toBe(true)
-    expect(await stateOf(bad)).toBe('up')
-    expect(await redis.zcard(keys.schedule)).toBe(0)
-  },
-  120_000,
-)
-
-it('one of several APIs: five of them: one hangs, one refuses, one limits us and one answers 503, and the fifth delivers as if it were alone', async () => {
-  const [usual, hanging, gone, limited, failing] = [
-    await open(),
-    await open(hang),
-    await open(),
-    await open(status(429)),
-    await open(status(503)),
-  ]
-  await gone.close()
-  pushing(usual, { 2: ownApi(hanging), 3: ownApi(gone), 4: ownApi(limited), 5: ownApi(failing) })
-  const calm = await deliveryMs('1', usual, 1)
-  for (const company of ['2', '3', '4', '5']) await store(company, 500)
-  await expect.poll(() => Promise.all([gone, limited, failing].map(stateOf)), soon).toEqual(['down', 'limited', 'down'])
-  const times = []
-  for (let route = 2; route < 12; route++) times.push(await deliveryMs('1', usual, route))
-  expect(Math.max(...times)).toBeLessThan(Math.max(1500, 3 * calm))
-  await gone.open()
-  for (const api of [hanging, limited, failing]) api.respond(ok)
-  hanging.cut()
-  await expect.poll(delivered, soon).toBe(11 * 20 + 4 * 500)
-  for (const api of [hanging, gone, limited, failing]) expect(positionsAt(api)).toBe(500)
-})
-
-it('one of several APIs is down after five failures although one lane alone waits for it, and others wait for others', async () => {
-  const [usual, failing] = [await open(hang), await open(status(500))]
-  pushing(usual, { 2: ownApi(failing) })
-  await store('1', 10)
-  await store('2', 1)
-  await expect.poll(() => stateOf(failing), soon).toBe('down')
-  expect(await redis.hget(keys.upstream, 'state')).toBeNull()
-  failing.respond(ok)
-  await expect.poll(delivered, soon).toBe(1)
-})
-
-it('each API has bounds of its own its slots', async () => {
-  const [usual, own] = [await open(hang), await open(hang)]
-  pushing(usual, { 2: ownApi(own, { concurrency: 2 }) }, 3)
-  await store('1', 20)
-  await store('2', 20)
-  await expect.poll(() => [usual.seen.length, own.seen.length], soon).toEqual([3, 2])
-})
-
-it('each API has bounds of its own its rate', async () => {
-  const arrivals: number[] = []
-  const usual = await open()
-  const own = await open((push, response) => {
-    arrivals.push(performance.now())
-    ok(push, response)
+    await gone.open()
+    for (const api of [hanging, limited, failing]) api.respond(ok)
+    hanging.cut()
+    await expect.poll(delivered, soon).toBe(11 * 20 + 4 * 500)
+    for (const api of [hanging, gone, limited, failing]) expect(positionsAt(api)).toBe(500)
   })
-  pushing(usual, { 2: ownApi(own, { max_requests_per_s: 20 }) })
-  await store('2', 21)
-  await store('1', 200)
-  await expect.poll(delivered, soon).toBe(221)
-  expect(arrivals.at(-1)! - arrivals[0]).toBeGreaterThanOrEqual(20 * 50 - 110)
+
+  it('is down after five failures although one lane alone waits for it, and others wait for others', async () => {
+    const [usual, failing] = [await open(hang), await open(status(500))]
+    pushing(usual, { 2: ownApi(failing) })
+    await store('1', 10)
+    await store('2', 1)
+    await expect.poll(() => stateOf(failing), soon).toBe('down')
+    expect(await redis.hget(keys.upstream, 'state')).toBeNull()
+    failing.respond(ok)
+    await expect.poll(delivered, soon).toBe(1)
+  })
 })
 
-it('each API has bounds of its own companies with the same URL share it', async () => {
-  const [usual, own] = [await open(), await open(hang)]
-  const api = ownApi(own, { concurrency: 2 })
-  pushing(usual, { 2: api, 3: { ...api } })
-  await store('2', 10)
-  await store('3', 10)
-  await expect.poll(() => own.seen.length, soon).toBe(2)
-  await store('1', 20)
-  await expect.poll(delivered, soon).toBe(20)
-  expect(own.seen).toHaveLength(2)
+describe('each API has bounds of its own', () => {
+  it('its slots', async () => {
+    const [usual, own] = [await open(hang), await open(hang)]
+    pushing(usual, { 2: ownApi(own, { concurrency: 2 }) }, 3)
+    await store('1', 20)
+    await store('2', 20)
+    await expect.poll(() => [usual.seen.length, own.seen.length], soon).toEqual([3, 2])
+  })
+
+  it('its rate', async () => {
+    const arrivals: number[] = []
+    const usual = await open()
+    const own = await open((push, response) => {
+      arrivals.push(performance.now())
+      ok(push, response)
+    })
+    pushing(usual, { 2: ownApi(own, { max_requests_per_s: 20 }) })
+    await store('2', 21)
+    await store('1', 200)
+    await expect.poll(delivered, soon).toBe(221)
+    expect(arrivals.at(-1)! - arrivals[0]).toBeGreaterThanOrEqual(20 * 50 - 110)
+  })
+
+  it('companies with the same URL share it', async () => {
+    const [usual, own] = [await open(), await open(hang)]
+    const api = ownApi(own, { concurrency: 2 })
+    pushing(usual, { 2: api, 3: { ...api } })
+    await store('2', 10)
+    await store('3', 10)
+    await expect.poll(() => own.seen.length, soon).toBe(2)
+    await store('1', 20)
+    await expect.poll(delivered, soon).toBe(20)
+    expect(own.seen).toHaveLength(2)
+  })
 })
 
-it('a company whose API changes while its requests hang: what waits goes to the new one at once, and what was sent is sent again only if it failed', async () => {
-  const [usual, old, next] = [await open(), await open(hang), await open()]
-  const worker = pushing(usual, { 2: ownApi(old) })
-  await store('2', 300)
-  await expect.poll(() => old.seen.length, soon).toBe(4)
-  worker.setApis(new Map([['2', ownApi(next)]]))
-  await expect.poll(delivered, soon).toBe(296)
-  expect(usual.seen).toEqual([])
-  old.cut()
-  await expect.poll(delivered, soon).toBe(300)
-  expect(positionsAt(next)).toBe(300)
-  expect(old.seen).toHaveLength(4)
-})
+describe('a company whose API changes', () => {
+  it('while its requests hang: what waits goes to the new one at once, and what was sent is sent again only if it failed', async () => {
+    const [usual, old, next] = [await open(), await open(hang), await open()]
+    const worker = pushing(usual, { 2: ownApi(old) })
+    await store('2', 300)
+    await expect.poll(() => old.seen.length, soon).toBe(4)
+    worker.setApis(new Map([['2', ownApi(next)]]))
+    await expect.poll(delivered, soon).toBe(296)
+    expect(usual.seen).toEqual([])
+    old.cut()
+    await expect.poll(delivered, soon).toBe(300)
+    expect(positionsAt(next)).toBe(300)
+    expect(old.seen).toHaveLength(4)
+  })
 
-it('a company whose API changes while the old one is down: what was set aside goes to the new one', async () => {
-  const [usual, old, next, other] = [await open(), await open(status(503)), await open(), await open()]
-  const [api, third] = [ownApi(old), ownApi(other)]
-  const worker = pushing(usual, { 2: api, 3: third, 4: api })
-  await store('2', 300)
-  await expect.poll(() => stateOf(old), soon).toBe('down')
-  await expect.poll(() => redis.zcard(keyOf(keys.aside, old.url)), soon).toBeGreaterThan(200)
-  await store('4', 10)
-  const changedAt = performance.now()
-  worker.setApis(
-    new Map([
-      ['2', ownApi(next)],
-      ['3', third],
-      ['4', api],
-    ]),
-  )
-  await expect.poll(() => positionsAt(next), soon).toBe(300)
-  expect(performance.now() - changedAt).toBeLessThan(10_000)
-  old.respond(ok)
-  await expect.poll(delivered, soon).toBe(310)
-  expect(usual.seen).toEqual([])
-})
+  it('while the old one is down: what was set aside goes to the new one', async () => {
+    const [usual, old, next, other] = [await open(), await open(status(503)), await open(), await open()]
+    const [api, third] = [ownApi(old), ownApi(other)]
+    const worker = pushing(usual, { 2: api, 3: third, 4: api })
+    await store('2', 300)
+    await expect.poll(() => stateOf(old), soon).toBe('down')
+    await expect.poll(() => redis.zcard(keyOf(keys.aside, old.url)), soon).toBeGreaterThan(200)
+    await store('4', 10)
+    const changedAt = performance.now()
+    worker.setApis(
+      new Map([
+        ['2', ownApi(next)],
+        ['3', third],
+        ['4', api],
+      ]),
+    )
+    await expect.poll(() => positionsAt(next), soon).toBe(300)
+    expect(performance.now() - changedAt).toBeLessThan(10_000)
+    old.respond(ok)
+    await expect.poll(delivered, soon).toBe(310)
+    expect(usual.seen).toEqual([])
+  })
 
-it('a company whose API changes and its key with it: no request shows the new key to the old API, nor the old key to the new one', async () => {
-  const [usual, next] = [await open(), await open()]
-  const asked: (() => void)[] = []
-  const old = await open((_, response) => void asked.push(() => response.writeHead(403).end()))
-  const worker = pushing(usual, { 2: ownApi(old, { max_requests_per_s: 1 }) })
-  await store('2', 4)
-  await expect.poll(() => asked.length, soon).toBe(1)
-  // The others wait for their turn by the rate.
-  worker.setApis(new Map([['2', ownApi(next)]]))
-  worker.setApikeys(new Map([['2', ['next-key']]]))
-  for (const answer of asked) answer()
-  await expect.poll(delivered, soon).toBe(4)
-  expect(old.seen.map(({ apikey }) => apikey)).toEqual(['key-2'])
-  expect(new Set(next.seen.map(({ apikey }) => apikey))).toEqual(new Set(['next-key']))
-  expect(usual.seen).toEqual([])
-})
+  it('and its key with it: no request shows the new key to the old API, nor the old key to the new one', async () => {
+    const [usual, next] = [await open(), await open()]
+    const asked: (() => void)[] = []
+    const old = await open((_, response) => void asked.push(() => response.writeHead(403).end()))
+    const worker = pushing(usual, { 2: ownApi(old, { max_requests_per_s: 1 }) })
+    await store('2', 4)
+    await expect.poll(() => asked.length, soon).toBe(1)
+    // The others wait for their turn by the rate.
+    worker.setApis(new Map([['2', ownApi(next)]]))
+    worker.setApikeys(new Map([['2', ['next-key']]]))
+    for (const answer of asked) answer()
+    await expect.poll(delivered, soon).toBe(4)
+    expect(old.seen.map(({ apikey }) => apikey)).toEqual(['key-2'])
+    expect(new Set(next.seen.map(({ apikey }) => apikey))).toEqual(new Set(['next-key']))
+    expect(usual.seen).toEqual([])
+  })
 
-it.each([404, 422])(
-  'a company whose API changes and is not judged by what the old API answers later: %d',
-  async (code) => {
+  it.each([404, 422])('and is not judged by what the old API answers later: %d', async (code) => {
     const [usual, next] = [await open(), await open()]
     const asked: (() => void)[] = []
     const old = await open((_, response) => void asked.push(() => response.writeHead(code).end('{}')))
@@ -278,17 +286,17 @@ it.each([404, 422])(
     await expect.poll(delivered, { ...soon, timeout: 8000 }).toBe(3)
     expect(positionsAt(next)).toBe(3)
     expect(await parked()).toEqual([undefined, undefined, undefined])
-  },
-)
+  })
 
-it('a company whose API changes: back to the usual one, and the lanes that the old one had refused are tried there', async () => {
-  const [usual, old] = [await open(), await open(status(404, 'no such courier'))]
-  const worker = pushing(usual, { 2: ownApi(old) })
-  await store('2', 3)
-  await expect.poll(parked, soon).toEqual([404, 404, 404])
-  worker.setApis(new Map())
-  await expect.poll(delivered, soon).toBe(3)
-  expect(positionsAt(usual)).toBe(3)
+  it('back to the usual one, and the lanes that the old one had refused are tried there', async () => {
+    const [usual, old] = [await open(), await open(status(404, 'no such courier'))]
+    const worker = pushing(usual, { 2: ownApi(old) })
+    await store('2', 3)
+    await expect.poll(parked, soon).toEqual([404, 404, 404])
+    worker.setApis(new Map())
+    await expect.poll(delivered, soon).toBe(3)
+    expect(positionsAt(usual)).toBe(3)
+  })
 })
 
 it('two workers share each API, and none of them is taken by one that hangs', async () => {

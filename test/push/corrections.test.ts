@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import {
@@ -45,7 +45,10 @@ let stops: (() => Promise<void>)[] = []
 /** Where the roster places every fix. */
 let placed: (timestamp: number) => ReturnType<Place>
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 beforeEach(async () => {
   api = await startApi()
   placed = () => OLD
@@ -111,310 +114,314 @@ const open = async () => (await openCorrections(redis)).size
 const timesOf = (lane: string) => api.timestampsOf(lane.slice(2))
 const corrected = () => expect.poll(open, SOON).toBe(0)
 
-it('kept fixes has what was delivered, as it was delivered, by time', async () => {
-  startWorker()
-  const positions: Position[] = [
-    {
-      timestamp: T + 3599,
-      latitude: 52.1234567,
-      longitude: -13.7654321,
-      accuracy: 16_383,
-      heading: 359,
-      speed: 163.82,
-    },
-    { timestamp: T + 3600, latitude: -90, longitude: 180, accuracy: 1, heading: 0, speed: 0 },
-    { timestamp: T + 3601, latitude: 90, longitude: -180, accuracy: 7 },
-    { timestamp: T, latitude: -0.0000001, longitude: 0.0000001, accuracy: 8, heading: undefined, speed: 13.37 },
-  ]
-  await append(OLD, positions)
-  await expect.poll(() => counted('delivered'), SOON).toBe(4)
-  const kept = await readKept(redis, ID, ALL)
-  const expected = [positions[3], positions[0], positions[1], positions[2]]
-  expect(kept).toEqual(expected.map((position) => ({ ...position, lane: OLD, isQueued: false })))
-  expect(await readKept(redis, ID, { from: (T + 3600) * 1000, until: (T + 3601) * 1000 })).toHaveLength(1)
-  expect(await readKept(redis, '356307042441014', ALL)).toEqual([])
+describe('kept fixes', () => {
+  it('has what was delivered, as it was delivered, by time', async () => {
+    startWorker()
+    const positions: Position[] = [
+      {
+        timestamp: T + 3599,
+        latitude: 52.1234567,
+        longitude: -13.7654321,
+        accuracy: 16_383,
+        heading: 359,
+        speed: 163.82,
+      },
+      { timestamp: T + 3600, latitude: -90, longitude: 180, accuracy: 1, heading: 0, speed: 0 },
+      { timestamp: T + 3601, latitude: 90, longitude: -180, accuracy: 7 },
+      { timestamp: T, latitude: -0.0000001, longitude: 0.0000001, accuracy: 8, heading: undefined, speed: 13.37 },
+    ]
+    await append(OLD, positions)
+    await expect.poll(() => counted('delivered'), SOON).toBe(4)
+    const kept = await readKept(redis, ID, ALL)
+    const expected = [positions[3], positions[0], positions[1], positions[2]]
+    expect(kept).toEqual(expected.map((position) => ({ ...position, lane: OLD, isQueued: false })))
+    expect(await readKept(redis, ID, { from: (T + 3600) * 1000, until: (T + 3601) * 1000 })).toHaveLength(1)
+    expect(await readKept(redis, '356307042441014', ALL)).toEqual([])
+  })
+
+  it('keeps a speed and an accuracy beyond its fields as not known and as the largest', async () => {
+    startWorker()
+    await append(OLD, [{ ...fix(T), accuracy: 60_000, speed: 300 }])
+    await expect.poll(() => counted('delivered'), SOON).toBe(1)
+    expect(await readKept(redis, ID, ALL)).toMatchObject([{ accuracy: 16_383, speed: undefined }])
+  })
+
+  it('names the lane of each delivery if a device changes its lane and comes back', async () => {
+    startWorker()
+    await deliver([T, T + 1])
+    await deliver([T + 2], NEW)
+    await deliver([T + 3])
+    await deliver([T + 4], NEW)
+    expect((await readKept(redis, ID, ALL)).map(({ timestamp, lane }) => [timestamp - T, lane])).toEqual([
+      [0, OLD],
+      [1, OLD],
+      [2, NEW],
+      [3, OLD],
+      [4, NEW],
+    ])
+  })
+
+  it('keeps several devices of one lane apart, also one whose id is text', async () => {
+    startWorker()
+    const ids = [ID, '356307042441014', 'van-ü', '007']
+    for (const id of ids) await append(OLD, [fix(T), fix(T + 1)], id)
+    await expect.poll(() => counted('delivered'), SOON).toBe(8)
+    for (const id of [...ids, '7']) expect(await readKept(redis, id, ALL)).toHaveLength(2)
+  })
+
+  it('keeps nothing that is older, and nothing at all if it is switched off', async () => {
+    const end = startWorker()
+    await deliver([T - 50 * 3600, T])
+    expect(await keptFigures(redis)).toMatchObject({ fixes: 1, trimmed: 0 })
+    await end()
+    startWorker({ keep: { ...KEEP, delivered: 0 } })
+    await expect.poll(async () => (await keptFigures(redis)).fixes, SOON).toBe(0)
+    await deliver([T + 1])
+    expect(await readKept(redis, ID, ALL)).toEqual([])
+    expect(await redis.keys('*kept*')).toEqual([])
+  })
+
+  it('deletes the oldest hours if they take too much memory, and says how far back it reaches', async () => {
+    startWorker()
+    await deliver([T, T + 3600])
+    await redis.config('SET', 'maxmemory', '100mb')
+    await trimKept(redis, { ...KEEP, max_memory: 0.000_004 })
+    await redis.config('SET', 'maxmemory', '0')
+    expect((await readKept(redis, ID, ALL)).map(({ timestamp }) => timestamp)).toEqual([T + 3600])
+    expect(await keptFigures(redis)).toEqual({ fixes: 1, trimmed: 1, since: (T + 3600) * 1000 })
+    expect(await keptSince(redis, ID, KEEP.delivered)).toBe((T + 3600) * 1000)
+    expect(await keptSince(redis, ID, 0)).toBeUndefined()
+  })
+
+  it('is forgotten with its device, with its corrections, and that of others stays', async () => {
+    startWorker()
+    await deliver([T, T + 3600])
+    await append(OLD, [fix(T)], '356307042441014')
+    await expect.poll(() => counted('delivered'), SOON).toBe(3)
+    placed = () => NOT_CURRENT
+    await correct()
+    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 2 })
+    expect(await readKept(redis, ID, ALL)).toEqual([])
+    expect(await open()).toBe(0)
+    expect(await readKept(redis, '356307042441014', ALL)).toHaveLength(1)
+    expect((await redis.keys('*kept*')).some((key) => key.includes(ID))).toBe(false)
+  })
+
+  it('is kept of a push that was under way when its device was forgotten, which said so, and goes the second time', async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    api.respond((push, response) => void answered.then(() => ok(push, response)))
+    startWorker()
+    await append(OLD, [fix(T)])
+    await expect.poll(() => api.seen.length, SOON).toBe(1)
+    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ waiting: 0, kept: 0, busy: 1 })
+    answer()
+    await expect.poll(() => counted('delivered'), SOON).toBe(1)
+    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 1, busy: 0 })
+    expect(await readKept(redis, ID, ALL)).toEqual([])
+  })
 })
 
-it('kept fixes keeps a speed and an accuracy beyond its fields as not known and as the largest', async () => {
-  startWorker()
-  await append(OLD, [{ ...fix(T), accuracy: 60_000, speed: 300 }])
-  await expect.poll(() => counted('delivered'), SOON).toBe(1)
-  expect(await readKept(redis, ID, ALL)).toMatchObject([{ accuracy: 16_383, speed: undefined }])
-})
+describe('a correction', () => {
+  it('delivers once more what belongs to another lane, in order, once, and counts it apart', async () => {
+    startWorker({ max_positions: 3 })
+    await deliver([T + 3600, T + 3601, ...range(T, 7)])
+    placed = () => NEW
+    await correct()
+    await corrected()
+    await expect.poll(() => counted('redelivered'), SOON).toBe(9)
+    expect(timesOf(NEW)).toEqual([...range(T, 7), T + 3600, T + 3601])
+    expect(timesOf(OLD)).toHaveLength(9)
+    expect(await counted('delivered')).toBe(9)
+    expect(await counted('requeued')).toBe(9)
+    const kept = await readKept(redis, ID, ALL)
+    expect(kept.filter(({ lane, isQueued }) => lane === NEW && !isQueued)).toHaveLength(9)
+  })
 
-it('kept fixes names the lane of each delivery if a device changes its lane and comes back', async () => {
-  startWorker()
-  await deliver([T, T + 1])
-  await deliver([T + 2], NEW)
-  await deliver([T + 3])
-  await deliver([T + 4], NEW)
-  expect((await readKept(redis, ID, ALL)).map(({ timestamp, lane }) => [timestamp - T, lane])).toEqual([
-    [0, OLD],
-    [1, OLD],
-    [2, NEW],
-    [3, OLD],
-    [4, NEW],
-  ])
-})
+  it('leaves alone what is outside of its times, what has no lane now and what another company would get', async () => {
+    startWorker()
+    await deliver([T - 1, T, T + 1, T + 2, T + 7200])
+    placed = (timestamp) => (timestamp === T ? '8/42/1002' : timestamp === T + 1 ? undefined : NEW)
+    await correct()
+    await corrected()
+    await expect.poll(() => counted('redelivered'), SOON).toBe(1)
+    expect(timesOf(NEW)).toEqual([T + 2])
+    expect(api.seen.map(({ lane }) => lane)).not.toContain('8/42/1002')
+  })
 
-it('kept fixes keeps several devices of one lane apart, also one whose id is text', async () => {
-  startWorker()
-  const ids = [ID, '356307042441014', 'van-ü', '007']
-  for (const id of ids) await append(OLD, [fix(T), fix(T + 1)], id)
-  await expect.poll(() => counted('delivered'), SOON).toBe(8)
-  for (const id of [...ids, '7']) expect(await readKept(redis, id, ALL)).toHaveLength(2)
-})
+  it('ends though hours of it are deleted for want of memory while it goes on, and nothing comes twice', async () => {
+    startWorker({ max_positions: 2, redeliver_share: 0.125 })
+    await deliver([...range(T, 20), T + 3600, T + 3601])
+    placed = () => NEW
+    await correct()
+    await expect.poll(() => timesOf(NEW).length, SOON).toBeGreaterThan(2)
+    await redis.config('SET', 'maxmemory', '100mb')
+    await trimKept(redis, { ...KEEP, max_memory: 0.000_004 })
+    await redis.config('SET', 'maxmemory', '0')
+    await corrected()
+    await expect.poll(async () => (await counted('requeued')) - (await counted('redelivered')), SOON).toBe(0)
+    const times = timesOf(NEW)
+    expect(new Set(times).size).toBe(times.length)
+    expect(times.slice(-2)).toEqual([T + 3600, T + 3601])
+    expect(times.length).toBeLessThan(22)
+  })
 
-it('kept fixes keeps nothing that is older, and nothing at all if it is switched off', async () => {
-  const end = startWorker()
-  await deliver([T - 50 * 3600, T])
-  expect(await keptFigures(redis)).toMatchObject({ fixes: 1, trimmed: 0 })
-  await end()
-  startWorker({ keep: { ...KEEP, delivered: 0 } })
-  await expect.poll(async () => (await keptFigures(redis)).fixes, SOON).toBe(0)
-  await deliver([T + 1])
-  expect(await readKept(redis, ID, ALL)).toEqual([])
-  expect(await redis.keys('*kept*')).toEqual([])
-})
+  it('never gives a lane what it has had: taken back, nothing goes back', async () => {
+    startWorker()
+    await deliver(range(T, 5))
+    placed = () => NEW
+    await correct()
+    await corrected()
+    await expect.poll(() => counted('redelivered'), SOON).toBe(5)
+    placed = () => OLD
+    await correct({ lanes: [NEW] })
+    await corrected()
+    placed = () => NEW
+    await correct()
+    await corrected()
+    expect(await counted('redelivered')).toBe(5)
+    expect(timesOf(OLD)).toHaveLength(5)
+    expect(timesOf(NEW)).toHaveLength(5)
+  })
 
-it('kept fixes deletes the oldest hours if they take too much memory, and says how far back it reaches', async () => {
-  startWorker()
-  await deliver([T, T + 3600])
-  await redis.config('SET', 'maxmemory', '100mb')
-  await trimKept(redis, { ...KEEP, max_memory: 0.000_004 })
-  await redis.config('SET', 'maxmemory', '0')
-  expect((await readKept(redis, ID, ALL)).map(({ timestamp }) => timestamp)).toEqual([T + 3600])
-  expect(await keptFigures(redis)).toEqual({ fixes: 1, trimmed: 1, since: (T + 3600) * 1000 })
-  expect(await keptSince(redis, ID, KEEP.delivered)).toBe((T + 3600) * 1000)
-  expect(await keptSince(redis, ID, 0)).toBeUndefined()
-})
+  it('does nothing if it is taken back before it begins', async () => {
+    const end = startWorker()
+    await deliver(range(T, 5))
+    await end()
+    placed = () => NEW
+    await correct()
+    placed = () => OLD
+    startWorker()
+    await corrected()
+    expect(await counted('requeued')).toBe(0)
+    expect(timesOf(NEW)).toEqual([])
+  })
 
-it('kept fixes is forgotten with its device, with its corrections, and that of others stays', async () => {
-  startWorker()
-  await deliver([T, T + 3600])
-  await append(OLD, [fix(T)], '356307042441014')
-  await expect.poll(() => counted('delivered'), SOON).toBe(3)
-  placed = () => NOT_CURRENT
-  await correct()
-  expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 2 })
-  expect(await readKept(redis, ID, ALL)).toEqual([])
-  expect(await open()).toBe(0)
-  expect(await readKept(redis, '356307042441014', ALL)).toHaveLength(1)
-  expect((await redis.keys('*kept*')).some((key) => key.includes(ID))).toBe(false)
-})
-
-it('kept fixes is kept of a push that was under way when its device was forgotten, which said so, and goes the second time', async () => {
-  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
-  api.respond((push, response) => void answered.then(() => ok(push, response)))
-  startWorker()
-  await append(OLD, [fix(T)])
-  await expect.poll(() => api.seen.length, SOON).toBe(1)
-  expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ waiting: 0, kept: 0, busy: 1 })
-  answer()
-  await expect.poll(() => counted('delivered'), SOON).toBe(1)
-  expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 1, busy: 0 })
-  expect(await readKept(redis, ID, ALL)).toEqual([])
-})
-
-it('a correction delivers once more what belongs to another lane, in order, once, and counts it apart', async () => {
-  startWorker({ max_positions: 3 })
-  await deliver([T + 3600, T + 3601, ...range(T, 7)])
-  placed = () => NEW
-  await correct()
-  await corrected()
-  await expect.poll(() => counted('redelivered'), SOON).toBe(9)
-  expect(timesOf(NEW)).toEqual([...range(T, 7), T + 3600, T + 3601])
-  expect(timesOf(OLD)).toHaveLength(9)
-  expect(await counted('delivered')).toBe(9)
-  expect(await counted('requeued')).toBe(9)
-  const kept = await readKept(redis, ID, ALL)
-  expect(kept.filter(({ lane, isQueued }) => lane === NEW && !isQueued)).toHaveLength(9)
-})
-
-it('a correction leaves alone what is outside of its times, what has no lane now and what another company would get', async () => {
-  startWorker()
-  await deliver([T - 1, T, T + 1, T + 2, T + 7200])
-  placed = (timestamp) => (timestamp === T ? '8/42/1002' : timestamp === T + 1 ? undefined : NEW)
-  await correct()
-  await corrected()
-  await expect.poll(() => counted('redelivered'), SOON).toBe(1)
-  expect(timesOf(NEW)).toEqual([T + 2])
-  expect(api.seen.map(({ lane }) => lane)).not.toContain('8/42/1002')
-})
-
-it('a correction ends though hours of it are deleted for want of memory while it goes on, and nothing comes twice', async () => {
-  startWorker({ max_positions: 2, redeliver_share: 0.125 })
-  await deliver([...range(T, 20), T + 3600, T + 3601])
-  placed = () => NEW
-  await correct()
-  await expect.poll(() => timesOf(NEW).length, SOON).toBeGreaterThan(2)
-  await redis.config('SET', 'maxmemory', '100mb')
-  await trimKept(redis, { ...KEEP, max_memory: 0.000_004 })
-  await redis.config('SET', 'maxmemory', '0')
-  await corrected()
-  await expect.poll(async () => (await counted('requeued')) - (await counted('redelivered')), SOON).toBe(0)
-  const times = timesOf(NEW)
-  expect(new Set(times).size).toBe(times.length)
-  expect(times.slice(-2)).toEqual([T + 3600, T + 3601])
-  expect(times.length).toBeLessThan(22)
-})
-
-it('a correction never gives a lane what it has had: taken back, nothing goes back', async () => {
-  startWorker()
-  await deliver(range(T, 5))
-  placed = () => NEW
-  await correct()
-  await corrected()
-  await expect.poll(() => counted('redelivered'), SOON).toBe(5)
-  placed = () => OLD
-  await correct({ lanes: [NEW] })
-  await corrected()
-  placed = () => NEW
-  await correct()
-  await corrected()
-  expect(await counted('redelivered')).toBe(5)
-  expect(timesOf(OLD)).toHaveLength(5)
-  expect(timesOf(NEW)).toHaveLength(5)
-})
-
-it('a correction does nothing if it is taken back before it begins', async () => {
-  const end = startWorker()
-  await deliver(range(T, 5))
-  await end()
-  placed = () => NEW
-  await correct()
-  placed = () => OLD
-  startWorker()
-  await corrected()
-  expect(await counted('requeued')).toBe(0)
-  expect(timesOf(NEW)).toEqual([])
-})
-
-it('a correction waits until the roster is known, and begins then', async () => {
-  startWorker()
-  await deliver([T])
-  placed = () => NOT_CURRENT
-  await correct()
-  await new Promise((resolve) => setTimeout(resolve, 2500))
-  expect(await open()).toBe(1)
-  placed = () => NEW
-  await corrected()
-  await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
-})
-
-it.each([HOUR, -HOUR])(
-  'a correction that a clock noted that was %i ms ahead ends soon, and takes along what waits',
-  async (aheadMs) => {
+  it('waits until the roster is known, and begins then', async () => {
     startWorker()
     await deliver([T])
+    placed = () => NOT_CURRENT
+    await correct()
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    expect(await open()).toBe(1)
+    placed = () => NEW
+    await corrected()
+    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
+  })
+
+  it.each([HOUR, -HOUR])(
+    'that a clock noted that was %i ms ahead ends soon, and takes along what waits',
+    async (aheadMs) => {
+      startWorker()
+      await deliver([T])
+      const answers: (() => void)[] = []
+      api.respond((push, response) => {
+        if (push.lane === OLD.slice(2)) answers.push(() => ok(push, response))
+        else ok(push, response)
+      })
+      await append(OLD, [fix(T + 1)])
+      await expect.poll(() => answers.length, SOON).toBe(1)
+      placed = () => NEW
+      await correct({ at: Date.now() + aheadMs })
+      await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
+      expect(await open()).toBe(1)
+      answers.forEach((answer) => answer())
+      await expect.poll(() => timesOf(NEW), SOON).toEqual([T, T + 1])
+      await corrected()
+    },
+  )
+
+  it('takes along what still waited in the old lane when the roster was replaced', async () => {
+    startWorker()
+    await deliver([T])
+    let isDown = true
+    api.respond((push, response) =>
+      isDown && push.lane === OLD.slice(2) ? status(503)(push, response) : ok(push, response),
+    )
+    await append(OLD, [fix(T + 1), fix(T + 2)])
+    placed = () => NEW
+    await correct()
+    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
+    expect(await open()).toBe(1)
+    isDown = false
+    await expect.poll(() => timesOf(NEW), SOON).toEqual([T, T + 1, T + 2])
+    await corrected()
+    expect(timesOf(OLD).filter((time) => time > T)).toEqual(expect.arrayContaining([T + 1, T + 2]))
+  })
+
+  it('takes along what the old lane delivers between two looks at it', async () => {
     const answers: (() => void)[] = []
     api.respond((push, response) => {
       if (push.lane === OLD.slice(2)) answers.push(() => ok(push, response))
       else ok(push, response)
     })
-    await append(OLD, [fix(T + 1)])
+    startWorker()
+    await append(OLD, [fix(T)])
     await expect.poll(() => answers.length, SOON).toBe(1)
     placed = () => NEW
-    await correct({ at: Date.now() + aheadMs })
-    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
-    expect(await open()).toBe(1)
-    answers.forEach((answer) => answer())
-    await expect.poll(() => timesOf(NEW), SOON).toEqual([T, T + 1])
+    // The API answers at the moment at which a worker looks what the old lane holds.
+    const { run } = Shard.prototype
+    const look = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
+      if (call[0] !== 'survey') return run.apply(this, call)
+      look.mockRestore()
+      answers.forEach((answer) => answer())
+      await expect.poll(() => counted('delivered'), SOON).toBe(1)
+      return run.apply(this, call)
+    })
+    await correct()
     await corrected()
-  },
-)
-
-it('a correction takes along what still waited in the old lane when the roster was replaced', async () => {
-  startWorker()
-  await deliver([T])
-  let isDown = true
-  api.respond((push, response) =>
-    isDown && push.lane === OLD.slice(2) ? status(503)(push, response) : ok(push, response),
-  )
-  await append(OLD, [fix(T + 1), fix(T + 2)])
-  placed = () => NEW
-  await correct()
-  await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
-  expect(await open()).toBe(1)
-  isDown = false
-  await expect.poll(() => timesOf(NEW), SOON).toEqual([T, T + 1, T + 2])
-  await corrected()
-  expect(timesOf(OLD).filter((time) => time > T)).toEqual(expect.arrayContaining([T + 1, T + 2]))
-})
-
-it('a correction takes along what the old lane delivers between two looks at it', async () => {
-  const answers: (() => void)[] = []
-  api.respond((push, response) => {
-    if (push.lane === OLD.slice(2)) answers.push(() => ok(push, response))
-    else ok(push, response)
+    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
-  startWorker()
-  await append(OLD, [fix(T)])
-  await expect.poll(() => answers.length, SOON).toBe(1)
-  placed = () => NEW
-  // The API answers at the moment at which a worker looks what the old lane holds.
-  const { run } = Shard.prototype
-  const look = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
-    if (call[0] !== 'survey') return run.apply(this, call)
-    look.mockRestore()
-    answers.forEach((answer) => answer())
-    await expect.poll(() => counted('delivered'), SOON).toBe(1)
-    return run.apply(this, call)
+
+  it('goes on soon though a worker that is gone took its turn while the clock of Redis was ahead', async () => {
+    await redis.set(redis.keyNames.correcting, 'gone', 'PX', HOUR)
+    startWorker()
+    await deliver([T])
+    placed = () => NEW
+    await correct()
+    await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
-  await correct()
-  await corrected()
-  await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
-})
 
-it('a correction goes on soon though a worker that is gone took its turn while the clock of Redis was ahead', async () => {
-  await redis.set(redis.keyNames.correcting, 'gone', 'PX', HOUR)
-  startWorker()
-  await deliver([T])
-  placed = () => NEW
-  await correct()
-  await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
-})
+  it('is carried out once though workers come, go and work side by side', async () => {
+    const end = startWorker({ max_positions: 10 })
+    startWorker({ max_positions: 10 })
+    await deliver(range(T, 100))
+    placed = () => NEW
+    await correct()
+    await correct()
+    await expect.poll(() => timesOf(NEW).length, SOON).toBeGreaterThan(0)
+    await end()
+    startWorker({ max_positions: 10 })
+    await corrected()
+    await expect.poll(() => counted('redelivered'), SOON).toBe(100)
+    expect(timesOf(NEW)).toEqual(range(T, 100))
+  })
 
-it('a correction is carried out once though workers come, go and work side by side', async () => {
-  const end = startWorker({ max_positions: 10 })
-  startWorker({ max_positions: 10 })
-  await deliver(range(T, 100))
-  placed = () => NEW
-  await correct()
-  await correct()
-  await expect.poll(() => timesOf(NEW).length, SOON).toBeGreaterThan(0)
-  await end()
-  startWorker({ max_positions: 10 })
-  await corrected()
-  await expect.poll(() => counted('redelivered'), SOON).toBe(100)
-  expect(timesOf(NEW)).toEqual(range(T, 100))
-})
+  it('waits behind what its lane has to push, and goes slowly', async () => {
+    const end = startWorker()
+    await deliver(range(T, 60))
+    await end()
+    placed = () => NEW
+    startWorker({ max_positions: 10, redeliver_share: 0.125 })
+    await correct()
+    const began = Date.now()
+    await corrected()
+    // One request of ten a second.
+    expect(Date.now() - began).toBeGreaterThan(3500)
+    await expect.poll(() => timesOf(NEW), SOON).toEqual(range(T, 60))
+  })
 
-it('a correction waits behind what its lane has to push, and goes slowly', async () => {
-  const end = startWorker()
-  await deliver(range(T, 60))
-  await end()
-  placed = () => NEW
-  startWorker({ max_positions: 10, redeliver_share: 0.125 })
-  await correct()
-  const began = Date.now()
-  await corrected()
-  // One request of ten a second.
-  expect(Date.now() - began).toBeGreaterThan(3500)
-  await expect.poll(() => timesOf(NEW), SOON).toEqual(range(T, 60))
-})
-
-it('a correction ends what is parked in the new lane if its device goes back', async () => {
-  startWorker()
-  await deliver(range(T, 3))
-  api.respond((push, response) => (push.lane === NEW.slice(2) ? status(403)(push, response) : ok(push, response)))
-  placed = () => NEW
-  await correct()
-  const parked = async () => (await describeLanes(redis, [NEW]))[0].parked?.fixes
-  await expect.poll(parked, SOON).toBe(3)
-  placed = () => OLD
-  await redis.zadd(redis.keyNames.schedule, 'XX', 0, NEW)
-  await expect.poll(parked, { ...SOON, timeout: 40_000 }).toBeUndefined()
-  expect(await counted('withdrawn')).toBe(3)
-  expect(timesOf(OLD)).toHaveLength(3)
+  it('ends what is parked in the new lane if its device goes back', async () => {
+    startWorker()
+    await deliver(range(T, 3))
+    api.respond((push, response) => (push.lane === NEW.slice(2) ? status(403)(push, response) : ok(push, response)))
+    placed = () => NEW
+    await correct()
+    const parked = async () => (await describeLanes(redis, [NEW]))[0].parked?.fixes
+    await expect.poll(parked, SOON).toBe(3)
+    placed = () => OLD
+    await redis.zadd(redis.keyNames.schedule, 'XX', 0, NEW)
+    await expect.poll(parked, { ...SOON, timeout: 40_000 }).toBeUndefined()
+    expect(await counted('withdrawn')).toBe(3)
+    expect(timesOf(OLD)).toHaveLength(3)
+  })
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
@@ -24,7 +24,10 @@ let redis: Store
 let api: Awaited<ReturnType<typeof startApi>>
 let stops: (() => Promise<void>)[] = []
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 beforeEach(async () => {
   api = await startApi()
 })
@@ -38,16 +41,15 @@ const page: Respond = status(200, '<html>hello nginx', { 'content-type': 'text/h
 const portal: Respond = ({ apikey }, response) =>
   void response.writeHead(302, { location: `http://login.example/?from=push%3Fapikey%3D${apikey}` }).end()
 
-it.each<[string, Respond]>([
-  ['a page by its type', page],
-  ['a page by its first byte', status(200, ' <!doctype html>')],
-  ['a redirect 301', status(301, '', { location: 'http://login.example/' })],
-  ['a redirect 302', portal],
-  ['a redirect 307', status(307, '', { location: 'http://login.example/' })],
-  ['a redirect 308', status(308, '', { location: 'http://login.example/' })],
-])(
-  'while something else answers in place of the API: %s delivers nothing; once the API answers, every fix arrives once and in order',
-  async (_, respond) => {
+describe('while something else answers in place of the API', () => {
+  it.each<[string, Respond]>([
+    ['a page by its type', page],
+    ['a page by its first byte', status(200, ' <!doctype html>')],
+    ['a redirect 301', status(301, '', { location: 'http://login.example/' })],
+    ['a redirect 302', portal],
+    ['a redirect 307', status(307, '', { location: 'http://login.example/' })],
+    ['a redirect 308', status(308, '', { location: 'http://login.example/' })],
+  ])('%s delivers nothing; once the API answers, every fix arrives once and in order', async (_, respond) => {
     api.respond(respond)
     for (const courier of LANES) await store(`7/${courier}/1`, ...TIMES)
     pushing()
@@ -66,106 +68,108 @@ it.each<[string, Respond]>([
         TIMES,
       )
     expect([await state(), await redis.zcard(keys.schedule)]).toEqual(['up', 0])
-  },
-)
-
-it('while something else answers in place of the API one lane at a time tries the API, and not each lane as often as before', async () => {
-  api.respond(page)
-  for (const courier of LANES) await store(`7/${courier}/1`, 1)
-  pushing()
-  await expect.poll(state, soon).toBe('down')
-  const since = performance.now()
-  // Each lane may have been under way once; what comes after that probes.
-  await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(LANES.length + 3)
-  expect(performance.now() - since).toBeGreaterThan(1800)
-})
-
-it('a portal in the middle of the traffic of two lanes neither loses nor repeats a fix', async () => {
-  const accepted = new Map<string, number[]>()
-  let pushes = 0
-  api.respond((push, response) => {
-    // From the third push on, for four.
-    if (++pushes > 2 && pushes < 7) return (pushes % 2 === 0 ? portal : page)(push, response)
-    accepted.set(push.lane, [...(accepted.get(push.lane) ?? []), ...push.timestamps])
-    ok(push, response)
   })
-  pushing()
-  for (const time of TIMES) for (const courier of [1, 2]) await store(`7/${courier}/1`, time)
-  await expect.poll(delivered, soon).toBe(2 * TIMES.length)
-  expect(pushes).toBeGreaterThan(6)
-  expect([accepted.get('1/1'), accepted.get('2/1')]).toEqual([TIMES, TIMES])
-})
 
-it('an apikey that is changed meanwhile is used once the API answers', async () => {
-  api.respond(page)
-  for (const courier of LANES) await store(`7/${courier}/1`, ...TIMES)
-  const pushes = pushing()
-  await expect.poll(state, soon).toBe('down')
-  pushes.setApikeys(new Map([['7', ['next']]]))
-  const before = api.seen.length
-  await expect.poll(() => api.seen.slice(before).some(({ apikey }) => apikey === 'next'), soon).toBe(true)
-  expect(await state()).toBe('down')
-  api.respond((push, response) => (push.apikey === 'next' ? ok : status(403))(push, response))
-  await expect.poll(delivered, soon).toBe(LANES.length * TIMES.length)
-  expect(await redis.hlen(keys.parked)).toBe(0)
-})
-
-it('another apikey of the company is not tried', async () => {
-  api.respond(page)
-  await store('7/1/1', 1)
-  pushing(['one', 'two'])
-  await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(2)
-  expect(new Set(api.seen.map(({ apikey }) => apikey))).toEqual(new Set(['one']))
-})
-
-it('the figures say what came, without the apikey, and that no push was accepted', async () => {
-  api.respond(portal)
-  await store('7/1/1', 1)
-  const pushes = pushing(['canary-apikey'])
-  await expect.poll(() => pushes.figures().lastError?.code, soon).toBe('not_the_api')
-  const { lastError, acceptedAt } = pushes.figures()
-  expect(acceptedAt).toEqual({})
-  expect(lastError).toMatchObject({ status: 302, location: 'http://login.example/?from=push%3Fapikey%3D***' })
-  const upstream = {
-    state: 'down',
-    since: Date.now(),
-    url: api.url,
-    ...pushes.figures(),
-    refused: [],
-    tokensRefused: [],
-  } as const
-  const facts = {
-    now: Date.now(),
-    observations: [],
-    upstream: { ...upstream, lastError: { ...lastError!, operation: 'pushPositions' } },
-  }
-  const [finding] = inEnglish(diagnose(facts))
-  expect(finding).toMatchObject({
-    code: 'not_the_api',
-    message: `what answers at ${api.url} is not the tracking API`,
+  it('one lane at a time tries the API, and not each lane as often as before', async () => {
+    api.respond(page)
+    for (const courier of LANES) await store(`7/${courier}/1`, 1)
+    pushing()
+    await expect.poll(state, soon).toBe('down')
+    const since = performance.now()
+    // Each lane may have been under way once; what comes after that probes.
+    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(LANES.length + 3)
+    expect(performance.now() - since).toBeGreaterThan(1800)
   })
-  expect(finding.evidence).toContain('it redirects to: http://login.example/?from=push%3Fapikey%3D***')
+
+  it('a portal in the middle of the traffic of two lanes neither loses nor repeats a fix', async () => {
+    const accepted = new Map<string, number[]>()
+    let pushes = 0
+    api.respond((push, response) => {
+      // From the third push on, for four.
+      if (++pushes > 2 && pushes < 7) return (pushes % 2 === 0 ? portal : page)(push, response)
+      accepted.set(push.lane, [...(accepted.get(push.lane) ?? []), ...push.timestamps])
+      ok(push, response)
+    })
+    pushing()
+    for (const time of TIMES) for (const courier of [1, 2]) await store(`7/${courier}/1`, time)
+    await expect.poll(delivered, soon).toBe(2 * TIMES.length)
+    expect(pushes).toBeGreaterThan(6)
+    expect([accepted.get('1/1'), accepted.get('2/1')]).toEqual([TIMES, TIMES])
+  })
+
+  it('an apikey that is changed meanwhile is used once the API answers', async () => {
+    api.respond(page)
+    for (const courier of LANES) await store(`7/${courier}/1`, ...TIMES)
+    const pushes = pushing()
+    await expect.poll(state, soon).toBe('down')
+    pushes.setApikeys(new Map([['7', ['next']]]))
+    const before = api.seen.length
+    await expect.poll(() => api.seen.slice(before).some(({ apikey }) => apikey === 'next'), soon).toBe(true)
+    expect(await state()).toBe('down')
+    api.respond((push, response) => (push.apikey === 'next' ? ok : status(403))(push, response))
+    await expect.poll(delivered, soon).toBe(LANES.length * TIMES.length)
+    expect(await redis.hlen(keys.parked)).toBe(0)
+  })
+
+  it('another apikey of the company is not tried', async () => {
+    api.respond(page)
+    await store('7/1/1', 1)
+    pushing(['one', 'two'])
+    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(2)
+    expect(new Set(api.seen.map(({ apikey }) => apikey))).toEqual(new Set(['one']))
+  })
+
+  it('the figures say what came, without the apikey, and that no push was accepted', async () => {
+    api.respond(portal)
+    await store('7/1/1', 1)
+    const pushes = pushing(['canary-apikey'])
+    await expect.poll(() => pushes.figures().lastError?.code, soon).toBe('not_the_api')
+    const { lastError, acceptedAt } = pushes.figures()
+    expect(acceptedAt).toEqual({})
+    expect(lastError).toMatchObject({ status: 302, location: 'http://login.example/?from=push%3Fapikey%3D***' })
+    const upstream = {
+      state: 'down',
+      since: Date.now(),
+      url: api.url,
+      ...pushes.figures(),
+      refused: [],
+      tokensRefused: [],
+    } as const
+    const facts = {
+      now: Date.now(),
+      observations: [],
+      upstream: { ...upstream, lastError: { ...lastError!, operation: 'pushPositions' } },
+    }
+    const [finding] = inEnglish(diagnose(facts))
+    expect(finding).toMatchObject({
+      code: 'not_the_api',
+      message: `what answers at ${api.url} is not the tracking API`,
+    })
+    expect(finding.evidence).toContain('it redirects to: http://login.example/?from=push%3Fapikey%3D***')
+  })
+
+  it('its clock is not taken for that of the API', async () => {
+    api.respond(status(200, '<html>', { date: 'Thu, 01 Jan 2015 00:00:00 GMT' }))
+    await store('7/1/1', 1)
+    pushing()
+    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(2)
+    expect(await redis.exists(keys.apiClock)).toBe(0)
+  })
 })
 
-it('while something else answers in place of the API its clock is not taken for that of the API', async () => {
-  api.respond(status(200, '<html>', { date: 'Thu, 01 Jan 2015 00:00:00 GMT' }))
-  await store('7/1/1', 1)
-  pushing()
-  await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(2)
-  expect(await redis.exists(keys.apiClock)).toBe(0)
-})
-
-it.each<[string, Respond]>([
-  ['text', status(200, 'ok', { 'content-type': 'text/plain' })],
-  ['JSON', status(201, '{}', { 'content-type': 'application/json' })],
-  ['no content', status(204)],
-  ['nothing', status(200)],
-])('a success with %s delivers', async (_, respond) => {
-  api.respond(respond)
-  await store('7/1/1', ...TIMES)
-  pushing()
-  await expect.poll(delivered, soon).toBe(TIMES.length)
-  expect(api.timestampsOf('1/1')).toEqual(TIMES)
+describe('a success', () => {
+  it.each<[string, Respond]>([
+    ['text', status(200, 'ok', { 'content-type': 'text/plain' })],
+    ['JSON', status(201, '{}', { 'content-type': 'application/json' })],
+    ['no content', status(204)],
+    ['nothing', status(200)],
+  ])('with %s delivers', async (_, respond) => {
+    api.respond(respond)
+    await store('7/1/1', ...TIMES)
+    pushing()
+    await expect.poll(delivered, soon).toBe(TIMES.length)
+    expect(api.timestampsOf('1/1')).toEqual(TIMES)
+  })
 })
 
 function pushing(own: readonly string[] = ['key-7']) {

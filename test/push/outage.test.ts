@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { Appender, connect, custodyCounters, keys, packDevice, packRecords, type Store } from '../../src/store/index.ts'
@@ -17,7 +17,10 @@ let together: number
 let most: number
 let stops: (() => Promise<void>)[] = []
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 beforeEach(async () => {
   together = 0
   most = 0
@@ -29,34 +32,36 @@ afterEach(async () => {
   await api.close()
 })
 
-it.each([
-  ['answering 503', status(503)],
-  ['cutting connections', (_, response) => void response.destroy()],
-] as [string, Respond][])(
-  'one request at a time probes an API %s; once it is back, every fix arrives once and in order',
-  async (_, failing) => {
-    api.respond(counted(failing))
-    // The first call also loads its script.
-    await storeBacklog(redis, 1)
-    await redis.flushall()
-    const bytes = await memoryOf(() => storeBacklog(redis, LANES))
-    expect(bytes).toBeLessThan(LANES * (FIXES * BYTES_PER_FIX + BYTES_PER_LANE))
-    pushing()
-    await expect.poll(state, soon).toBe('down')
-    await probes()
-    const lost = api.seen.length
-    api.respond(counted(ok))
-    await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(LANES * FIXES)
-    const pushes = api.seen.slice(lost)
-    arrivedInOrder(pushes)
-    // The first requests are one for each lane: none has its second while others have not had their first.
-    expect(new Set(pushes.slice(0, LANES * 1.1).map(({ lane }) => lane)).size).toBe(LANES)
-    expect(most).toBeLessThanOrEqual(CONCURRENCY)
-    expect(await state()).toBe('up')
-    expect(await redis.zcard(keys.schedule)).toBe(0)
-  },
-  120_000,
-)
+describe('an outage with 2,000 lanes of 5 fixes', () => {
+  it.each([
+    ['answering 503', status(503)],
+    ['cutting connections', (_, response) => void response.destroy()],
+  ] as [string, Respond][])(
+    'one request at a time probes an API %s; once it is back, every fix arrives once and in order',
+    async (_, failing) => {
+      api.respond(counted(failing))
+      // The first call also loads its script.
+      await storeBacklog(redis, 1)
+      await redis.flushall()
+      const bytes = await memoryOf(() => storeBacklog(redis, LANES))
+      expect(bytes).toBeLessThan(LANES * (FIXES * BYTES_PER_FIX + BYTES_PER_LANE))
+      pushing()
+      await expect.poll(state, soon).toBe('down')
+      await probes()
+      const lost = api.seen.length
+      api.respond(counted(ok))
+      await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(LANES * FIXES)
+      const pushes = api.seen.slice(lost)
+      arrivedInOrder(pushes)
+      // The first requests are one for each lane: none has its second while others have not had their first.
+      expect(new Set(pushes.slice(0, LANES * 1.1).map(({ lane }) => lane)).size).toBe(LANES)
+      expect(most).toBeLessThanOrEqual(CONCURRENCY)
+      expect(await state()).toBe('up')
+      expect(await redis.zcard(keys.schedule)).toBe(0)
+    },
+    120_000,
+  )
+})
 
 it('a Redis that refuses writes is asked at a pace, and all is delivered once it takes them', async () => {
   let isRefusing = false

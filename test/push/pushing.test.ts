@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq'
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { localDay } from '../../src/domain/times.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
@@ -40,7 +40,10 @@ let redis: Store
 let api: Awaited<ReturnType<typeof startApi>>
 let stops: (() => Promise<void>)[] = []
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 beforeEach(async () => {
   api = await startApi()
 })
@@ -88,495 +91,509 @@ const soon = { timeout: 30_000, interval: 20 }
 const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
 const laneState = async (lane: string) => (await describeLanes(redis, [lane])).find(({ waiting }) => waiting > 0)
 
-it('a lane is pushed in order, in whole batches, one request at a time, with the key of its company', async () => {
-  await store('7/42/1001', ...range(1, 10))
-  pushing()
-  await expect.poll(delivered, soon).toBe(10)
-  expect(api.seen.map(({ timestamps }) => timestamps)).toEqual([range(1, 3), range(4, 6), range(7, 9), [10]])
-  expect(
-    api.seen.every(({ apikey, together, lane }) => apikey === 'key-7' && together === 1 && lane === '42/1001'),
-  ).toBe(true)
-  expect(await redis.zcard(keys.schedule)).toBe(0)
-})
-
-it('a worker that stops has counted for the day what it has delivered', async () => {
-  const now = Math.floor(Date.now() / 1000)
-  await store('7/42/1001', now, now)
-  pushing()
-  await expect.poll(delivered, soon).toBe(2)
-  await stops.pop()?.()
-  const days = await readLaneDays(redis, localDay(now * 1000, 'UTC').from)
-  expect(days.get('7/42/1001')).toMatchObject({ fixes: 2, late: 0, first: now, last: now })
-})
-
-it('two workers push many lanes side by side, each lane in order', async () => {
-  for (const courier of range(1, 200)) await store(`7/${courier}/1`, ...range(1, 7))
-  api.respond((push, response) => void setTimeout(() => ok(push, response), 20))
-  pushing()
-  pushing()
-  await expect.poll(delivered, soon).toBe(1400)
-  for (const courier of range(1, 200)) expect(api.timestampsOf(`${courier}/1`)).toEqual(range(1, 7))
-  expect(api.seen.every(({ together }) => together === 1)).toBe(true)
-})
-
-it('a worker keeps to push.concurrency', async () => {
-  for (const courier of range(1, 20)) await store(`7/${courier}/1`, 1)
-  let together = 0
-  let most = 0
-  api.respond((push, response) => {
-    most = Math.max(most, ++together)
-    setTimeout(() => {
-      together--
-      ok(push, response)
-    }, 20)
+describe('waiting fixes', () => {
+  it('a lane is pushed in order, in whole batches, one request at a time, with the key of its company', async () => {
+    await store('7/42/1001', ...range(1, 10))
+    pushing()
+    await expect.poll(delivered, soon).toBe(10)
+    expect(api.seen.map(({ timestamps }) => timestamps)).toEqual([range(1, 3), range(4, 6), range(7, 9), [10]])
+    expect(
+      api.seen.every(({ apikey, together, lane }) => apikey === 'key-7' && together === 1 && lane === '42/1001'),
+    ).toBe(true)
+    expect(await redis.zcard(keys.schedule)).toBe(0)
   })
-  pushing({ push: { ...PUSH, concurrency: 3 } })
-  await expect.poll(delivered, soon).toBe(20)
-  expect(most).toBe(3)
+
+  it('a worker that stops has counted for the day what it has delivered', async () => {
+    const now = Math.floor(Date.now() / 1000)
+    await store('7/42/1001', now, now)
+    pushing()
+    await expect.poll(delivered, soon).toBe(2)
+    await stops.pop()?.()
+    const days = await readLaneDays(redis, localDay(now * 1000, 'UTC').from)
+    expect(days.get('7/42/1001')).toMatchObject({ fixes: 2, late: 0, first: now, last: now })
+  })
+
+  it('two workers push many lanes side by side, each lane in order', async () => {
+    for (const courier of range(1, 200)) await store(`7/${courier}/1`, ...range(1, 7))
+    api.respond((push, response) => void setTimeout(() => ok(push, response), 20))
+    pushing()
+    pushing()
+    await expect.poll(delivered, soon).toBe(1400)
+    for (const courier of range(1, 200)) expect(api.timestampsOf(`${courier}/1`)).toEqual(range(1, 7))
+    expect(api.seen.every(({ together }) => together === 1)).toBe(true)
+  })
+
+  it('a worker keeps to push.concurrency', async () => {
+    for (const courier of range(1, 20)) await store(`7/${courier}/1`, 1)
+    let together = 0
+    let most = 0
+    api.respond((push, response) => {
+      most = Math.max(most, ++together)
+      setTimeout(() => {
+        together--
+        ok(push, response)
+      }, 20)
+    })
+    pushing({ push: { ...PUSH, concurrency: 3 } })
+    await expect.poll(delivered, soon).toBe(20)
+    expect(most).toBe(3)
+  })
+
+  it('a lane with a long backlog does not starve other lanes', async () => {
+    await store('7/1/1', ...range(1, 300))
+    await store('7/2/1', 1)
+    pushing({ push: { ...PUSH, concurrency: 1 } })
+    await expect.poll(delivered, soon).toBe(301)
+    expect(api.seen.findIndex(({ lane }) => lane === '2/1')).toBeLessThan(20)
+    expect(api.timestampsOf('1/1')).toEqual(range(1, 300))
+  })
 })
 
-it('a lane with a long backlog does not starve other lanes', async () => {
-  await store('7/1/1', ...range(1, 300))
-  await store('7/2/1', 1)
-  pushing({ push: { ...PUSH, concurrency: 1 } })
-  await expect.poll(delivered, soon).toBe(301)
-  expect(api.seen.findIndex(({ lane }) => lane === '2/1')).toBeLessThan(20)
-  expect(api.timestampsOf('1/1')).toEqual(range(1, 300))
-})
+describe('a failure that may pass', () => {
+  it.each([500, 503, 429, 408])('status %i keeps a lane in order until the failure has passed', async (code) => {
+    let failures = 3
+    api.respond((push, response) => (failures-- > 0 ? status(code) : ok)(push, response))
+    await store('7/42/1', ...range(1, 5))
+    pushing()
+    await expect.poll(delivered, soon).toBe(5)
+    expect(api.seen.map(({ timestamps }) => timestamps)).toEqual([
+      ...Array(3).fill(range(1, 3)),
+      range(1, 3),
+      range(4, 5),
+    ])
+  })
 
-it.each([500, 503, 429, 408])('status %i keeps a lane in order until the failure has passed', async (code) => {
-  let failures = 3
-  api.respond((push, response) => (failures-- > 0 ? status(code) : ok)(push, response))
-  await store('7/42/1', ...range(1, 5))
-  pushing()
-  await expect.poll(delivered, soon).toBe(5)
-  expect(api.seen.map(({ timestamps }) => timestamps)).toEqual([
-    ...Array(3).fill(range(1, 3)),
-    range(1, 3),
-    range(4, 5),
-  ])
-})
+  it('a connection that breaks keeps the fixes of the request', async () => {
+    let failures = 2
+    api.respond((push, response) => (failures-- > 0 ? response.destroy() : ok(push, response)))
+    await store('7/42/1', 1, 2)
+    pushing()
+    await expect.poll(delivered, soon).toBe(2)
+    expect(api.timestampsOf('42/1')).toEqual([1, 2, 1, 2, 1, 2])
+  })
 
-it('a connection that breaks keeps the fixes of the request', async () => {
-  let failures = 2
-  api.respond((push, response) => (failures-- > 0 ? response.destroy() : ok(push, response)))
-  await store('7/42/1', 1, 2)
-  pushing()
-  await expect.poll(delivered, soon).toBe(2)
-  expect(api.timestampsOf('42/1')).toEqual([1, 2, 1, 2, 1, 2])
-})
+  it('a failed lane waits at least as long as Retry-After says', async () => {
+    const began = Date.now()
+    await store('7/42/1', 1)
+    api.respond(status(503, '', { 'retry-after': '30' }))
+    pushing()
+    await expect.poll(async () => (await laneState('7/42/1'))?.lastPush?.status, soon).toBe('503')
+    expect(Number(await redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThanOrEqual(began + 30_000)
+  })
 
-it('a failed lane waits at least as long as Retry-After says', async () => {
-  const began = Date.now()
-  await store('7/42/1', 1)
-  api.respond(status(503, '', { 'retry-after': '30' }))
-  pushing()
-  await expect.poll(async () => (await laneState('7/42/1'))?.lastPush?.status, soon).toBe('503')
-  expect(Number(await redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThanOrEqual(began + 30_000)
-})
-
-it('a failing lane does not delay another', async () => {
-  api.respond((push, response) => (push.lane === '1/1' ? status(500) : ok)(push, response))
-  await store('7/1/1', 1)
-  await store('7/2/1', 1)
-  pushing()
-  await expect.poll(delivered, soon).toBe(1)
-  expect((await laneState('7/1/1'))?.waiting).toBe(1)
-})
-
-it('a failure that may pass failures of two lanes mark the service as down until it answers again', async () => {
-  api.respond(status(500))
-  await store('7/1/1', 1)
-  await store('7/2/1', 1)
-  pushing()
-  await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
-  api.respond(ok)
-  await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('up')
-})
-
-it.each([401, 403, 404, 400])(
-  'status %i parks the lane with the text of the answer; other lanes go on',
-  async (code) => {
-    api.respond((push, response) =>
-      (push.lane === '1/1' ? status(code, '{"message":"no access"}') : ok)(push, response),
-    )
-    await store('7/1/1', ...range(1, 5))
+  it('a failing lane does not delay another', async () => {
+    api.respond((push, response) => (push.lane === '1/1' ? status(500) : ok)(push, response))
+    await store('7/1/1', 1)
     await store('7/2/1', 1)
     pushing()
-    await expect
-      .poll(async () => (await laneState('7/1/1'))?.parked, soon)
-      .toMatchObject({ status: code, message: 'no access' })
-    expect(await laneState('7/1/1')).toMatchObject({ waiting: 5 })
     await expect.poll(delivered, soon).toBe(1)
-  },
-)
+    expect((await laneState('7/1/1'))?.waiting).toBe(1)
+  })
 
-it('a refusal of one of two apikeys has the other one tried, which is then the first; no lane is parked', async () => {
-  api.respond((push, response) => (push.apikey === 'new' ? ok : status(403))(push, response))
-  await store('7/1/1', 1, 2)
-  pushing({ apikeys: new Map([['7', ['old', 'new']]]), max_positions: 1 })
-  await expect.poll(delivered, soon).toBe(2)
-  await store('7/2/1', 3)
-  await expect.poll(delivered, soon).toBe(3)
-  expect(api.seen.map(({ apikey, timestamps: [time] }) => [apikey, time])).toEqual([
-    ['old', 1],
-    ['new', 1],
-    ['new', 2],
-    ['new', 3],
-  ])
-  expect(await redis.hlen(keys.parked)).toBe(0)
+  it('failures of two lanes mark the service as down until it answers again', async () => {
+    api.respond(status(500))
+    await store('7/1/1', 1)
+    await store('7/2/1', 1)
+    pushing()
+    await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
+    api.respond(ok)
+    await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('up')
+  })
 })
 
-it('a refusal of all apikeys parks the lane after each was tried once', async () => {
-  api.respond(status(403))
-  await store('7/1/1', 1)
-  pushing({ apikeys: new Map([['7', ['old', 'new']]]) })
-  await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(403)
-  expect(api.seen.map(({ apikey }) => apikey)).toEqual(['old', 'new'])
-})
+describe('a refusal', () => {
+  it.each([401, 403, 404, 400])(
+    'status %i parks the lane with the text of the answer; other lanes go on',
+    async (code) => {
+      api.respond((push, response) =>
+        (push.lane === '1/1' ? status(code, '{"message":"no access"}') : ok)(push, response),
+      )
+      await store('7/1/1', ...range(1, 5))
+      await store('7/2/1', 1)
+      pushing()
+      await expect
+        .poll(async () => (await laneState('7/1/1'))?.parked, soon)
+        .toMatchObject({ status: code, message: 'no access' })
+      expect(await laneState('7/1/1')).toMatchObject({ waiting: 5 })
+      await expect.poll(delivered, soon).toBe(1)
+    },
+  )
 
-it('a refusal one position probes a parked lane; once it is accepted, all are delivered in order', async () => {
-  api.respond(status(404))
-  await store('7/42/1', ...range(1, 5))
-  pushing()
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
-  api.respond(ok)
-  expect(await release(redis, ['7/42/1'], STAY)).toBe(5)
-  await expect.poll(delivered, soon).toBe(5)
-  expect(api.seen.slice(1).map(({ timestamps }) => timestamps)).toEqual([[1], [2, 3, 4], [5]])
-  expect(await redis.hlen(keys.parked)).toBe(0)
-})
+  it('of one of two apikeys has the other one tried, which is then the first; no lane is parked', async () => {
+    api.respond((push, response) => (push.apikey === 'new' ? ok : status(403))(push, response))
+    await store('7/1/1', 1, 2)
+    pushing({ apikeys: new Map([['7', ['old', 'new']]]), max_positions: 1 })
+    await expect.poll(delivered, soon).toBe(2)
+    await store('7/2/1', 3)
+    await expect.poll(delivered, soon).toBe(3)
+    expect(api.seen.map(({ apikey, timestamps: [time] }) => [apikey, time])).toEqual([
+      ['old', 1],
+      ['new', 1],
+      ['new', 2],
+      ['new', 3],
+    ])
+    expect(await redis.hlen(keys.parked)).toBe(0)
+  })
 
-it.each([422, 413])(
-  'status %i for one position of many parks that one in few requests; the rest arrives in order',
-  async (code) => {
-    const bad = 137
-    api.respond((push, response) => (push.timestamps.includes(bad) ? status(code, 'too odd') : ok)(push, response))
+  it('of all apikeys parks the lane after each was tried once', async () => {
+    api.respond(status(403))
+    await store('7/1/1', 1)
+    pushing({ apikeys: new Map([['7', ['old', 'new']]]) })
+    await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(403)
+    expect(api.seen.map(({ apikey }) => apikey)).toEqual(['old', 'new'])
+  })
+
+  it('one position probes a parked lane; once it is accepted, all are delivered in order', async () => {
+    api.respond(status(404))
+    await store('7/42/1', ...range(1, 5))
+    pushing()
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    api.respond(ok)
+    expect(await release(redis, ['7/42/1'], STAY)).toBe(5)
+    await expect.poll(delivered, soon).toBe(5)
+    expect(api.seen.slice(1).map(({ timestamps }) => timestamps)).toEqual([[1], [2, 3, 4], [5]])
+    expect(await redis.hlen(keys.parked)).toBe(0)
+  })
+
+  it.each([422, 413])(
+    'status %i for one position of many parks that one in few requests; the rest arrives in order',
+    async (code) => {
+      const bad = 137
+      api.respond((push, response) => (push.timestamps.includes(bad) ? status(code, 'too odd') : ok)(push, response))
+      await store('7/42/1', ...range(1, 500))
+      pushing({ max_positions: 500 })
+      await expect.poll(delivered, soon).toBe(499)
+      expect(await refusedOf('7/42/1')).toMatchObject([{ status: code, message: 'too odd', count: 1 }])
+      const accepted = api.seen
+        .filter(({ timestamps }) => !timestamps.includes(bad))
+        .flatMap(({ timestamps }) => timestamps)
+      expect(accepted).toEqual(range(1, 500).filter((timestamp) => timestamp !== bad))
+      expect(api.seen.length - 1).toBeLessThanOrEqual(2 * Math.log2(500) + 1)
+    },
+  )
+
+  it.each([1, 2, 499, 500])('a refused position %i of 500 is found in few requests', async (bad) => {
+    api.respond((push, response) => (push.timestamps.includes(bad) ? status(422) : ok)(push, response))
     await store('7/42/1', ...range(1, 500))
     pushing({ max_positions: 500 })
     await expect.poll(delivered, soon).toBe(499)
-    expect(await refusedOf('7/42/1')).toMatchObject([{ status: code, message: 'too odd', count: 1 }])
-    const accepted = api.seen
-      .filter(({ timestamps }) => !timestamps.includes(bad))
-      .flatMap(({ timestamps }) => timestamps)
-    expect(accepted).toEqual(range(1, 500).filter((timestamp) => timestamp !== bad))
     expect(api.seen.length - 1).toBeLessThanOrEqual(2 * Math.log2(500) + 1)
-  },
-)
+  })
 
-it.each([1, 2, 499, 500])('a refused position %i of 500 is found in few requests', async (bad) => {
-  api.respond((push, response) => (push.timestamps.includes(bad) ? status(422) : ok)(push, response))
-  await store('7/42/1', ...range(1, 500))
-  pushing({ max_positions: 500 })
-  await expect.poll(delivered, soon).toBe(499)
-  expect(api.seen.length - 1).toBeLessThanOrEqual(2 * Math.log2(500) + 1)
-})
+  it('several refused positions are parked one by one', async () => {
+    const bad = new Set([3, 4, 90, 200])
+    api.respond((push, response) => (push.timestamps.some((t) => bad.has(t)) ? status(422) : ok)(push, response))
+    await store('7/42/1', ...range(1, 200))
+    pushing({ max_positions: 100 })
+    await expect.poll(delivered, soon).toBe(196)
+    await expect.poll(() => refusedOf('7/42/1'), soon).toHaveLength(4)
+    await expect.poll(() => redis.zcard(keys.schedule), soon).toBe(0)
+  })
 
-it('several refused positions are parked one by one', async () => {
-  const bad = new Set([3, 4, 90, 200])
-  api.respond((push, response) => (push.timestamps.some((t) => bad.has(t)) ? status(422) : ok)(push, response))
-  await store('7/42/1', ...range(1, 200))
-  pushing({ max_positions: 100 })
-  await expect.poll(delivered, soon).toBe(196)
-  await expect.poll(() => refusedOf('7/42/1'), soon).toHaveLength(4)
-  await expect.poll(() => redis.zcard(keys.schedule), soon).toBe(0)
-})
+  it('eight refused positions in a row park the lane, which stays parked while its probe is refused', async () => {
+    api.respond(status(422, 'no'))
+    await store('7/42/1', ...range(1, 20))
+    pushing({ max_positions: 5 })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked, soon).toMatchObject({ status: 422, tries: 1 })
+    expect(await refusedOf('7/42/1')).toHaveLength(8)
+    expect((await laneState('7/42/1'))?.waiting).toBe(12)
+    await release(redis, ['7/42/1'], STAY)
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
+    api.respond(ok)
+    await release(redis, ['7/42/1'], STAY)
+    await expect.poll(delivered, soon).toBe(20)
+  })
 
-it('eight refused positions in a row park the lane, which stays parked while its probe is refused', async () => {
-  api.respond(status(422, 'no'))
-  await store('7/42/1', ...range(1, 20))
-  pushing({ max_positions: 5 })
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked, soon).toMatchObject({ status: 422, tries: 1 })
-  expect(await refusedOf('7/42/1')).toHaveLength(8)
-  expect((await laneState('7/42/1'))?.waiting).toBe(12)
-  await release(redis, ['7/42/1'], STAY)
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
-  api.respond(ok)
-  await release(redis, ['7/42/1'], STAY)
-  await expect.poll(delivered, soon).toBe(20)
-})
+  it('a parked lane is probed when its records belong elsewhere by now, and they go there', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    const corrected = new Map<string, string>()
+    await store('7/42/1', ...range(1, 5))
+    const { rosterChanged } = pushing({ place: () => corrected.get('lane') })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    corrected.set('lane', '7/42/2')
+    rosterChanged()
+    await expect.poll(delivered, soon).toBe(5)
+    expect(api.timestampsOf('42/2')).toEqual(range(1, 5))
+    expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
+  })
 
-it('a parked lane is probed when its records belong elsewhere by now, and they go there', async () => {
-  api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
-  const corrected = new Map<string, string>()
-  await store('7/42/1', ...range(1, 5))
-  const { rosterChanged } = pushing({ place: () => corrected.get('lane') })
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
-  corrected.set('lane', '7/42/2')
-  rosterChanged()
-  await expect.poll(delivered, soon).toBe(5)
-  expect(api.timestampsOf('42/2')).toEqual(range(1, 5))
-  expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
-})
+  it('a device that the roster has changed has no parked fix of another device looked at', async () => {
+    api.respond((push, response) => (push.lane === '42/2' ? ok : status(404))(push, response))
+    const looked = new Set<string>()
+    let to: ReturnType<Place>
+    const { rosterChanged } = pushing({ place: (record) => (looked.add(deviceOf(record)), to) })
+    await store('8/42/1', 1)
+    await storeOf('00123', '7/42/1', 1)
+    await expect.poll(() => redis.hlen(keys.parked), soon).toBe(2)
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1', Date.now() + 300_000, '8/42/1')
+    looked.clear()
+    to = '7/42/2'
+    rosterChanged(new Set(['123']))
+    await expect.poll(delivered, soon).toBe(1)
+    expect([...looked]).toEqual(['00123'])
+  })
 
-it('a device that the roster has changed has no parked fix of another device looked at', async () => {
-  api.respond((push, response) => (push.lane === '42/2' ? ok : status(404))(push, response))
-  const looked = new Set<string>()
-  let to: ReturnType<Place>
-  const { rosterChanged } = pushing({ place: (record) => (looked.add(deviceOf(record)), to) })
-  await store('8/42/1', 1)
-  await storeOf('00123', '7/42/1', 1)
-  await expect.poll(() => redis.hlen(keys.parked), soon).toBe(2)
-  await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1', Date.now() + 300_000, '8/42/1')
-  looked.clear()
-  to = '7/42/2'
-  rosterChanged(new Set(['123']))
-  await expect.poll(delivered, soon).toBe(1)
-  expect([...looked]).toEqual(['00123'])
-})
+  it('a parked lane is not probed until the roster of the worker is current', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    let lane: ReturnType<Place>
+    let asked = 0
+    const place = () => {
+      asked++
+      return lane
+    }
+    await store('7/42/1', ...range(1, 5))
+    const { rosterChanged } = pushing({ place })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    const before = api.seen.length
+    lane = NOT_CURRENT
+    rosterChanged()
+    await expect.poll(() => asked, soon).toBeGreaterThanOrEqual(2)
+    expect(await laneState('7/42/1')).toMatchObject({ waiting: 5, parked: { tries: 1 } })
+    lane = '7/42/2'
+    await expect.poll(delivered, soon).toBe(5)
+    expect(api.seen.slice(before).map(({ lane: to }) => to)).toEqual(['42/2', '42/2'])
+  })
 
-it('a parked lane is not probed until the roster of the worker is current', async () => {
-  api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
-  let lane: ReturnType<Place>
-  let asked = 0
-  const place = () => {
-    asked++
-    return lane
-  }
-  await store('7/42/1', ...range(1, 5))
-  const { rosterChanged } = pushing({ place })
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
-  const before = api.seen.length
-  lane = NOT_CURRENT
-  rosterChanged()
-  await expect.poll(() => asked, soon).toBeGreaterThanOrEqual(2)
-  expect(await laneState('7/42/1')).toMatchObject({ waiting: 5, parked: { tries: 1 } })
-  lane = '7/42/2'
-  await expect.poll(delivered, soon).toBe(5)
-  expect(api.seen.slice(before).map(({ lane: to }) => to)).toEqual(['42/2', '42/2'])
-})
+  it.each([401, 403])(
+    'of a key that was replaced meanwhile (status %i) has the new key tried at once',
+    async (code) => {
+      const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
+      api.respond((push, response) => {
+        if (push.apikey === 'new') ok(push, response)
+        else void replaced.then(() => status(code)(push, response))
+      })
+      await store('7/1/1', 1, 2)
+      const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
+      await expect.poll(() => api.seen.length, soon).toBe(1)
+      setApikeys(new Map([['7', ['new']]]))
+      replace()
+      await expect.poll(delivered, soon).toBe(2)
+      // Of a lane that was parked one position would be tried first.
+      expect(api.seen.map(({ apikey, timestamps }) => [apikey, ...timestamps])).toEqual([
+        ['old', 1, 2],
+        ['new', 1, 2],
+      ])
+    },
+  )
 
-it.each([401, 403])(
-  'a refusal of a key that was replaced meanwhile (status %i) has the new key tried at once',
-  async (code) => {
+  it('a key that is accepted after it was replaced is not used again', async () => {
     const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
     api.respond((push, response) => {
-      if (push.apikey === 'new') ok(push, response)
-      else void replaced.then(() => status(code)(push, response))
+      if (push.apikey === 'first') status(403)(push, response)
+      else if (push.apikey === 'second') void replaced.then(() => ok(push, response))
+      else ok(push, response)
     })
-    await store('7/1/1', 1, 2)
-    const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
-    await expect.poll(() => api.seen.length, soon).toBe(1)
+    await store('7/1/1', 1)
+    const { setApikeys } = pushing({ apikeys: new Map([['7', ['first', 'second']]]) })
+    await expect.poll(() => api.seen.length, soon).toBe(2)
     setApikeys(new Map([['7', ['new']]]))
     replace()
+    await expect.poll(delivered, soon).toBe(1)
+    await store('7/2/1', 2)
     await expect.poll(delivered, soon).toBe(2)
-    // Of a lane that was parked one position would be tried first.
-    expect(api.seen.map(({ apikey, timestamps }) => [apikey, ...timestamps])).toEqual([
-      ['old', 1, 2],
-      ['new', 1, 2],
-    ])
-  },
-)
-
-it('a key that is accepted after it was replaced is not used again', async () => {
-  const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
-  api.respond((push, response) => {
-    if (push.apikey === 'first') status(403)(push, response)
-    else if (push.apikey === 'second') void replaced.then(() => ok(push, response))
-    else ok(push, response)
+    expect(api.seen.map(({ apikey }) => apikey)).toEqual(['first', 'second', 'new'])
   })
-  await store('7/1/1', 1)
-  const { setApikeys } = pushing({ apikeys: new Map([['7', ['first', 'second']]]) })
-  await expect.poll(() => api.seen.length, soon).toBe(2)
-  setApikeys(new Map([['7', ['new']]]))
-  replace()
-  await expect.poll(delivered, soon).toBe(1)
-  await store('7/2/1', 2)
-  await expect.poll(delivered, soon).toBe(2)
-  expect(api.seen.map(({ apikey }) => apikey)).toEqual(['first', 'second', 'new'])
+
+  it('keys that are replaced twice while a lane is parked by the first ones have it tried with the last ones', async () => {
+    api.respond((push, response) => (push.apikey === 'third' ? ok : status(401))(push, response))
+    await store('7/1/1', 1)
+    const { setApikeys } = pushing({ apikeys: new Map([['7', ['first']]]) })
+    await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(401)
+    setApikeys(new Map([['7', ['second']]]))
+    setApikeys(new Map([['7', ['third']]]))
+    await expect.poll(delivered, soon).toBe(1)
+    expect(api.seen.at(-1)?.apikey).toBe('third')
+  })
+
+  it('a parked lane is tried when a worker starts: its key may have changed before', async () => {
+    await store('7/1/1', 1)
+    api.respond(status(401))
+    const { end } = pushing()
+    await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(401)
+    await end()
+    stops = []
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/1/1')
+    api.respond(ok)
+    pushing()
+    await expect.poll(delivered, soon).toBe(1)
+  })
+
+  it('a retry that is asked for while a parked lane is tried follows at once if the lane is refused again', async () => {
+    const { promise: released, resolve: answer } = Promise.withResolvers<void>()
+    api.respond(status(404))
+    await store('7/42/1', 1)
+    pushing()
+    // Once more as the worker starts, or by its schedule.
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
+    const { at, since } = (await laneState('7/42/1'))?.parked ?? {}
+    await redis.hset(keys.parked, '7/42/1', JSON.stringify({ status: 404, message: '', tries: 9, at, since }))
+    api.respond((push, response) => void released.then(() => status(404)(push, response)))
+    await release(redis, ['7/42/1'], STAY)
+    await expect.poll(() => api.seen.length, soon).toBe(3)
+    await release(redis, ['7/42/1'], STAY)
+    api.respond(ok)
+    answer()
+    await expect.poll(delivered, soon).toBe(1)
+    expect(api.seen.length).toBe(4)
+  })
+
+  it('a worker that hears of a new roster last tries what another worker may have tried by the old one', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    await store('7/42/1', 1)
+    let [ofFirst, ofLast]: ReturnType<Place>[] = []
+    const [first, last] = [pushing({ place: () => ofFirst }), pushing({ place: () => ofLast })]
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1')
+    ofFirst = '7/42/2'
+    first.rosterChanged()
+    // The other worker may be the one that tries the lane.
+    const isTried = async () => (await delivered()) === 1 || ((await laneState('7/42/1'))?.parked?.tries ?? 0) > 1
+    await expect.poll(isTried, soon).toBe(true)
+    await redis.zadd(keys.schedule, 'XX', Date.now() + 300_000, '7/42/1')
+    ofLast = '7/42/2'
+    last.rosterChanged()
+    await expect.poll(delivered, soon).toBe(1)
+    expect(api.seen.at(-1)?.lane).toBe('42/2')
+  })
+
+  it('a roster that changes while Redis is away has its parked lanes tried once Redis is back', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    let lane: ReturnType<Place>
+    await store('7/42/1', 1)
+    const { rosterChanged } = pushing({ place: () => lane })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1')
+    await server.kill('SIGKILL')
+    lane = '7/42/2'
+    rosterChanged()
+    await server.restart()
+    await expect.poll(() => redis.status, soon).toBe('ready')
+    await expect.poll(delivered, soon).toBe(1)
+  })
+
+  it('a lane of a company without an apikey is parked and nothing is sent', async () => {
+    await store('8/42/1', 1)
+    pushing()
+    await expect
+      .poll(async () => (await laneState('8/42/1'))?.parked, soon)
+      .toMatchObject({ status: 0, message: /no apikey/ })
+    expect(api.seen).toEqual([])
+  })
 })
 
-it('a refusal keys that are replaced twice while a lane is parked by the first ones have it tried with the last ones', async () => {
-  api.respond((push, response) => (push.apikey === 'third' ? ok : status(401))(push, response))
-  await store('7/1/1', 1)
-  const { setApikeys } = pushing({ apikeys: new Map([['7', ['first']]]) })
-  await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(401)
-  setApikeys(new Map([['7', ['second']]]))
-  setApikeys(new Map([['7', ['third']]]))
-  await expect.poll(delivered, soon).toBe(1)
-  expect(api.seen.at(-1)?.apikey).toBe('third')
+describe('an outage', () => {
+  it('one request at a time probes a failing service; then all fixes are delivered', async () => {
+    api.respond(status(503))
+    // With each failure the pauses between the probes grow.
+    for (const courier of range(1, 6)) await store(`7/${courier}/1`, 1, 2)
+    pushing({ push: { ...PUSH, first_delay: 1, max_delay: 5 } })
+    await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
+    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(5)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const before = api.seen.length
+    const since = Date.now()
+    await expect.poll(() => api.seen.length, soon).toBe(before + 2)
+    expect(Date.now() - since).toBeGreaterThan(900)
+    api.respond(ok)
+    await expect.poll(delivered, soon).toBe(12)
+    expect(await redis.hget(keys.upstream, 'state')).toBe('up')
+  })
 })
 
-it('a parked lane is tried when a worker starts: its key may have changed before', async () => {
-  await store('7/1/1', 1)
-  api.respond(status(401))
-  const { end } = pushing()
-  await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(401)
-  await end()
-  stops = []
-  await redis.zadd(keys.schedule, Date.now() + 300_000, '7/1/1')
-  api.respond(ok)
-  pushing()
-  await expect.poll(delivered, soon).toBe(1)
-})
-
-it('a retry that is asked for while a parked lane is tried follows at once if the lane is refused again', async () => {
-  const { promise: released, resolve: answer } = Promise.withResolvers<void>()
-  api.respond(status(404))
-  await store('7/42/1', 1)
-  pushing()
-  // Once more as the worker starts, or by its schedule.
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
-  const { at, since } = (await laneState('7/42/1'))?.parked ?? {}
-  await redis.hset(keys.parked, '7/42/1', JSON.stringify({ status: 404, message: '', tries: 9, at, since }))
-  api.respond((push, response) => void released.then(() => status(404)(push, response)))
-  await release(redis, ['7/42/1'], STAY)
-  await expect.poll(() => api.seen.length, soon).toBe(3)
-  await release(redis, ['7/42/1'], STAY)
-  api.respond(ok)
-  answer()
-  await expect.poll(delivered, soon).toBe(1)
-  expect(api.seen.length).toBe(4)
-})
-
-it('a worker that hears of a new roster last tries what another worker may have tried by the old one', async () => {
-  api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
-  await store('7/42/1', 1)
-  let [ofFirst, ofLast]: ReturnType<Place>[] = []
-  const [first, last] = [pushing({ place: () => ofFirst }), pushing({ place: () => ofLast })]
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
-  await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1')
-  ofFirst = '7/42/2'
-  first.rosterChanged()
-  // The other worker may be the one that tries the lane.
-  const isTried = async () => (await delivered()) === 1 || ((await laneState('7/42/1'))?.parked?.tries ?? 0) > 1
-  await expect.poll(isTried, soon).toBe(true)
-  await redis.zadd(keys.schedule, 'XX', Date.now() + 300_000, '7/42/1')
-  ofLast = '7/42/2'
-  last.rosterChanged()
-  await expect.poll(delivered, soon).toBe(1)
-  expect(api.seen.at(-1)?.lane).toBe('42/2')
-})
-
-it('a roster that changes while Redis is away has its parked lanes tried once Redis is back', async () => {
-  api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
-  let lane: ReturnType<Place>
-  await store('7/42/1', 1)
-  const { rosterChanged } = pushing({ place: () => lane })
-  await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
-  await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1')
-  await server.kill('SIGKILL')
-  lane = '7/42/2'
-  rosterChanged()
-  await server.restart()
-  await expect.poll(() => redis.status, soon).toBe('ready')
-  await expect.poll(delivered, soon).toBe(1)
-})
-
-it('a lane of a company without an apikey is parked and nothing is sent', async () => {
-  await store('8/42/1', 1)
-  pushing()
-  await expect
-    .poll(async () => (await laneState('8/42/1'))?.parked, soon)
-    .toMatchObject({ status: 0, message: /no apikey/ })
-  expect(api.seen).toEqual([])
-})
-
-it('an outage one request at a time probes a failing service; then all fixes are delivered', async () => {
-  api.respond(status(503))
-  // With each failure the pauses between the probes grow.
-  for (const courier of range(1, 6)) await store(`7/${courier}/1`, 1, 2)
-  pushing({ push: { ...PUSH, first_delay: 1, max_delay: 5 } })
-  await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
-  await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(5)
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  const before = api.seen.length
-  const since = Date.now()
-  await expect.poll(() => api.seen.length, soon).toBe(before + 2)
-  expect(Date.now() - since).toBeGreaterThan(900)
-  api.respond(ok)
-  await expect.poll(delivered, soon).toBe(12)
-  expect(await redis.hget(keys.upstream, 'state')).toBe('up')
-})
-
-it('the watchdog restarts the hand-out of lanes when due lanes are not pushed', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  onTestFinished(() => void vi.useRealTimers())
-  await store('7/42/1', 1)
-  let looks = 0
-  let healed = 0
-  const idle = () => ++looks > 0
-  const watchdog = healOverdue(redis, { idle, heal: async () => void healed++, logger })
-  stops.push(async () => clearInterval(watchdog))
-  for (const look of [1, 2, 3]) {
+describe('the hand-out of lanes', () => {
+  it('the watchdog restarts the hand-out of lanes when due lanes are not pushed', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await store('7/42/1', 1)
+    let looks = 0
+    let healed = 0
+    const idle = () => ++looks > 0
+    const watchdog = healOverdue(redis, { idle, heal: async () => void healed++, logger })
+    stops.push(async () => clearInterval(watchdog))
+    for (const look of [1, 2, 3]) {
+      vi.advanceTimersByTime(5000)
+      await expect.poll(() => looks, soon).toBe(look)
+      // The look asks Redis twice, over this connection.
+      for (let asked = 0; asked < 3; asked++) await redis.ping()
+    }
+    expect(healed).toBe(0)
+    await redis.zadd(keys.schedule, Date.now() - 21_000, '7/42/1')
     vi.advanceTimersByTime(5000)
-    await expect.poll(() => looks, soon).toBe(look)
-    // The look asks Redis twice, over this connection.
-    for (let asked = 0; asked < 3; asked++) await redis.ping()
-  }
-  expect(healed).toBe(0)
-  await redis.zadd(keys.schedule, Date.now() - 21_000, '7/42/1')
-  vi.advanceTimersByTime(5000)
-  await expect.poll(() => healed, soon).toBe(1)
-})
-
-it('the list of tickets that no worker has taken is where BullMQ keeps it', async () => {
-  const connection = connect(server.url, 'queue')
-  await new Promise((resolve) => connection.once('ready', resolve))
-  const queue = new Queue('tickets', { connection, prefix: keys.tickets })
-  await queue.add('lanes', [])
-  expect(await redis.llen(keys.waitingTickets)).toBe(1)
-  await queue.close()
-  connection.disconnect()
-})
-
-it('the hand-out of lanes tickets are handed out after a restart of the queue', async () => {
-  const seen: string[] = []
-  const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
-  const work = async ({ data }: Ticket) => void seen.push(...data.map(({ lane }) => lane))
-  const tickets = new Tickets({
-    leases,
-    shard: redis,
-    logger,
-    workers: { count: 1 },
-    work,
+    await expect.poll(() => healed, soon).toBe(1)
   })
-  stops.push(() => tickets.close())
-  await store('7/1/1', 1)
-  await expect.poll(() => seen, soon).toEqual(['7/1/1'])
-  await tickets.restart()
-  await store('7/2/1', 1)
-  await expect.poll(() => seen, soon).toEqual(['7/1/1', '7/2/1'])
+
+  it('the list of tickets that no worker has taken is where BullMQ keeps it', async () => {
+    const connection = connect(server.url, 'queue')
+    await new Promise((resolve) => connection.once('ready', resolve))
+    const queue = new Queue('tickets', { connection, prefix: keys.tickets })
+    await queue.add('lanes', [])
+    expect(await redis.llen(keys.waitingTickets)).toBe(1)
+    await queue.close()
+    connection.disconnect()
+  })
+
+  it('tickets are handed out after a restart of the queue', async () => {
+    const seen: string[] = []
+    const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
+    const work = async ({ data }: Ticket) => void seen.push(...data.map(({ lane }) => lane))
+    const tickets = new Tickets({
+      leases,
+      shard: redis,
+      logger,
+      workers: { count: 1 },
+      work,
+    })
+    stops.push(() => tickets.close())
+    await store('7/1/1', 1)
+    await expect.poll(() => seen, soon).toEqual(['7/1/1'])
+    await tickets.restart()
+    await store('7/2/1', 1)
+    await expect.poll(() => seen, soon).toEqual(['7/1/1', '7/2/1'])
+  })
 })
 
-it('pushing goes on when Redis comes back', async () => {
-  pushing()
-  await store('7/42/1', 1)
-  await expect.poll(delivered, soon).toBe(1)
-  await server.kill('SIGKILL')
-  await server.restart()
-  await expect.poll(() => redis.status, soon).toBe('ready')
-  await store('7/42/1', 2, 3)
-  await expect.poll(delivered, { timeout: 30_000, interval: 50 }).toBe(3)
-  expect(api.timestampsOf('42/1')).toEqual([1, 2, 3])
+describe('Redis', () => {
+  it('pushing goes on when Redis comes back', async () => {
+    pushing()
+    await store('7/42/1', 1)
+    await expect.poll(delivered, soon).toBe(1)
+    await server.kill('SIGKILL')
+    await server.restart()
+    await expect.poll(() => redis.status, soon).toBe('ready')
+    await store('7/42/1', 2, 3)
+    await expect.poll(delivered, { timeout: 30_000, interval: 50 }).toBe(3)
+    expect(api.timestampsOf('42/1')).toEqual([1, 2, 3])
+  })
 })
 
-it('a worker stops within four seconds while Redis does not answer', async () => {
-  const { end } = pushing()
-  await store('7/42/1', 1)
-  await expect.poll(delivered, soon).toBe(1)
-  await server.kill('SIGSTOP')
-  const since = performance.now()
-  await end()
-  const took = performance.now() - since
-  stops = []
-  await server.kill('SIGCONT')
-  expect(took).toBeLessThan(4000)
-})
+describe('the stop of a worker', () => {
+  it('a worker stops within four seconds while Redis does not answer', async () => {
+    const { end } = pushing()
+    await store('7/42/1', 1)
+    await expect.poll(delivered, soon).toBe(1)
+    await server.kill('SIGSTOP')
+    const since = performance.now()
+    await end()
+    const took = performance.now() - since
+    stops = []
+    await server.kill('SIGCONT')
+    expect(took).toBeLessThan(4000)
+  })
 
-it('a stopping worker ends its requests and leaves the rest to the next worker', async () => {
-  const ends = Promise.withResolvers<void>()
-  api.respond((push, response) => void ends.promise.then(() => ok(push, response)))
-  await store('7/42/1', ...range(1, 9))
-  const { end } = pushing()
-  await expect.poll(() => api.seen.length, soon).toBe(1)
-  const ended = end()
-  ends.resolve()
-  await ended
-  stops = []
-  expect(await delivered()).toBe(3)
-  expect(await redis.llen(keys.lane('7/42/1'))).toBe(6)
-  pushing()
-  await expect.poll(delivered, soon).toBe(9)
-  expect(api.timestampsOf('42/1')).toEqual(range(1, 9))
+  it('a stopping worker ends its requests and leaves the rest to the next worker', async () => {
+    const ends = Promise.withResolvers<void>()
+    api.respond((push, response) => void ends.promise.then(() => ok(push, response)))
+    await store('7/42/1', ...range(1, 9))
+    const { end } = pushing()
+    await expect.poll(() => api.seen.length, soon).toBe(1)
+    const ended = end()
+    ends.resolve()
+    await ended
+    stops = []
+    expect(await delivered()).toBe(3)
+    expect(await redis.llen(keys.lane('7/42/1'))).toBe(6)
+    pushing()
+    await expect.poll(delivered, soon).toBe(9)
+    expect(api.timestampsOf('42/1')).toEqual(range(1, 9))
+  })
 })

@@ -9,50 +9,52 @@ import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-it('a rate spreads N requests evenly over at least (N − 1) / rate seconds', async () => {
-  const rate = new Rate(100)
-  const began = performance.now()
-  const left = await leaving(rate, 31)
-  left.forEach((at, n) => expect(at - began).toBeGreaterThanOrEqual(n * 10 - ROUNDING_MS))
-})
+describe('a rate', () => {
+  it('a rate spreads N requests evenly over at least (N − 1) / rate seconds', async () => {
+    const rate = new Rate(100)
+    const began = performance.now()
+    const left = await leaving(rate, 31)
+    left.forEach((at, n) => expect(at - began).toBeGreaterThanOrEqual(n * 10 - ROUNDING_MS))
+  })
 
-it('a rate allows no burst after a pause', async () => {
-  const rate = new Rate(20)
-  await rate.turn()
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  const began = performance.now()
-  const left = await leaving(rate, 3)
-  expect(left[1] - began).toBeGreaterThanOrEqual(50 - ROUNDING_MS)
-  expect(left[2] - began).toBeGreaterThanOrEqual(100 - ROUNDING_MS)
-})
+  it('a rate allows no burst after a pause', async () => {
+    const rate = new Rate(20)
+    await rate.turn()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const began = performance.now()
+    const left = await leaving(rate, 3)
+    expect(left[1] - began).toBeGreaterThanOrEqual(50 - ROUNDING_MS)
+    expect(left[2] - began).toBeGreaterThanOrEqual(100 - ROUNDING_MS)
+  })
 
-it('a rate catches up at most a tenth of a second after its process stood still', async () => {
-  const rate = new Rate(100)
-  const waiting = leaving(rate, 60)
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  for (const until = performance.now() + 400; performance.now() < until; );
-  const stoodUntil = performance.now()
-  const left = await waiting
-  const left20ms = left.filter((at) => at >= stoodUntil && at < stoodUntil + 20).length
-  expect(left20ms).toBeLessThanOrEqual(10 + 2 + 1)
-})
+  it('a rate catches up at most a tenth of a second after its process stood still', async () => {
+    const rate = new Rate(100)
+    const waiting = leaving(rate, 60)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    for (const until = performance.now() + 400; performance.now() < until; );
+    const stoodUntil = performance.now()
+    const left = await waiting
+    const left20ms = left.filter((at) => at >= stoodUntil && at < stoodUntil + 20).length
+    expect(left20ms).toBeLessThanOrEqual(10 + 2 + 1)
+  })
 
-it('a lowered rate applies to requests that wait already', async () => {
-  const rate = new Rate(100)
-  const began = performance.now()
-  const waiting = leaving(rate, 5)
-  rate.perSecond = 20
-  const left = [...(await waiting), ...(await leaving(rate, 3))]
-  expect(left.at(-1)! - began).toBeGreaterThanOrEqual(7 * 50 - ROUNDING_MS)
-})
+  it('a lowered rate applies to requests that wait already', async () => {
+    const rate = new Rate(100)
+    const began = performance.now()
+    const waiting = leaving(rate, 5)
+    rate.perSecond = 20
+    const left = [...(await waiting), ...(await leaving(rate, 3))]
+    expect(left.at(-1)! - began).toBeGreaterThanOrEqual(7 * 50 - ROUNDING_MS)
+  })
 
-it('a raised rate applies to requests that wait already', async () => {
-  const rate = new Rate(2)
-  const waiting = leaving(rate, 21)
-  rate.perSecond = 200
-  const left = await waiting
-  // A tenth of a second; at the old rate ten seconds.
-  expect(left.at(-1)! - left[0]).toBeLessThan(8000)
+  it('a raised rate applies to requests that wait already', async () => {
+    const rate = new Rate(2)
+    const waiting = leaving(rate, 21)
+    rate.perSecond = 200
+    const left = await waiting
+    // A tenth of a second; at the old rate ten seconds.
+    expect(left.at(-1)! - left[0]).toBeLessThan(8000)
+  })
 })
 
 describe('push.max_requests_per_s', () => {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { topmost } from '../../src/roster/assignment.ts'
 
 interface Ranked {
@@ -22,22 +22,24 @@ function deciding(all: readonly Ranked[], time: number): Ranked | undefined {
   return there.toSorted((a, b) => b.rank - a.rank || b.from - a.from || b.id - a.id)[0]
 }
 
-it('the list of topmost lines is the same as by looking at every span, in order and without overlaps', () =>
-  fc.assert(
-    fc.property(spans, (all) => {
-      const pieces = topmost(all, rankOf)
-      const at = (time: number) => pieces.find(({ from, until }) => from <= time && time < until)?.id
-      expect(times.map(at)).toEqual(times.map((time) => deciding(all, time)?.id))
-      expect(pieces.every(({ from, until }, index) => from < until && until <= (pieces[index + 1]?.from ?? 99))).toBe(
-        true,
-      )
-    }),
-    { numRuns: 2000 },
-  ))
+describe('the list of topmost lines', () => {
+  it('is the same as by looking at every span, in order and without overlaps', () =>
+    fc.assert(
+      fc.property(spans, (all) => {
+        const pieces = topmost(all, rankOf)
+        const at = (time: number) => pieces.find(({ from, until }) => from <= time && time < until)?.id
+        expect(times.map(at)).toEqual(times.map((time) => deciding(all, time)?.id))
+        expect(pieces.every(({ from, until }, index) => from < until && until <= (pieces[index + 1]?.from ?? 99))).toBe(
+          true,
+        )
+      }),
+      { numRuns: 2000 },
+    ))
 
-it('the list of topmost lines is whole if something begins below it, and in pieces if something interrupts it', () => {
-  const whole = { id: 0, from: 0, until: 10, rank: 1 }
-  expect(topmost([whole, { id: 1, from: 5, until: 9, rank: 0 }], rankOf)).toEqual([whole])
-  const over = { id: 1, from: 5, until: 9, rank: 2 }
-  expect(topmost([whole, over], rankOf)).toEqual([{ ...whole, until: 5 }, over, { ...whole, from: 9 }])
+  it('is whole if something begins below it, and in pieces if something interrupts it', () => {
+    const whole = { id: 0, from: 0, until: 10, rank: 1 }
+    expect(topmost([whole, { id: 1, from: 5, until: 9, rank: 0 }], rankOf)).toEqual([whole])
+    const over = { id: 1, from: 5, until: 9, rank: 2 }
+    expect(topmost([whole, over], rankOf)).toEqual([{ ...whole, until: 5 }, over, { ...whole, from: 9 }])
+  })
 })

@@ -40,33 +40,35 @@ describe('the search for a device by id or name', async () => {
   })
 })
 
-it('stayAt includes from and excludes until', async () => {
-  const lines = [line('2', 100, 200)]
-  expect(await routesAt(lines, [99, 100, 199, 200])).toEqual(['1001', '2', '2', '1001'])
-})
-it('stayAt has no lane without line and route of its own', async () =>
-  expect(await routesAt([line('2', 100, 200)], [200], { ...VAN, route_id: undefined })).toEqual([undefined]))
-it('stayAt lets the later from win, and the earlier line go on after it', async () => {
-  const lines = [line('2', 100, 200), line('3', 120, 150)]
-  expect(await routesAt(lines, [119, 120, 149, 150, 199])).toEqual(['2', '3', '3', '2', '2'])
-})
-it('stayAt lets the latter of two lines with one from win', async () =>
-  expect(await routesAt([line('2', 100, 200), line('3', 100, 150)], [100])).toEqual(['3']))
-it('stayAt leaves lines of other devices alone', async () =>
-  expect(await routesAt([line('2', 100, 200, { device: '1' })], [150])).toEqual(['1001']))
+describe('stayAt', () => {
+  it('includes from and excludes until', async () => {
+    const lines = [line('2', 100, 200)]
+    expect(await routesAt(lines, [99, 100, 199, 200])).toEqual(['1001', '2', '2', '1001'])
+  })
+  it('has no lane without line and route of its own', async () =>
+    expect(await routesAt([line('2', 100, 200)], [200], { ...VAN, route_id: undefined })).toEqual([undefined]))
+  it('lets the later from win, and the earlier line go on after it', async () => {
+    const lines = [line('2', 100, 200), line('3', 120, 150)]
+    expect(await routesAt(lines, [119, 120, 149, 150, 199])).toEqual(['2', '3', '3', '2', '2'])
+  })
+  it('lets the latter of two lines with one from win', async () =>
+    expect(await routesAt([line('2', 100, 200), line('3', 100, 150)], [100])).toEqual(['3']))
+  it('leaves lines of other devices alone', async () =>
+    expect(await routesAt([line('2', 100, 200, { device: '1' })], [150])).toEqual(['1001']))
 
-it('stayAt is what looking at every line says', () =>
-  fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 })), { maxLength: 12 }),
-      fc.integer({ min: -2, max: 45 }),
-      async (spans, time) => {
-        const lines = spans.map(([from, length], index) => line(String(index), from, from + length))
-        expect(await routesAt(lines, [time])).toEqual([lineAt(lines, time)?.route_id ?? '1001'])
-      },
-    ),
-    { numRuns: 2000 },
-  ))
+  it('is what looking at every line says', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 })), { maxLength: 12 }),
+        fc.integer({ min: -2, max: 45 }),
+        async (spans, time) => {
+          const lines = spans.map(([from, length], index) => line(String(index), from, from + length))
+          expect(await routesAt(lines, [time])).toEqual([lineAt(lines, time)?.route_id ?? '1001'])
+        },
+      ),
+      { numRuns: 2000 },
+    ))
+})
 
 interface Write {
   readonly at: number
@@ -93,24 +95,26 @@ function lineAt(lines: readonly Assignment[], time: number): Assignment | undefi
   )
 }
 
-it('the last write wins among what files and each put say for a time', () =>
-  fc.assert(
-    fc.asyncProperty(tables, fc.integer({ min: -2, max: 45 }), async ({ files, puts }, time) => {
-      const said = [files, ...puts.map(({ lines }) => lines)].flatMap((lines) => lineAt(lines, time) ?? [])
-      const last = said.toSorted((a, b) => b.version! - a.version!)[0]
-      const lines = [...files, ...puts.flatMap((put) => put.lines)]
-      expect(await routesAt(lines, [time])).toEqual([last?.route_id ?? '1001'])
-    }),
-    { numRuns: 5000 },
-  ))
+describe('the last write wins', () => {
+  it('among what files and each put say for a time', () =>
+    fc.assert(
+      fc.asyncProperty(tables, fc.integer({ min: -2, max: 45 }), async ({ files, puts }, time) => {
+        const said = [files, ...puts.map(({ lines }) => lines)].flatMap((lines) => lineAt(lines, time) ?? [])
+        const last = said.toSorted((a, b) => b.version! - a.version!)[0]
+        const lines = [...files, ...puts.flatMap((put) => put.lines)]
+        expect(await routesAt(lines, [time])).toEqual([last?.route_id ?? '1001'])
+      }),
+      { numRuns: 5000 },
+    ))
 
-it('the last write wins and a put does not change which of two lines of files decides', async () => {
-  const lines = [
-    line('2', 0, 100, { version: 20 }),
-    line('3', 40, 60),
-    line('4', 80, 90, { version: 10, company_id: '7' }),
-  ]
-  expect(await routesAt(lines, [30, 50, 85])).toEqual(['2', '3', '2'])
+  it('and a put does not change which of two lines of files decides', async () => {
+    const lines = [
+      line('2', 0, 100, { version: 20 }),
+      line('3', 40, 60),
+      line('4', 80, 90, { version: 10, company_id: '7' }),
+    ]
+    expect(await routesAt(lines, [30, 50, 85])).toEqual(['2', '3', '2'])
+  })
 })
 
 describe('lanes', async () => {

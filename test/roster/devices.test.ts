@@ -179,76 +179,80 @@ function named(other: string): Record<string, string> {
   }
 }
 
-it('a name that two devices have is a warning: they may be two trackers of one van', async () =>
-  expect(await checked(named('company_id: 7, courier_id: 42, route_id: 2'))).toEqual({
-    mistakes: [],
-    warnings: [
-      'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name: correct only for two trackers of one van',
+describe('a name that two devices have', () => {
+  it('is a warning: they may be two trackers of one van', async () =>
+    expect(await checked(named('company_id: 7, courier_id: 42, route_id: 2'))).toEqual({
+      mistakes: [],
+      warnings: [
+        'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name: correct only for two trackers of one van',
+      ],
+    }))
+  it('is a mistake in two companies', async () =>
+    expect((await checked(named('company_id: 8'))).mistakes).toEqual([
+      'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another company',
+    ]))
+  it('is a mistake with two couriers', async () =>
+    expect((await checked(named('company_id: 7, courier_id: 43'))).mistakes).toEqual([
+      'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another courier',
+    ]))
+})
+
+describe('devices.csv', () => {
+  it('has the same names as columns, in any order', async () => {
+    vi.stubEnv('WB_TEST_SECRET', 's3')
+    const text =
+      '\ufeffname;device;company_id;courier_id;route_id;time_zone;secret;model;settings\r\n' +
+      'Van 12;0356307042441013;07;42;1001;Europe/Berlin;${env:WB_TEST_SECRET};FMB920;"{ ""port"": 5 }"\r\n'
+    expect(await devices({ 'devices.csv': text })).toEqual([
+      {
+        id: '0356307042441013',
+        name: 'Van 12',
+        company_id: '7',
+        courier_id: '42',
+        route_id: '1001',
+        time_zone: 'Europe/Berlin',
+        secret: 's3',
+        model: 'FMB920',
+        settings: { port: 5 },
+        source: 'devices.csv:2',
+      },
+    ])
+  })
+
+  it('adds to devices.yaml', async () => {
+    const files = { 'devices.yaml': '1: { company_id: 7 }', 'devices.csv': 'device,company_id\n2,7\n' }
+    expect((await devices(files)).map(({ id }) => id)).toEqual(['1', '2'])
+  })
+
+  it.each([
+    ['a column that is missing', 'device,name\n1,x', '1: company_id: this column is missing'],
+    [
+      'a column that is unknown',
+      'device,company_id,curier_id\n1,7,2',
+      '1: curier_id: unknown column: did you mean courier_id?',
     ],
-  }))
-it('a name that two devices have is a mistake in two companies', async () =>
-  expect((await checked(named('company_id: 8'))).mistakes).toEqual([
-    'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another company',
-  ]))
-it('a name that two devices have is a mistake with two couriers', async () =>
-  expect((await checked(named('company_id: 7, courier_id: 43'))).mistakes).toEqual([
-    'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another courier',
-  ]))
-
-it('devices.csv has the same names as columns, in any order', async () => {
-  vi.stubEnv('WB_TEST_SECRET', 's3')
-  const text =
-    '\ufeffname;device;company_id;courier_id;route_id;time_zone;secret;model;settings\r\n' +
-    'Van 12;0356307042441013;07;42;1001;Europe/Berlin;${env:WB_TEST_SECRET};FMB920;"{ ""port"": 5 }"\r\n'
-  expect(await devices({ 'devices.csv': text })).toEqual([
-    {
-      id: '0356307042441013',
-      name: 'Van 12',
-      company_id: '7',
-      courier_id: '42',
-      route_id: '1001',
-      time_zone: 'Europe/Berlin',
-      secret: 's3',
-      model: 'FMB920',
-      settings: { port: 5 },
-      source: 'devices.csv:2',
-    },
-  ])
+    ['a column twice', 'device,company_id,company_id\n1,7,7', '1: company_id: this column occurs twice'],
+    [
+      'an id that a spreadsheet destroyed',
+      'device,company_id\n3.56307E+14,7',
+      '2: 3.56307E+14: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
+    ],
+    [
+      'a device without id',
+      'device,company_id\n,7',
+      '2: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
+    ],
+    ['a quotation mark out of place', 'device,company_id\n"1,7', '2: misplaced quotation mark'],
+    ['a cell too many', 'device,company_id\n1,7,x', '2: 3 cells, but the header has 2'],
+    [
+      'a variable that is not set',
+      'device,company_id,secret\n1,7,${env:WB_TEST_NONE}',
+      '2: 1.secret: the environment variable WB_TEST_NONE is not set',
+    ],
+  ])('names %s', async (_, text, mistake) =>
+    expect(await mistakes({ 'devices.csv': text })).toEqual([`devices.csv:${mistake}`]),
+  )
 })
-
-it('devices.csv adds to devices.yaml', async () => {
-  const files = { 'devices.yaml': '1: { company_id: 7 }', 'devices.csv': 'device,company_id\n2,7\n' }
-  expect((await devices(files)).map(({ id }) => id)).toEqual(['1', '2'])
-})
-
-it.each([
-  ['a column that is missing', 'device,name\n1,x', '1: company_id: this column is missing'],
-  [
-    'a column that is unknown',
-    'device,company_id,curier_id\n1,7,2',
-    '1: curier_id: unknown column: did you mean courier_id?',
-  ],
-  ['a column twice', 'device,company_id,company_id\n1,7,7', '1: company_id: this column occurs twice'],
-  [
-    'an id that a spreadsheet destroyed',
-    'device,company_id\n3.56307E+14,7',
-    '2: 3.56307E+14: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
-  ],
-  [
-    'a device without id',
-    'device,company_id\n,7',
-    '2: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
-  ],
-  ['a quotation mark out of place', 'device,company_id\n"1,7', '2: misplaced quotation mark'],
-  ['a cell too many', 'device,company_id\n1,7,x', '2: 3 cells, but the header has 2'],
-  [
-    'a variable that is not set',
-    'device,company_id,secret\n1,7,${env:WB_TEST_NONE}',
-    '2: 1.secret: the environment variable WB_TEST_NONE is not set',
-  ],
-])('devices.csv names %s', async (_, text, mistake) =>
-  expect(await mistakes({ 'devices.csv': text })).toEqual([`devices.csv:${mistake}`]),
-)
 
 describe('the guard of a device', () => {
   const READ = {
@@ -302,43 +306,42 @@ describe('the guard of a device', () => {
   })
 })
 
-it.each([
-  ['s3cret', 'too short: use at least 8 characters'],
-  ['aaaaaaaaaaaa', 'too easily guessed: use more different characters'],
-  ['356307042441013', 'too easily guessed: it is the id of the device'],
-  ['12345678', 'too easily guessed: its characters follow each other'],
-  ['Password123', 'too easily guessed: it is a common password'],
-])(
-  'a secret that is easily guessed is refused by check with how to make another one, and takes effect: %s',
-  async (secret, why) => {
+describe('a secret that is easily guessed', () => {
+  it.each([
+    ['s3cret', 'too short: use at least 8 characters'],
+    ['aaaaaaaaaaaa', 'too easily guessed: use more different characters'],
+    ['356307042441013', 'too easily guessed: it is the id of the device'],
+    ['12345678', 'too easily guessed: its characters follow each other'],
+    ['Password123', 'too easily guessed: it is a common password'],
+  ])('is refused by check with how to make another one, and takes effect: %s', async (secret, why) => {
     const devicesYaml = `"0356307042441013": { company_id: 7, secret: "${secret}" }`
     const files = { 'gateway.yaml': COMPANY, 'devices.yaml': devicesYaml }
     expect((await checked(files)).mistakes).toEqual([
       `devices.yaml:1:46 0356307042441013.secret: ${why}; make one with: openssl rand -hex 16`,
     ])
     expect((await loadedFolder(await folder(files))).devices).toMatchObject([{ secret }])
-  },
-)
+  })
 
-it('a secret that is easily guessed is refused by check as a token of the admin port', async () => {
-  const gateway = `${COMPANY}admin: { tokens: [abc, { token: "11111111" }, 0b7bd5a2f6bc4b7d9a1f] }\n`
-  expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
-    'gateway.yaml:2:19 admin.tokens[0]: too short: use at least 8 characters; make one with: openssl rand -hex 16',
-    'gateway.yaml:2:33 admin.tokens[1].token: too easily guessed: use more different characters; make one with: openssl rand -hex 16',
-  ])
+  it('is refused by check as a token of the admin port', async () => {
+    const gateway = `${COMPANY}admin: { tokens: [abc, { token: "11111111" }, 0b7bd5a2f6bc4b7d9a1f] }\n`
+    expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
+      'gateway.yaml:2:19 admin.tokens[0]: too short: use at least 8 characters; make one with: openssl rand -hex 16',
+      'gateway.yaml:2:33 admin.tokens[1].token: too easily guessed: use more different characters; make one with: openssl rand -hex 16',
+    ])
+  })
+
+  it('is refused by check as the key of a webhook', async () => {
+    const gateway = `${COMPANY}alerts: { webhooks: [{ url: "https://x.example/a", secret: abc }] }\n`
+    expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
+      'gateway.yaml:2:60 alerts.webhooks[0].secret: too short: use at least 8 characters; make one with: openssl rand -hex 16',
+    ])
+  })
+
+  it.each(['0b7bd5a2f6bc4b7d9a1f', 's3cret&"', 'canary-device', 'correct horse'])(
+    'does not include %s',
+    async (secret) => {
+      const text = `1: { company_id: 7, secret: ${JSON.stringify(secret)} }`
+      expect(await mistakes({ 'devices.yaml': text })).toEqual([])
+    },
+  )
 })
-
-it('a secret that is easily guessed is refused by check as the key of a webhook', async () => {
-  const gateway = `${COMPANY}alerts: { webhooks: [{ url: "https://x.example/a", secret: abc }] }\n`
-  expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
-    'gateway.yaml:2:60 alerts.webhooks[0].secret: too short: use at least 8 characters; make one with: openssl rand -hex 16',
-  ])
-})
-
-it.each(['0b7bd5a2f6bc4b7d9a1f', 's3cret&"', 'canary-device', 'correct horse'])(
-  'a secret that is easily guessed does not include %s',
-  async (secret) => {
-    const text = `1: { company_id: 7, secret: ${JSON.stringify(secret)} }`
-    expect(await mistakes({ 'devices.yaml': text })).toEqual([])
-  },
-)

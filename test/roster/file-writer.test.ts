@@ -61,72 +61,78 @@ async function dropLine(device: number, route: number): Promise<number> {
   return (await writeRoster(redis, write, await readRosterVersion(redis))) ?? dropLine(device, route)
 }
 
-it.each([
-  ['devices.yaml without route_id', 'devices.yaml', devices(1, 2, 3)],
-  ['devices.yaml with other devices', 'devices.yaml', routed(4, 5, 6)],
-  ['devices.yaml with fewer devices', 'devices.yaml', routed(1)],
-])('a file that would take the route from most devices is refused: %s', async (_, name, text) => {
-  const one = await machine({ 'devices.yaml': routed(1, 2, 3) })
-  const live = await one.start()
-  const version = live.version()
-  await one.write(name, text)
-  await one.write('routes.csv', HEADER + line(1, 11))
-  // What is right takes effect.
-  await expect.poll(() => routesOf(live, 1, 2, 3), soon).toEqual(['11', '20', '30'])
-  expect([live.version() > version, live.directory().find('4')]).toEqual([true, undefined])
+describe('a file that would take the route from most devices is refused', () => {
+  it.each([
+    ['devices.yaml without route_id', 'devices.yaml', devices(1, 2, 3)],
+    ['devices.yaml with other devices', 'devices.yaml', routed(4, 5, 6)],
+    ['devices.yaml with fewer devices', 'devices.yaml', routed(1)],
+  ])('%s', async (_, name, text) => {
+    const one = await machine({ 'devices.yaml': routed(1, 2, 3) })
+    const live = await one.start()
+    const version = live.version()
+    await one.write(name, text)
+    await one.write('routes.csv', HEADER + line(1, 11))
+    // What is right takes effect.
+    await expect.poll(() => routesOf(live, 1, 2, 3), soon).toEqual(['11', '20', '30'])
+    expect([live.version() > version, live.directory().find('4')]).toEqual([true, undefined])
+  })
+
+  it('and takes effect if the devices have lost their routes by a put', async () => {
+    const one = await machine({ 'devices.yaml': routed(1, 2) })
+    const live = await one.start()
+    for (const id of ['1', '2']) await putDevice(redis, id, { id, company_id: '7', source: '' })
+    await live.catchUp()
+    expect(live.directory().find('1')?.courier_id).toBeUndefined()
+    await one.write('devices.yaml', devices(1, 2))
+    await expect.poll(() => live.directory().find('1')?.courier_id, soon).toBe('4')
+    expect(routesOf(live, 1, 2)).toEqual([undefined, undefined])
+  })
+
+  it('not while devices.yaml takes it from half of them', async () => {
+    const one = await machine({ 'devices.yaml': routed(1, 2) })
+    const live = await one.start()
+    await one.write('devices.yaml', routed(1) + devices(2))
+    await expect.poll(() => routesOf(live, 1, 2), soon).toEqual(['10', undefined])
+  })
 })
 
-it('a file that would take the route from most devices is refused and takes effect if the devices have lost their routes by a put', async () => {
-  const one = await machine({ 'devices.yaml': routed(1, 2) })
-  const live = await one.start()
-  for (const id of ['1', '2']) await putDevice(redis, id, { id, company_id: '7', source: '' })
-  await live.catchUp()
-  expect(live.directory().find('1')?.courier_id).toBeUndefined()
-  await one.write('devices.yaml', devices(1, 2))
-  await expect.poll(() => live.directory().find('1')?.courier_id, soon).toBe('4')
-  expect(routesOf(live, 1, 2)).toEqual([undefined, undefined])
+describe('a file that has not changed writes nothing', () => {
+  it('at a restart, so that a put stays', async () => {
+    const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
+    await (await one.start()).close()
+    const version = await dropLine(1, 11)
+    const live = await one.start()
+    expect([routesOf(live, 1), live.version()]).toEqual([[undefined], version])
+  })
+
+  it('when a line moves to another file, or another place', async () => {
+    const one = await machine({ 'devices.yaml': devices(1, 2), 'routes.csv': HEADER + line(1, 11) + line(2, 12) })
+    const live = await one.start()
+    const version = live.version()
+    await one.write('routes.csv', `${HEADER}# comment\n${line(2, 12)}`)
+    await one.write('devices.csv', 'device,company_id,courier_id\n2,7,4\n')
+    await one.write('devices.yaml', devices(1))
+    await expect
+      .poll(() => live.directory().stayAt(live.directory().find('2')!, Date.now() / 1000)?.source, soon)
+      .toBe('routes.csv:3')
+    await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
+    expect(routesOf(live, 1, 2)).toEqual([undefined, '12'])
+    expect(await redis.hlen('{wb0}:roster:device-table')).toBe(2)
+  })
 })
 
-it('a file that would take the route from most devices is refused not while devices.yaml takes it from half of them', async () => {
-  const one = await machine({ 'devices.yaml': routed(1, 2) })
-  const live = await one.start()
-  await one.write('devices.yaml', routed(1) + devices(2))
-  await expect.poll(() => routesOf(live, 1, 2), soon).toEqual(['10', undefined])
-})
-
-it('a file that has not changed writes nothing at a restart, so that a put stays', async () => {
-  const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
-  await (await one.start()).close()
-  const version = await dropLine(1, 11)
-  const live = await one.start()
-  expect([routesOf(live, 1), live.version()]).toEqual([[undefined], version])
-})
-
-it('a file that has not changed writes nothing when a line moves to another file, or another place', async () => {
-  const one = await machine({ 'devices.yaml': devices(1, 2), 'routes.csv': HEADER + line(1, 11) + line(2, 12) })
-  const live = await one.start()
-  const version = live.version()
-  await one.write('routes.csv', `${HEADER}# comment\n${line(2, 12)}`)
-  await one.write('devices.csv', 'device,company_id,courier_id\n2,7,4\n')
-  await one.write('devices.yaml', devices(1))
-  await expect
-    .poll(() => live.directory().stayAt(live.directory().find('2')!, Date.now() / 1000)?.source, soon)
-    .toBe('routes.csv:3')
-  await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
-  expect(routesOf(live, 1, 2)).toEqual([undefined, '12'])
-  expect(await redis.hlen('{wb0}:roster:device-table')).toBe(2)
-})
-
-it('a line that is removed from a file stays where a put has it', async () => {
-  const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
-  const live = await one.start()
-  const [[, written]] = live.directory().assignments()
-  const put = [putLine(written, { company_id: '7', line: 1 })]
-  await writeRoster(redis, { assignments: put }, live.version())
-  const version = await readRosterVersion(redis)
-  await one.write('routes.csv', HEADER + line(1, 11).replace(BEGIN, inHours(-3)).replace(END, inHours(-2)))
-  await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
-  expect(routesOf(live, 1)).toEqual(['11'])
+describe('a line that is removed from a file', () => {
+  it('stays where a put has it', async () => {
+    const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
+    const live = await one.start()
+    const [[, written]] = live.directory().assignments()
+    const put = [putLine(written, { company_id: '7', line: 1 })]
+    await writeRoster(redis, { assignments: put }, live.version())
+    const version = await readRosterVersion(redis)
+    await one.write('routes.csv', HEADER + line(1, 11).replace(BEGIN, inHours(-3)).replace(END, inHours(-2)))
+    await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
+    expect(routesOf(live, 1)).toEqual(['11'])
+  })
 })
 
 describe('of two machines with the same files', () => {

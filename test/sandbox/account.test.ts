@@ -24,52 +24,54 @@ await push(
   FIXES.map((fix, index) => ({ ...fix, latitude: fix.latitude + (index === 7 ? 2e-6 : 0.8e-6) })),
 )
 
-it('the account of sent fixes finds all that are there, over several windows', async () => {
-  expect(await accountOf('1001', { sent: FIXES.slice(0, 90), acked: 90 })).toEqual({
-    sent: 90,
-    acked: 90,
-    delivered: 90,
-    lost: 0,
+describe('the account of sent fixes', () => {
+  it('finds all that are there, over several windows', async () => {
+    expect(await accountOf('1001', { sent: FIXES.slice(0, 90), acked: 90 })).toEqual({
+      sent: 90,
+      acked: 90,
+      delivered: 90,
+      lost: 0,
+    })
   })
-})
 
-it('the account of sent fixes counts what was acknowledged and is not there as lost, and what was not acknowledged as no loss', async () => {
-  expect(await accountOf('1001', { sent: FIXES, acked: 93 })).toEqual({
-    sent: 100,
-    acked: 93,
-    delivered: 90,
-    lost: 3,
+  it('counts what was acknowledged and is not there as lost, and what was not acknowledged as no loss', async () => {
+    expect(await accountOf('1001', { sent: FIXES, acked: 93 })).toEqual({
+      sent: 100,
+      acked: 93,
+      delivered: 90,
+      lost: 3,
+    })
   })
-})
 
-it('the account of sent fixes counts a fix in the wrong place as lost', async () => {
-  expect(await accountOf('1002', { sent: FIXES, acked: 100 })).toEqual({
-    sent: 100,
-    acked: 100,
-    delivered: 99,
-    lost: 1,
+  it('counts a fix in the wrong place as lost', async () => {
+    expect(await accountOf('1002', { sent: FIXES, acked: 100 })).toEqual({
+      sent: 100,
+      acked: 100,
+      delivered: 99,
+      lost: 1,
+    })
   })
-})
 
-it('the account of sent fixes counts a fix at the wrong second as lost', async () => {
-  const late = FIXES.slice(0, 90).map((fix) => ({ ...fix, time: fix.time + 1000 }))
-  expect((await accountOf('1001', { sent: late, acked: 90 })).lost).toBe(90)
-})
+  it('counts a fix at the wrong second as lost', async () => {
+    const late = FIXES.slice(0, 90).map((fix) => ({ ...fix, time: fix.time + 1000 }))
+    expect((await accountOf('1001', { sent: late, acked: 90 })).lost).toBe(90)
+  })
 
-it('the account of sent fixes adds up several journeys, empty ones among them', async () => {
-  const journeys = [
-    { ...journey('1001'), trip: { sent: FIXES.slice(0, 50), acked: 50 } },
-    { ...journey('1002'), trip: { sent: [], acked: 0 } },
-    { ...journey('1002'), trip: { sent: FIXES.slice(0, 10), acked: 9 } },
-  ]
-  expect(await accountFor(client, journeys)).toEqual({ sent: 60, acked: 59, delivered: 59, lost: 1 })
-})
+  it('adds up several journeys, empty ones among them', async () => {
+    const journeys = [
+      { ...journey('1001'), trip: { sent: FIXES.slice(0, 50), acked: 50 } },
+      { ...journey('1002'), trip: { sent: [], acked: 0 } },
+      { ...journey('1002'), trip: { sent: FIXES.slice(0, 10), acked: 9 } },
+    ]
+    expect(await accountFor(client, journeys)).toEqual({ sent: 60, acked: 59, delivered: 59, lost: 1 })
+  })
 
-it('the account of sent fixes says why the service cannot be read', async () => {
-  const trip = { sent: FIXES, acked: 100 }
-  await expect(accountFor(client, [{ ...journey('1001'), oauthToken: 'wrong', trip }])).rejects.toThrow(
-    /^The tracking service cannot be read: 401 /,
-  )
+  it('says why the service cannot be read', async () => {
+    const trip = { sent: FIXES, acked: 100 }
+    await expect(accountFor(client, [{ ...journey('1001'), oauthToken: 'wrong', trip }])).rejects.toThrow(
+      /^The tracking service cannot be read: 401 /,
+    )
+  })
 })
 
 describe('the end of a demo', () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { loadConfig } from '../../src/config/files.ts'
 import { type DemoSite, demoPlan, prepareSite } from '../../src/sandbox/demo/site.ts'
@@ -26,45 +26,47 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-it('the demo’s configuration is without mistakes, and has a lane for every van', async () => {
-  const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocolPorts)
-  expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
-  expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
-  expect([...directory.lanes()].map(({ key }) => key)).toEqual(plan.fleet.map((_, i) => `1/${i + 1}/${1001 + i}`))
-  expect([config.data_dir, config.workers, config.admin.host]).toEqual([site.dataDir, 2, '127.0.0.1'])
-  expect(config.companies.map(({ company_id, oauth_token }) => [company_id, oauth_token])).toEqual([
-    ['1', site.oauthToken],
-  ])
-})
+describe('the demo’s configuration', () => {
+  it('is without mistakes, and has a lane for every van', async () => {
+    const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocolPorts)
+    expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
+    expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
+    expect([...directory.lanes()].map(({ key }) => key)).toEqual(plan.fleet.map((_, i) => `1/${i + 1}/${1001 + i}`))
+    expect([config.data_dir, config.workers, config.admin.host]).toEqual([site.dataDir, 2, '127.0.0.1'])
+    expect(config.companies.map(({ company_id, oauth_token }) => [company_id, oauth_token])).toEqual([
+      ['1', site.oauthToken],
+    ])
+  })
 
-it('the demo’s configuration listens nowhere but on this machine, and on a free port if the usual one is taken', async () => {
-  const { config } = await loadConfig(site.configDir, protocolPorts)
-  expect(config.listeners).toMatchObject([
-    { transport: 'udp', protocol: 'h02', host: '127.0.0.1', port: FREE['udp/h02'] },
-    { transport: 'tcp', protocol: 'gt06', host: '127.0.0.1', port: 0 },
-  ])
-})
+  it('listens nowhere but on this machine, and on a free port if the usual one is taken', async () => {
+    const { config } = await loadConfig(site.configDir, protocolPorts)
+    expect(config.listeners).toMatchObject([
+      { transport: 'udp', protocol: 'h02', host: '127.0.0.1', port: FREE['udp/h02'] },
+      { transport: 'tcp', protocol: 'gt06', host: '127.0.0.1', port: 0 },
+    ])
+  })
 
-it('the demo’s configuration keeps its keys from other users', async () => {
-  const { mode } = await stat(join(site.configDir, 'gateway.yaml'))
-  expect(mode & 0o077).toBe(0)
-})
+  it('keeps its keys from other users', async () => {
+    const { mode } = await stat(join(site.configDir, 'gateway.yaml'))
+    expect(mode & 0o077).toBe(0)
+  })
 
-it('the demo’s configuration has with a mistake the first two vans on each other’s routes, and all others on their own', async () => {
-  const now = Date.UTC(2026, 10, 20, 8, 0, 20)
-  const mistaken = await prepareSite(demoPlan({ vans: '3', mistake: true }, now), { home, usual: FREE })
-  const { problems, directory } = await loadedFolder(mistaken.configDir, protocolPorts)
-  expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
-  const lanesAt = (at: number) =>
-    Array.from(directory.devices(), (entry) => directory.stayAt(entry, at / 1000)?.lane.key)
-  expect(lanesAt(now - 30 * 60_000)).toEqual(['1/2/1002', '1/1/1001', '1/3/1003'])
-  expect(lanesAt(now + 900_000)).toEqual(['1/2/1002', '1/1/1001', '1/3/1003'])
-  expect(lanesAt(now - 31 * 60_000)).toEqual([undefined, undefined, undefined])
-  await mistaken.remove()
-})
+  it('has with a mistake the first two vans on each other’s routes, and all others on their own', async () => {
+    const now = Date.UTC(2026, 10, 20, 8, 0, 20)
+    const mistaken = await prepareSite(demoPlan({ vans: '3', mistake: true }, now), { home, usual: FREE })
+    const { problems, directory } = await loadedFolder(mistaken.configDir, protocolPorts)
+    expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
+    const lanesAt = (at: number) =>
+      Array.from(directory.devices(), (entry) => directory.stayAt(entry, at / 1000)?.lane.key)
+    expect(lanesAt(now - 30 * 60_000)).toEqual(['1/2/1002', '1/1/1001', '1/3/1003'])
+    expect(lanesAt(now + 900_000)).toEqual(['1/2/1002', '1/1/1001', '1/3/1003'])
+    expect(lanesAt(now - 31 * 60_000)).toEqual([undefined, undefined, undefined])
+    await mistaken.remove()
+  })
 
-it('the demo’s configuration leaves nothing behind', async () => {
-  const other = await prepareSite(plan, { home, usual: FREE })
-  await other.remove()
-  await expect(readFile(join(other.configDir, 'gateway.yaml'))).rejects.toThrow('ENOENT')
+  it('leaves nothing behind', async () => {
+    const other = await prepareSite(plan, { home, usual: FREE })
+    await other.remove()
+    await expect(readFile(join(other.configDir, 'gateway.yaml'))).rejects.toThrow('ENOENT')
+  })
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Appender, joinWorkers, keys, Leases, packDevice, packRecords, type Store } from '../../src/store/index.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -39,68 +39,70 @@ async function setBackBy(ms: number) {
   if (probe) await redis.hset(keys.upstream, 'probe', Number(probe) + ms)
 }
 
-it('the clock of Redis is set back by an hour and lanes that wait for their time are due at once, not in an hour', async () => {
-  await append(LANE)
-  await append('7/42/2', 60_000)
-  await setBackBy(HOUR_MS)
-  expect(await claim()).toEqual([])
-  await beat()
-  expect(new Set(await claim())).toEqual(new Set([LANE, '7/42/2']))
-})
+describe('the clock of Redis is set back by an hour', () => {
+  it('and lanes that wait for their time are due at once, not in an hour', async () => {
+    await append(LANE)
+    await append('7/42/2', 60_000)
+    await setBackBy(HOUR_MS)
+    expect(await claim()).toEqual([])
+    await beat()
+    expect(new Set(await claim())).toEqual(new Set([LANE, '7/42/2']))
+  })
 
-it('the clock of Redis is set back by an hour and the next probe of an API that is down is due at once', async () => {
-  await append(LANE)
-  await redis.hset(keys.upstream, { state: 'down', probe: Date.now() + 1000 })
-  await setBackBy(HOUR_MS)
-  expect(await claim()).toEqual([])
-  await beat()
-  expect(await claim()).toEqual([LANE])
-})
+  it('and the next probe of an API that is down is due at once', async () => {
+    await append(LANE)
+    await redis.hset(keys.upstream, { state: 'down', probe: Date.now() + 1000 })
+    await setBackBy(HOUR_MS)
+    expect(await claim()).toEqual([])
+    await beat()
+    expect(await claim()).toEqual([LANE])
+  })
 
-it('the clock of Redis is set back by an hour and a lease that its worker renews holds, while one that nobody renews ends after some seconds', async () => {
-  await append(LANE)
-  await append('7/42/2')
-  const own = leases()
-  const claimed = await own.claim(10)
-  const [renewed] = claimed.filter(({ lane }) => lane === LANE)
-  // Their tokens are of the time that was an hour ahead.
-  await setBackBy(HOUR_MS)
-  for (const lease of claimed) lease.token = (Number(lease.token) + HOUR_MS).toFixed(2)
-  await beat()
-  expect(await claim()).toEqual([])
-  await own.renew([renewed])
-  await redis.hset(keys.clock, 'look_at_leases', Date.now() - 1)
-  await beat()
-  expect(await claim()).toEqual(['7/42/2'])
-  expect(await own.take(renewed)).toBeDefined()
-  expect(await redis.hexists(keys.clock, 'look_at_leases')).toBe(0)
-})
+  it('and a lease that its worker renews holds, while one that nobody renews ends after some seconds', async () => {
+    await append(LANE)
+    await append('7/42/2')
+    const own = leases()
+    const claimed = await own.claim(10)
+    const [renewed] = claimed.filter(({ lane }) => lane === LANE)
+    // Their tokens are of the time that was an hour ahead.
+    await setBackBy(HOUR_MS)
+    for (const lease of claimed) lease.token = (Number(lease.token) + HOUR_MS).toFixed(2)
+    await beat()
+    expect(await claim()).toEqual([])
+    await own.renew([renewed])
+    await redis.hset(keys.clock, 'look_at_leases', Date.now() - 1)
+    await beat()
+    expect(await claim()).toEqual(['7/42/2'])
+    expect(await own.take(renewed)).toBeDefined()
+    expect(await redis.hexists(keys.clock, 'look_at_leases')).toBe(0)
+  })
 
-it('the clock of Redis is set back by an hour and a worker that died before is no longer counted as living', async () => {
-  await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
-  expect(await beat()).toBe(1)
-})
+  it('and a worker that died before is no longer counted as living', async () => {
+    await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
+    expect(await beat()).toBe(1)
+  })
 
-it('the clock of Redis is set back by an hour and that is noticed though no worker has lived while it was ahead: what schedules a lane notes the clock', async () => {
-  const before = Date.now()
-  await append(LANE)
-  const appendedAt = Number(await redis.hget(keys.clock, 'beat'))
-  expect(appendedAt).toBeGreaterThanOrEqual(before)
-  await redis.hdel(keys.clock, 'beat')
-  expect(await claim()).toEqual([LANE])
-  expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThanOrEqual(appendedAt)
-  // What is scheduled after the clock was set back does not hide that.
-  await redis.hincrby(keys.clock, 'beat', HOUR_MS)
-  await append('7/42/2')
-  expect(await claim()).toEqual(['7/42/2'])
-  expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThan(Date.now() + HOUR_MS / 2)
-})
+  it('and that is noticed though no worker has lived while it was ahead: what schedules a lane notes the clock', async () => {
+    const before = Date.now()
+    await append(LANE)
+    const appendedAt = Number(await redis.hget(keys.clock, 'beat'))
+    expect(appendedAt).toBeGreaterThanOrEqual(before)
+    await redis.hdel(keys.clock, 'beat')
+    expect(await claim()).toEqual([LANE])
+    expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThanOrEqual(appendedAt)
+    // What is scheduled after the clock was set back does not hide that.
+    await redis.hincrby(keys.clock, 'beat', HOUR_MS)
+    await append('7/42/2')
+    expect(await claim()).toEqual(['7/42/2'])
+    expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThan(Date.now() + HOUR_MS / 2)
+  })
 
-it('the clock of Redis is set back by an hour changes nothing if it is less than a second', async () => {
-  await append(LANE, 60_000)
-  await setBackBy(500)
-  await beat()
-  expect(await claim()).toEqual([])
+  it('changes nothing if it is less than a second', async () => {
+    await append(LANE, 60_000)
+    await setBackBy(500)
+    await beat()
+    expect(await claim()).toEqual([])
+  })
 })
 
 it('a worker pushes no longer than its lease by a clock that was set back meanwhile', async () => {

@@ -26,7 +26,10 @@ let server: TestRedis
 let redis: Store
 const open: Store[] = []
 
-withRedis((...given) => ([server, redis] = given), 3)
+withRedis((one, store) => {
+  server = one
+  redis = store
+}, 3)
 afterEach(() => open.splice(0).forEach((store) => store.disconnect()))
 
 let clock = 1_790_000_000_000

@@ -61,24 +61,26 @@ describe('Sentinels with TLS', () => {
   })
 })
 
-it('a Redis Cluster with TLS is reached if its certificate is trusted, and not if it is not', async () => {
-  const machines = await machinesOf(3)
-  const cluster = await RedisCluster.start({ machines, tls })
-  try {
-    const server = { cluster: machines.slice(1), tls: true }
-    const refused = opened(connect({ ...server }, 'test'))
-    const errors: string[] = []
-    refused.on('error', ({ message }) => errors.push(message))
-    await expect
-      .poll(() => errors.join())
-      .toMatch(/no node of the Redis Cluster names the master of the slot: self-signed certificate/)
-    trust(tls)
-    const redis = opened(connect(server, 'test'))
-    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
-    expect(await writes(redis)).toBe(true)
-  } finally {
-    await cluster.stop()
-  }
+describe('a Redis Cluster with TLS', () => {
+  it('is reached if its certificate is trusted, and not if it is not', async () => {
+    const machines = await machinesOf(3)
+    const cluster = await RedisCluster.start({ machines, tls })
+    try {
+      const server = { cluster: machines.slice(1), tls: true }
+      const refused = opened(connect({ ...server }, 'test'))
+      const errors: string[] = []
+      refused.on('error', ({ message }) => errors.push(message))
+      await expect
+        .poll(() => errors.join())
+        .toMatch(/no node of the Redis Cluster names the master of the slot: self-signed certificate/)
+      trust(tls)
+      const redis = opened(connect(server, 'test'))
+      await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
+      expect(await writes(redis)).toBe(true)
+    } finally {
+      await cluster.stop()
+    }
+  })
 })
 
 /** Whether it takes a write. */

@@ -4,7 +4,9 @@ import { UNFILTERED } from '../support/appending.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Shard
-withRedis((_, connection) => (redis = connection))
+withRedis((_, connection) => {
+  redis = connection
+})
 
 it.each(['take', 'done'] as const)('a lease outlives a renewal that overtakes the answer of %s', async (step) => {
   await store('7/42/1', 3)

@@ -4,7 +4,9 @@ import { fieldsOf, membersOf } from '../../src/store/slices.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
-withRedis((_, connection) => (redis = connection))
+withRedis((_, connection) => {
+  redis = connection
+})
 
 const NAMES = Array.from({ length: 5000 }, (_, n) => `7/42/${n}`)
 

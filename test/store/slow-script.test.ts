@@ -6,7 +6,9 @@ import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Store
-withRedis((_, connection) => (redis = connection))
+withRedis((_, connection) => {
+  redis = connection
+})
 
 const survey = () =>
   redis.run('survey', [keys.schedule, keys.lane(''), keys.pushesPrefix, keys.parked, keys.ahead], ['7/1/1'])

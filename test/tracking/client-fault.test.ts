@@ -68,133 +68,135 @@ describe('a fault of TLS', () => {
   })
 })
 
-it.each(['127.0.0.1', 'localhost'])('a fault gives the fault refused when nothing listens on %s', async (host) => {
-  const server = net.createServer()
-  const url = await listen(server)
-  server.close()
-  await once(server, 'close')
-  expect(await client(url.replace('127.0.0.1', host)).push(PUSH)).toEqual({ fault: 'refused' })
-})
-
-it('a fault gives the fault dns when the host has no address', async () => {
-  expect(await client('http://host.invalid').push(PUSH)).toEqual({ fault: 'dns' })
-})
-
-it('a fault gives the fault reset when the connection is reset', async () => {
-  expect(await client(await rawServer((socket) => socket.resetAndDestroy())).push(PUSH)).toEqual({ fault: 'reset' })
-})
-
-it('a fault gives the fault reset when the connection ends without an answer', async () => {
-  expect(await client(await rawServer((socket) => socket.end())).push(PUSH)).toEqual({ fault: 'reset' })
-})
-
-it.each([
-  ['half a status line', 'HTTP/1.1 20'],
-  ['half a head', 'HTTP/1.1 200 OK\r\ncontent-le'],
-  ['half a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
-  ['half of the chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
-])('a fault gives the fault reset when the connection ends after %s', async (_, text) => {
-  expect(await client(await rawServer((socket) => socket.end(text))).push(PUSH)).toEqual({ fault: 'reset' })
-})
-
-it('a fault gives the fault malformed when the answer is no HTTP', async () => {
-  expect(await client(await rawServer((socket) => socket.end('SSH-2.0-x\r\n'))).push(PUSH)).toEqual({
-    fault: 'malformed',
+describe('a fault', () => {
+  it.each(['127.0.0.1', 'localhost'])('gives the fault refused when nothing listens on %s', async (host) => {
+    const server = net.createServer()
+    const url = await listen(server)
+    server.close()
+    await once(server, 'close')
+    expect(await client(url.replace('127.0.0.1', host)).push(PUSH)).toEqual({ fault: 'refused' })
   })
-})
 
-it('a fault gives the fault timeout when the server is silent', async () => {
-  const sent = Promise.withResolvers<void>()
-  const url = await rawServer(() => sent.resolve())
-  const pass = stopLimits()
-  const pushed = client(url, { timeoutMs: 60_000 }).push(PUSH)
-  await sent.promise
-  pass(60_000)
-  expect(await pushed).toEqual({ fault: 'timeout' })
-})
-
-it('a fault gives the fault timeout when the answer drips until the deadline', async () => {
-  const dripped = Promise.withResolvers<void>()
-  const url = await rawServer((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
-    let drops = 0
-    const drip = setInterval(() => socket.write('x', () => ++drops === 10 && dripped.resolve()), 10)
-    socket.on('close', () => clearInterval(drip))
+  it('gives the fault dns when the host has no address', async () => {
+    expect(await client('http://host.invalid').push(PUSH)).toEqual({ fault: 'dns' })
   })
-  const pass = stopLimits()
-  const pushed = client(url, { timeoutMs: 60_000 }).push(PUSH)
-  await dripped.promise
-  pass(60_000)
-  expect(await pushed).toEqual({ fault: 'timeout' })
-})
 
-it('a fault does not give a late answer to the next push', async () => {
-  const late = Promise.withResolvers<Socket>()
-  const url = await rawServer((socket, count) =>
-    count === 1 ? late.resolve(socket) : socket.write(OK.replace('200 OK', '404 Not Found')),
-  )
-  const pass = stopLimits()
-  const one = client(url, { timeoutMs: 60_000, connections: 1 })
-  const pushed = one.push(PUSH)
-  const socket = await late.promise
-  pass(60_000)
-  expect(await pushed).toEqual({ fault: 'timeout' })
-  if (socket.writable) socket.write(OK)
-  expect(await one.push(PUSH)).toEqual({ status: 404, text: '{}' })
-})
-
-it('a fault never sends a request whose deadline ends while it waits for a connection', async () => {
-  const sent: string[] = []
-  const held: ServerResponse[] = []
-  const url = await httpServer((request, response) => {
-    sent.push(request.url ?? '')
-    request.resume()
-    held.push(response)
+  it('gives the fault reset when the connection is reset', async () => {
+    expect(await client(await rawServer((socket) => socket.resetAndDestroy())).push(PUSH)).toEqual({ fault: 'reset' })
   })
-  const patient = client(url, { connections: 1, timeoutMs: 600_000 })
-  const ask = (company: string, timeoutMs?: number) =>
-    patient.request({ operation: 'listNumbers', params: { company_id: company }, oauthToken: 'canary', timeoutMs })
-  const first = ask('7')
-  await expect.poll(() => sent.length).toBe(1)
-  expect(await ask('8', 100)).toEqual({ fault: 'timeout', unsent: true })
-  const next = ask('9')
-  held[0].end('[]')
-  await expect.poll(() => sent.length).toBe(2)
-  held[1].end('[]')
-  expect(await Promise.all([first, next])).toMatchObject([{ status: 200 }, { status: 200 }])
-  expect(sent[1]).toContain('/companies/9/')
-})
 
-it('a fault tells whether nothing of a failed request was sent', async () => {
-  const sent = Promise.withResolvers<void>()
-  const silent = await listen(net.createServer((socket) => socket.once('data', () => sent.resolve())))
-  const dialled = await listen(net.createServer())
-  const resetting = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
-  const pass = stopLimits()
-  const busy = client(silent, { connections: 1 })
-  const asked = { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary' } as const
-  const replies = Promise.all([
-    client('http://host.invalid').request(asked),
-    client(dialled.replace('http:', 'https:'), { timeoutMs: 100 }).request(asked),
-    busy.request({ ...asked, timeoutMs: 1000 }),
-    busy.request({ ...asked, timeoutMs: 100 }),
-    client(resetting).request(asked),
-  ])
-  await sent.promise
-  pass(1000)
-  expect(await replies).toEqual([
-    { fault: 'dns', unsent: true },
-    { fault: expect.any(String) as unknown, unsent: true },
-    { fault: 'timeout' },
-    { fault: 'timeout', unsent: true },
-    { fault: 'reset' },
-  ])
-})
+  it('gives the fault reset when the connection ends without an answer', async () => {
+    expect(await client(await rawServer((socket) => socket.end())).push(PUSH)).toEqual({ fault: 'reset' })
+  })
 
-it('a fault gives the fault closed after close', async () => {
-  const one = createTrackingClient({ baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, connections: 1 })
-  await one.close()
-  expect(await one.push(PUSH)).toEqual({ fault: 'closed' })
+  it.each([
+    ['half a status line', 'HTTP/1.1 20'],
+    ['half a head', 'HTTP/1.1 200 OK\r\ncontent-le'],
+    ['half a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
+    ['half of the chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
+  ])('gives the fault reset when the connection ends after %s', async (_, text) => {
+    expect(await client(await rawServer((socket) => socket.end(text))).push(PUSH)).toEqual({ fault: 'reset' })
+  })
+
+  it('gives the fault malformed when the answer is no HTTP', async () => {
+    expect(await client(await rawServer((socket) => socket.end('SSH-2.0-x\r\n'))).push(PUSH)).toEqual({
+      fault: 'malformed',
+    })
+  })
+
+  it('gives the fault timeout when the server is silent', async () => {
+    const sent = Promise.withResolvers<void>()
+    const url = await rawServer(() => sent.resolve())
+    const pass = stopLimits()
+    const pushed = client(url, { timeoutMs: 60_000 }).push(PUSH)
+    await sent.promise
+    pass(60_000)
+    expect(await pushed).toEqual({ fault: 'timeout' })
+  })
+
+  it('gives the fault timeout when the answer drips until the deadline', async () => {
+    const dripped = Promise.withResolvers<void>()
+    const url = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+      let drops = 0
+      const drip = setInterval(() => socket.write('x', () => ++drops === 10 && dripped.resolve()), 10)
+      socket.on('close', () => clearInterval(drip))
+    })
+    const pass = stopLimits()
+    const pushed = client(url, { timeoutMs: 60_000 }).push(PUSH)
+    await dripped.promise
+    pass(60_000)
+    expect(await pushed).toEqual({ fault: 'timeout' })
+  })
+
+  it('does not give a late answer to the next push', async () => {
+    const late = Promise.withResolvers<Socket>()
+    const url = await rawServer((socket, count) =>
+      count === 1 ? late.resolve(socket) : socket.write(OK.replace('200 OK', '404 Not Found')),
+    )
+    const pass = stopLimits()
+    const one = client(url, { timeoutMs: 60_000, connections: 1 })
+    const pushed = one.push(PUSH)
+    const socket = await late.promise
+    pass(60_000)
+    expect(await pushed).toEqual({ fault: 'timeout' })
+    if (socket.writable) socket.write(OK)
+    expect(await one.push(PUSH)).toEqual({ status: 404, text: '{}' })
+  })
+
+  it('never sends a request whose deadline ends while it waits for a connection', async () => {
+    const sent: string[] = []
+    const held: ServerResponse[] = []
+    const url = await httpServer((request, response) => {
+      sent.push(request.url ?? '')
+      request.resume()
+      held.push(response)
+    })
+    const patient = client(url, { connections: 1, timeoutMs: 600_000 })
+    const ask = (company: string, timeoutMs?: number) =>
+      patient.request({ operation: 'listNumbers', params: { company_id: company }, oauthToken: 'canary', timeoutMs })
+    const first = ask('7')
+    await expect.poll(() => sent.length).toBe(1)
+    expect(await ask('8', 100)).toEqual({ fault: 'timeout', unsent: true })
+    const next = ask('9')
+    held[0].end('[]')
+    await expect.poll(() => sent.length).toBe(2)
+    held[1].end('[]')
+    expect(await Promise.all([first, next])).toMatchObject([{ status: 200 }, { status: 200 }])
+    expect(sent[1]).toContain('/companies/9/')
+  })
+
+  it('tells whether nothing of a failed request was sent', async () => {
+    const sent = Promise.withResolvers<void>()
+    const silent = await listen(net.createServer((socket) => socket.once('data', () => sent.resolve())))
+    const dialled = await listen(net.createServer())
+    const resetting = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
+    const pass = stopLimits()
+    const busy = client(silent, { connections: 1 })
+    const asked = { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary' } as const
+    const replies = Promise.all([
+      client('http://host.invalid').request(asked),
+      client(dialled.replace('http:', 'https:'), { timeoutMs: 100 }).request(asked),
+      busy.request({ ...asked, timeoutMs: 1000 }),
+      busy.request({ ...asked, timeoutMs: 100 }),
+      client(resetting).request(asked),
+    ])
+    await sent.promise
+    pass(1000)
+    expect(await replies).toEqual([
+      { fault: 'dns', unsent: true },
+      { fault: expect.any(String) as unknown, unsent: true },
+      { fault: 'timeout' },
+      { fault: 'timeout', unsent: true },
+      { fault: 'reset' },
+    ])
+  })
+
+  it('gives the fault closed after close', async () => {
+    const one = createTrackingClient({ baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, connections: 1 })
+    await one.close()
+    expect(await one.push(PUSH)).toEqual({ fault: 'closed' })
+  })
 })
 
 const BAD_REQUEST = 'HTTP/1.0 400 Bad Request\r\n\r\n'

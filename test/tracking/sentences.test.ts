@@ -36,47 +36,40 @@ function positionWith(field: string, json: string): string {
   return positions({ heading: 1, speed: 1 }).replace(new RegExp(`"${field}":[^,}]*`), `"${field}":${json}`)
 }
 
-it.each([
-  ['', 'from', SECONDS],
-  ['to=5', 'from', SECONDS],
-  ['from=1&from=2', 'from', SECONDS],
-  ['from=', 'from', SECONDS],
-  ['from=1e3', 'from', SECONDS],
-  ['from=5&to=6&to=7', 'to', SECONDS],
-  ['from=5&to=', 'to', SECONDS],
-  ['from=5&to=4', 'to', 'must not be before from'],
-  ['from=5&to=7206', 'to', 'must be at most 2 hours after from'],
-])(
-  'a query that is refused says what to send explains the refused query courier-positions?%s: %s',
-  async (query, path, message) => {
+describe('a query that is refused says what to send', () => {
+  it.each([
+    ['', 'from', SECONDS],
+    ['to=5', 'from', SECONDS],
+    ['from=1&from=2', 'from', SECONDS],
+    ['from=', 'from', SECONDS],
+    ['from=1e3', 'from', SECONDS],
+    ['from=5&to=6&to=7', 'to', SECONDS],
+    ['from=5&to=', 'to', SECONDS],
+    ['from=5&to=4', 'to', 'must not be before from'],
+    ['from=5&to=7206', 'to', 'must be at most 2 hours after from'],
+  ])('explains the refused query courier-positions?%s: %s', async (query, path, message) => {
     expect(await ask('GET', `${POSITIONS}?${query}`)).toMatchObject({
       status: 400,
       json: { message: `${path}: ${message}`, errors: [{ path, message }] },
     })
-  },
-)
+  })
 
-it.each([
-  ['max_results=0', 'max_results', PAGE],
-  ['max_results=1&max_results=2', 'max_results', PAGE],
-  ['page_token=', 'page_token', TOKEN],
-  ['page_token=a&page_token=b', 'page_token', TOKEN],
-])(
-  'a query that is refused says what to send explains the refused query items?%s: %s',
-  async (query, path, message) => {
+  it.each([
+    ['max_results=0', 'max_results', PAGE],
+    ['max_results=1&max_results=2', 'max_results', PAGE],
+    ['page_token=', 'page_token', TOKEN],
+    ['page_token=a&page_token=b', 'page_token', TOKEN],
+  ])('explains the refused query items?%s: %s', async (query, path, message) => {
     const json = { message: `${path}: ${message}`, errors: [{ path, message }] }
     expect(await ask('GET', `${ITEMS}?${query}`)).toMatchObject({ status: 422, json })
-  },
-)
+  })
 
-it.each(['', '?apikey=', '?apikey=a&apikey=b'])(
-  'a query that is refused says what to send explains the refused query push-positions-v3%s',
-  async (query) => {
+  it.each(['', '?apikey=', '?apikey=a&apikey=b'])('explains the refused query push-positions-v3%s', async (query) => {
     const answer = await service.send(`${pushPath({ ...LANE, apikey: null })}${query}`, { method: 'POST' })
     const message = 'apikey: this query parameter is needed, once'
     expect(answer).toMatchObject({ status: 422, json: { message } })
-  },
-)
+  })
+})
 
 describe('an integer that a number does not hold is refused, never rounded', () => {
   const BEYOND = [
@@ -115,72 +108,71 @@ describe('an integer that a number does not hold is refused, never rounded', () 
   })
 })
 
-it.each([
-  ['accuracy', '1e400', 'accuracy', SAFE],
-  ['accuracy', '9007199254740993', 'accuracy', SAFE],
-  ['accuracy', '1.5', 'accuracy', SAFE],
-  ['heading', '"N"', 'heading', SAFE],
-  ['speed', '-1e400', 'speed', 'expected a number within 1.7e308'],
-  ['lat', '1e400', 'point.lat', LAT],
-  ['lat', '"1"', 'point.lat', LAT],
-  ['lat', '90.1', 'point.lat', LAT],
-  ['lon', 'null', 'point.lon', 'expected a number from -180 to 180'],
-])(
-  'a body that is refused says what to change explains a refused position with %s %s',
-  async (field, json, where, message) => {
+describe('a body that is refused says what to change', () => {
+  it.each([
+    ['accuracy', '1e400', 'accuracy', SAFE],
+    ['accuracy', '9007199254740993', 'accuracy', SAFE],
+    ['accuracy', '1.5', 'accuracy', SAFE],
+    ['heading', '"N"', 'heading', SAFE],
+    ['speed', '-1e400', 'speed', 'expected a number within 1.7e308'],
+    ['lat', '1e400', 'point.lat', LAT],
+    ['lat', '"1"', 'point.lat', LAT],
+    ['lat', '90.1', 'point.lat', LAT],
+    ['lon', 'null', 'point.lon', 'expected a number from -180 to 180'],
+  ])('explains a refused position with %s %s', async (field, json, where, message) => {
     const path = `positions.0.${where}`
     expect(await push(positionWith(field, json))).toMatchObject({
       status: 422,
       json: { message: `${path}: ${message}`, errors: [{ path, message }] },
     })
-  },
-)
+  })
 
-it.each([
-  ['no accuracy', positions({ accuracy: undefined }), `positions.0.accuracy: ${SAFE}`],
-  ['no point', positions({ point: undefined }), 'positions.0.point: expected an object with lat and lon'],
-  ['no lat', positions({ point: { lon: 1 } }), `positions.0.point.lat: ${LAT}`],
-  [
-    'a number for a position',
-    '{"positions":[1]}',
-    'positions.0: expected an object with accuracy, point and timestamp',
-  ],
-  ['no positions', '{}', 'positions: expected an array of 0 or more objects'],
-  ['an array', '[]', 'the body: expected an object with positions'],
-  [
-    'a byte order mark',
-    `\ufeff${positions({})}`,
-    'the body is not JSON: it begins with a byte order mark, leave that out',
-  ],
-  [
-    'what is nested deeply, and has a long integer',
-    `{"a":1234567890123456789,"b":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
-    'positions: expected an array of 0 or more objects',
-  ],
-])('a body that is refused says what to change explains a refused push with %s', async (_, body, message) => {
-  expect(await push(body)).toMatchObject({ status: 422, json: { message } })
-})
+  it.each([
+    ['no accuracy', positions({ accuracy: undefined }), `positions.0.accuracy: ${SAFE}`],
+    ['no point', positions({ point: undefined }), 'positions.0.point: expected an object with lat and lon'],
+    ['no lat', positions({ point: { lon: 1 } }), `positions.0.point.lat: ${LAT}`],
+    [
+      'a number for a position',
+      '{"positions":[1]}',
+      'positions.0: expected an object with accuracy, point and timestamp',
+    ],
+    ['no positions', '{}', 'positions: expected an array of 0 or more objects'],
+    ['an array', '[]', 'the body: expected an object with positions'],
+    [
+      'a byte order mark',
+      `\ufeff${positions({})}`,
+      'the body is not JSON: it begins with a byte order mark, leave that out',
+    ],
+    [
+      'what is nested deeply, and has a long integer',
+      `{"a":1234567890123456789,"b":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      'positions: expected an array of 0 or more objects',
+    ],
+  ])('explains a refused push with %s', async (_, body, message) => {
+    expect(await push(body)).toMatchObject({ status: 422, json: { message } })
+  })
 
-it.each([
-  [[item('A', { number: undefined })], `0.number: ${NUMBER}`],
-  [[item('A', { number: 5 })], `0.number: ${NUMBER}`],
-  [[item('A', { number: '' })], `0.number: ${NUMBER}`],
-  [[item('A', { description: null })], '0.description: expected text of 0 to 1023 characters'],
-  [[item('A', { price: 5 })], '0.price: expected a decimal of at most 4 places, as text'],
-  [[item('A', { code: 5 })], '0.code: expected text'],
-  [[5], '0: expected an object with number, description, price and total_count'],
-  [{}, 'the body: expected an array of 1 or more objects'],
-  [[], 'the body: expected an array of 1 or more objects'],
-])('a body that is refused says what to change explains refused items %j', async (body, message) => {
-  expect(await ask('POST', ITEMS, body)).toMatchObject({ status: 422, json: { message } })
-})
+  it.each([
+    [[item('A', { number: undefined })], `0.number: ${NUMBER}`],
+    [[item('A', { number: 5 })], `0.number: ${NUMBER}`],
+    [[item('A', { number: '' })], `0.number: ${NUMBER}`],
+    [[item('A', { description: null })], '0.description: expected text of 0 to 1023 characters'],
+    [[item('A', { price: 5 })], '0.price: expected a decimal of at most 4 places, as text'],
+    [[item('A', { code: 5 })], '0.code: expected text'],
+    [[5], '0: expected an object with number, description, price and total_count'],
+    [{}, 'the body: expected an array of 1 or more objects'],
+    [[], 'the body: expected an array of 1 or more objects'],
+  ])('explains refused items %j', async (body, message) => {
+    expect(await ask('POST', ITEMS, body)).toMatchObject({ status: 422, json: { message } })
+  })
 
-it.each([
-  [[{ undelivered_count: 1 }], `0.item_id: ${INT64(0)}`],
-  [[{ item_id: 1 }], `0.undelivered_count: ${INT64(0)}`],
-  [['A'], '0: expected an object with item_id and undelivered_count'],
-])('a body that is refused says what to change explains a refused return %j', async (body, message) => {
-  expect(await ask('POST', RETURN, body)).toMatchObject({ status: 422, json: { message } })
+  it.each([
+    [[{ undelivered_count: 1 }], `0.item_id: ${INT64(0)}`],
+    [[{ item_id: 1 }], `0.undelivered_count: ${INT64(0)}`],
+    [['A'], '0: expected an object with item_id and undelivered_count'],
+  ])('explains a refused return %j', async (body, message) => {
+    expect(await ask('POST', RETURN, body)).toMatchObject({ status: 422, json: { message } })
+  })
 })
 
 describe('more than 1,000 items at once', () => {

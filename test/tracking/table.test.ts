@@ -33,18 +33,20 @@ const harness: Harness = {
   service: sender(service),
 }
 
-it.each(cells.map((cell) => [cell.operation, cell.status, cell.title, cell] as const))(
-  'each cell of the table runs the row of %s, %i: %s',
-  async (operation, status, _, cell) => {
-    const { answer, items } = await runCell(cell, harness)
-    expect(answer.json, answer.text).toEqual(cell.json(items))
-    expect(answer.status).toBe(status)
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-    const schema = status === 200 ? OPERATIONS[operation].answer : ErrorBody
-    expect(schema.safeParse(answer.json).error).toBeUndefined()
-    if (status !== 200) expect(contents(service.databaseFile)).toBe(before)
-  },
-)
+describe('each cell of the table', () => {
+  it.each(cells.map((cell) => [cell.operation, cell.status, cell.title, cell] as const))(
+    'runs the row of %s, %i: %s',
+    async (operation, status, _, cell) => {
+      const { answer, items } = await runCell(cell, harness)
+      expect(answer.json, answer.text).toEqual(cell.json(items))
+      expect(answer.status).toBe(status)
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+      const schema = status === 200 ? OPERATIONS[operation].answer : ErrorBody
+      expect(schema.safeParse(answer.json).error).toBeUndefined()
+      if (status !== 200) expect(contents(service.databaseFile)).toBe(before)
+    },
+  )
+})
 
 describe('the table of src/tracking/README.md', () => {
   const fromTable = NAMES.flatMap((name) => [200, ...OPERATIONS[name].refusals].map((status) => pair(name, status)))

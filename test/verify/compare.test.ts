@@ -7,35 +7,37 @@ const THERE = { timestamp: 1_764_000_000, lat: 52.5, lon: 13.4 }
 const isFound = (position: Partial<typeof THERE>, fix: Partial<typeof FIX> = {}) =>
   missingFixes([{ ...FIX, ...fix }], [{ ...THERE, ...position }]).length === 0
 
-it.each([
-  ['as it was sent', {}, {}],
-  ['with a fraction of a second', { timestamp: FIX.timestamp + 0.999 }, {}],
-  ['rounded down', { timestamp: FIX.timestamp - 0.5 }, {}],
-  [
-    'as a number of 32 bits',
-    { lat: Math.fround(-33.8688197), lon: Math.fround(151.2092955) },
-    { latitude: -33.8688197, longitude: 151.2092955 },
-  ],
-  ['rounded to five digits', { lat: 52.12346, lon: 13.65432 }, { latitude: 52.1234567, longitude: 13.6543219 }],
-  ['on the other side of 180 degrees', { lon: -180 }, { longitude: 180 }],
-])('a fix is found %s', (_, position, fix) => expect(isFound(position, fix)).toBe(true))
+describe('a fix', () => {
+  it.each([
+    ['as it was sent', {}, {}],
+    ['with a fraction of a second', { timestamp: FIX.timestamp + 0.999 }, {}],
+    ['rounded down', { timestamp: FIX.timestamp - 0.5 }, {}],
+    [
+      'as a number of 32 bits',
+      { lat: Math.fround(-33.8688197), lon: Math.fround(151.2092955) },
+      { latitude: -33.8688197, longitude: 151.2092955 },
+    ],
+    ['rounded to five digits', { lat: 52.12346, lon: 13.65432 }, { latitude: 52.1234567, longitude: 13.6543219 }],
+    ['on the other side of 180 degrees', { lon: -180 }, { longitude: 180 }],
+  ])('is found %s', (_, position, fix) => expect(isFound(position, fix)).toBe(true))
 
-it.each([
-  ['a second later', { timestamp: FIX.timestamp + 1 }],
-  ['a second earlier', { timestamp: FIX.timestamp - 1 }],
-  ['two metres to the north', { lat: 52.50002 }],
-  ['two metres to the east', { lon: 13.40002 }],
-])('a fix is missing if there is one only %s', (_, position) => expect(isFound(position)).toBe(false))
+  it.each([
+    ['a second later', { timestamp: FIX.timestamp + 1 }],
+    ['a second earlier', { timestamp: FIX.timestamp - 1 }],
+    ['two metres to the north', { lat: 52.50002 }],
+    ['two metres to the east', { lon: 13.40002 }],
+  ])('is missing if there is one only %s', (_, position) => expect(isFound(position)).toBe(false))
 
-it('a fix is found in any order, however often it comes', () => {
-  const fixes = Array.from({ length: 500 }, (_, index) => ({ ...FIX, timestamp: FIX.timestamp + index }))
-  const positions = fixes.map(({ timestamp }) => ({ ...THERE, timestamp }))
-  const shuffled = [...positions, ...positions.slice(7, 90)].toSorted(
-    (one, other) => ((one.timestamp * 7919) % 101) - ((other.timestamp * 7919) % 101),
-  )
-  expect(missingFixes(fixes, shuffled)).toEqual([])
-  const without = positions.filter(({ timestamp }) => timestamp !== FIX.timestamp + 250)
-  expect(missingFixes(fixes, without)).toEqual([fixes[250]])
+  it('is found in any order, however often it comes', () => {
+    const fixes = Array.from({ length: 500 }, (_, index) => ({ ...FIX, timestamp: FIX.timestamp + index }))
+    const positions = fixes.map(({ timestamp }) => ({ ...THERE, timestamp }))
+    const shuffled = [...positions, ...positions.slice(7, 90)].toSorted(
+      (one, other) => ((one.timestamp * 7919) % 101) - ((other.timestamp * 7919) % 101),
+    )
+    expect(missingFixes(fixes, shuffled)).toEqual([])
+    const without = positions.filter(({ timestamp }) => timestamp !== FIX.timestamp + 250)
+    expect(missingFixes(fixes, without)).toEqual([fixes[250]])
+  })
 })
 
 describe('the share of windows', () => {

@@ -29,7 +29,10 @@ let isUp: boolean
 let token: string | undefined
 const company = (): Company => ({ company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: token })
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 beforeEach(async () => {
   api = await startReadBackApi()
   ;[isUp, token] = [true, 'token-7']
@@ -149,163 +152,167 @@ it("a comparison shows a company's token only to the API that the company has wh
   expect(next.reads.map(({ token: shown }) => shown)).toEqual(['OAuth token-8', 'OAuth token-8'])
 })
 
-it('a share of what was delivered is no fault to be closed while a request waits for its turn', async () => {
-  startWorker()
-  await deliver(range(T, 1000))
-  const verifier = open({ gapMs: 60_000 })
-  for (let second = T + 300; api.reads.length === 0; second++) await verifier.look(second * 1000)
-  const looks = [700, 701].map((second) => verifier.look((T + second) * 1000))
-  verifier.close()
-  await expect(Promise.all(looks)).resolves.toHaveLength(2)
-})
+describe('a share of what was delivered', () => {
+  it('is no fault to be closed while a request waits for its turn', async () => {
+    startWorker()
+    await deliver(range(T, 1000))
+    const verifier = open({ gapMs: 60_000 })
+    for (let second = T + 300; api.reads.length === 0; second++) await verifier.look(second * 1000)
+    const looks = [700, 701].map((second) => verifier.look((T + second) * 1000))
+    verifier.close()
+    await expect(Promise.all(looks)).resolves.toHaveLength(2)
+  })
 
-it('a share of what was delivered one in a thousand that the API loses after its 200 is found within `after` and three minutes', async () => {
-  startWorker()
-  await deliver(range(T, 1000))
-  lostAt(T + 480)
-  const before = await results()
-  const found = await lookOn(open(), T + 300, T + 480 + 120 + 180)
-  expect(found).toBeGreaterThanOrEqual(T + 500 + 120)
-  expect(found).toBeLessThanOrEqual(T + 480 + 120 + 180)
-  expect(missingOf(verifiers[0])).toEqual([{ lane: LANE, window: (T + 400) * 1000, missing: 1 }])
-  expect(verifiers[0].missing[0]).toMatchObject({ firstAt: (T + 480) * 1000, lastAt: (T + 480) * 1000, checked: 100 })
-  const after = await results()
-  expect([after.missing - before.missing, after.unknown - before.unknown]).toEqual([1, 0])
-})
+  it('one in a thousand that the API loses after its 200 is found within `after` and three minutes', async () => {
+    startWorker()
+    await deliver(range(T, 1000))
+    lostAt(T + 480)
+    const before = await results()
+    const found = await lookOn(open(), T + 300, T + 480 + 120 + 180)
+    expect(found).toBeGreaterThanOrEqual(T + 500 + 120)
+    expect(found).toBeLessThanOrEqual(T + 480 + 120 + 180)
+    expect(missingOf(verifiers[0])).toEqual([{ lane: LANE, window: (T + 400) * 1000, missing: 1 }])
+    expect(verifiers[0].missing[0]).toMatchObject({ firstAt: (T + 480) * 1000, lastAt: (T + 480) * 1000, checked: 100 })
+    const after = await results()
+    expect([after.missing - before.missing, after.unknown - before.unknown]).toEqual([1, 0])
+  })
 
-it('an honest API is not accused: late fixes, two vans and couriers on a route, clocks 10 s apart', async () => {
-  startWorker()
-  await deliver(range(T, 600))
-  await deliver(range(T - 10, 600), { device: OTHER, latitude: 52.6 })
-  await deliver(range(T + 10, 300, 2), { device: '77', lane: '7/43/1003', latitude: 52.9 })
-  const verifier = open()
-  expect(await lookOn(verifier, T - 5, T + 400, 5)).toBeUndefined()
-  await deliver(range(T + 30, 100, 3), { latitude: 53.5 })
-  expect(await lookOn(verifier, T + 401, T + 1000, 5)).toBeUndefined()
-  // An hour after the end of their hour the late ones are looked at as well.
-  expect(await lookOn(verifier, T + 7199, T + 7400, 1)).toBeUndefined()
-  const verified = await verifiedOf(redis, localDay(T * 1000, 'UTC').from)
-  expect(Object.fromEntries(verified)).toEqual({
-    [LANE]: { checked: 1300, missing: 0 },
-    '7/43/1003': { checked: 300, missing: 0 },
+  it('an honest API is not accused: late fixes, two vans and couriers on a route, clocks 10 s apart', async () => {
+    startWorker()
+    await deliver(range(T, 600))
+    await deliver(range(T - 10, 600), { device: OTHER, latitude: 52.6 })
+    await deliver(range(T + 10, 300, 2), { device: '77', lane: '7/43/1003', latitude: 52.9 })
+    const verifier = open()
+    expect(await lookOn(verifier, T - 5, T + 400, 5)).toBeUndefined()
+    await deliver(range(T + 30, 100, 3), { latitude: 53.5 })
+    expect(await lookOn(verifier, T + 401, T + 1000, 5)).toBeUndefined()
+    // An hour after the end of their hour the late ones are looked at as well.
+    expect(await lookOn(verifier, T + 7199, T + 7400, 1)).toBeUndefined()
+    const verified = await verifiedOf(redis, localDay(T * 1000, 'UTC').from)
+    expect(Object.fromEntries(verified)).toEqual({
+      [LANE]: { checked: 1300, missing: 0 },
+      '7/43/1003': { checked: 300, missing: 0 },
+    })
+  })
+
+  it('a late fix that the API loses is found an hour after its hour', async () => {
+    startWorker()
+    await deliver(range(T, 100))
+    const verifier = open()
+    expect(await lookOn(verifier, T - 5, T + 500, 5)).toBeUndefined()
+    await deliver([T + 60], { latitude: 53 })
+    api.lose(ROUTE, ({ lat }) => lat > 52.9)
+    expect(await lookOn(verifier, T + 7150, T + 7400, 5)).toBeGreaterThan(T + 7200)
+    expect(missingOf(verifier)).toEqual([{ lane: LANE, window: T * 1000, missing: 1 }])
+  })
+
+  it('what the API shows only at the second read is not missing', async () => {
+    startWorker()
+    await deliver(range(T, 100))
+    const seen = new Set<number>()
+    api.respond((asked, response) => {
+      const isFirst = !seen.has(asked.from)
+      seen.add(asked.from)
+      return honest({ ...asked, positions: isFirst ? asked.positions.slice(0, 50) : asked.positions }, response)
+    })
+    expect(await lookOn(open(), T - 5, T + 600, 5)).toBeUndefined()
+    expect(await verifiedOf(redis, localDay(T * 1000, 'UTC').from)).toEqual(
+      new Map([[LANE, { checked: 100, missing: 0 }]]),
+    )
+  })
+
+  it('ends once a later read finds it', async () => {
+    startWorker()
+    await deliver(range(T, 100))
+    lostAt(T + 50)
+    const verifier = open()
+    const found = await lookOn(verifier, T - 5, T + 500, 5)
+    api.add(ROUTE, [{ timestamp: T + 50, lat: fix(T + 50).latitude, lon: 13.4123456 }])
+    // The times of findings are those of the clock: it is read again after five minutes of it.
+    const now = Math.floor(Date.now() / 1000)
+    expect(found).toBeDefined()
+    for (let second = now + 301; second < now + 340; second++) await verifier.look(second * 1000)
+    expect(verifier.missing).toEqual([])
+    expect(await verifiedOf(redis, localDay(T * 1000, 'UTC').from)).toEqual(
+      new Map([[LANE, { checked: 100, missing: 0 }]]),
+    )
+  })
+
+  it('ends after 24 hours', async () => {
+    startWorker()
+    await deliver(range(T, 100))
+    lostAt(T + 50)
+    const verifier = open()
+    await lookOn(verifier, T - 5, T + 500, 5)
+    expect(verifier.missing).toHaveLength(1)
+    isUp = false
+    for (let look = 0; look < 5; look++) await verifier.look(Date.now() + 24 * HOUR)
+    expect(verifier.missing).toEqual([])
+  })
+
+  it('nothing is read while the API is down, and nothing is missing after it', async () => {
+    startWorker()
+    await deliver(range(T, 100))
+    isUp = false
+    const verifier = open()
+    expect(await lookOn(verifier, T - 5, T + 600, 5)).toBeUndefined()
+    expect(api.reads).toEqual([])
+    isUp = true
+    expect(await lookOn(verifier, T + 601, T + 700, 5)).toBeUndefined()
+    expect(api.reads).toHaveLength(1)
+  })
+
+  it('of two processes one reads', async () => {
+    startWorker()
+    await deliver(range(T, 200))
+    const [one, other] = [open(), open()]
+    for (let second = T - 5; second < T + 600; second += 5)
+      await Promise.all([one.look(second * 1000), other.look(second * 1000)])
+    expect(api.reads).toHaveLength(2)
+  })
+
+  it('of a device that was forgotten meanwhile nothing is said', async () => {
+    startWorker()
+    await deliver(range(T, 100))
+    lostAt(T + 50)
+    await forgetDevice(redis, new Set([VAN]))
+    expect(await lookOn(open(), T - 5, T + 600, 5)).toBeUndefined()
   })
 })
 
-it('a late fix that the API loses is found an hour after its hour', async () => {
-  startWorker()
-  await deliver(range(T, 100))
-  const verifier = open()
-  expect(await lookOn(verifier, T - 5, T + 500, 5)).toBeUndefined()
-  await deliver([T + 60], { latitude: 53 })
-  api.lose(ROUTE, ({ lat }) => lat > 52.9)
-  expect(await lookOn(verifier, T + 7150, T + 7400, 5)).toBeGreaterThan(T + 7200)
-  expect(missingOf(verifier)).toEqual([{ lane: LANE, window: T * 1000, missing: 1 }])
-})
-
-it('what the API shows only at the second read is not missing', async () => {
-  startWorker()
-  await deliver(range(T, 100))
-  const seen = new Set<number>()
-  api.respond((asked, response) => {
-    const isFirst = !seen.has(asked.from)
-    seen.add(asked.from)
-    return honest({ ...asked, positions: isFirst ? asked.positions.slice(0, 50) : asked.positions }, response)
+describe('with repair', () => {
+  it('what is missing is pushed once more to its lane, and the account adds up', async () => {
+    startWorker()
+    await deliver(range(T, 200))
+    api.lose(ROUTE, ({ timestamp }) => timestamp === T + 50 || timestamp === T + 51)
+    const verifier = open({ repair: true })
+    await lookOn(verifier, T - 5, T + 500, 5)
+    await expect.poll(() => counted('redelivered'), { interval: 20 }).toBe(2)
+    const [received, delivered, requeued] = await Promise.all(['received', 'delivered', 'requeued'].map(counted))
+    expect({ received, delivered, requeued }).toEqual({ received: 200, delivered: 200, requeued: 2 })
+    const now = Math.floor(Date.now() / 1000)
+    for (let second = now + 301; second < now + 340; second++) await verifier.look(second * 1000)
+    expect(verifier.missing).toEqual([])
+    expect(await counted('requeued')).toBe(2)
   })
-  expect(await lookOn(open(), T - 5, T + 600, 5)).toBeUndefined()
-  expect(await verifiedOf(redis, localDay(T * 1000, 'UTC').from)).toEqual(
-    new Map([[LANE, { checked: 100, missing: 0 }]]),
-  )
-})
 
-it('a share of what was delivered ends once a later read finds it', async () => {
-  startWorker()
-  await deliver(range(T, 100))
-  lostAt(T + 50)
-  const verifier = open()
-  const found = await lookOn(verifier, T - 5, T + 500, 5)
-  api.add(ROUTE, [{ timestamp: T + 50, lat: fix(T + 50).latitude, lon: 13.4123456 }])
-  // The times of findings are those of the clock: it is read again after five minutes of it.
-  const now = Math.floor(Date.now() / 1000)
-  expect(found).toBeDefined()
-  for (let second = now + 301; second < now + 340; second++) await verifier.look(second * 1000)
-  expect(verifier.missing).toEqual([])
-  expect(await verifiedOf(redis, localDay(T * 1000, 'UTC').from)).toEqual(
-    new Map([[LANE, { checked: 100, missing: 0 }]]),
-  )
-})
-
-it('a share of what was delivered ends after 24 hours', async () => {
-  startWorker()
-  await deliver(range(T, 100))
-  lostAt(T + 50)
-  const verifier = open()
-  await lookOn(verifier, T - 5, T + 500, 5)
-  expect(verifier.missing).toHaveLength(1)
-  isUp = false
-  for (let look = 0; look < 5; look++) await verifier.look(Date.now() + 24 * HOUR)
-  expect(verifier.missing).toEqual([])
-})
-
-it('nothing is read while the API is down, and nothing is missing after it', async () => {
-  startWorker()
-  await deliver(range(T, 100))
-  isUp = false
-  const verifier = open()
-  expect(await lookOn(verifier, T - 5, T + 600, 5)).toBeUndefined()
-  expect(api.reads).toEqual([])
-  isUp = true
-  expect(await lookOn(verifier, T + 601, T + 700, 5)).toBeUndefined()
-  expect(api.reads).toHaveLength(1)
-})
-
-it('a share of what was delivered of two processes one reads', async () => {
-  startWorker()
-  await deliver(range(T, 200))
-  const [one, other] = [open(), open()]
-  for (let second = T - 5; second < T + 600; second += 5)
-    await Promise.all([one.look(second * 1000), other.look(second * 1000)])
-  expect(api.reads).toHaveLength(2)
-})
-
-it('a share of what was delivered of a device that was forgotten meanwhile nothing is said', async () => {
-  startWorker()
-  await deliver(range(T, 100))
-  lostAt(T + 50)
-  await forgetDevice(redis, new Set([VAN]))
-  expect(await lookOn(open(), T - 5, T + 600, 5)).toBeUndefined()
-})
-
-it('what is missing is pushed once more to its lane, and the account adds up', async () => {
-  startWorker()
-  await deliver(range(T, 200))
-  api.lose(ROUTE, ({ timestamp }) => timestamp === T + 50 || timestamp === T + 51)
-  const verifier = open({ repair: true })
-  await lookOn(verifier, T - 5, T + 500, 5)
-  await expect.poll(() => counted('redelivered'), { interval: 20 }).toBe(2)
-  const [received, delivered, requeued] = await Promise.all(['received', 'delivered', 'requeued'].map(counted))
-  expect({ received, delivered, requeued }).toEqual({ received: 200, delivered: 200, requeued: 2 })
-  const now = Math.floor(Date.now() / 1000)
-  for (let second = now + 301; second < now + 340; second++) await verifier.look(second * 1000)
-  expect(verifier.missing).toEqual([])
-  expect(await counted('requeued')).toBe(2)
-})
-
-it('an API that loses it again gets it once more only if somebody asks', async () => {
-  startWorker()
-  await deliver(range(T, 20))
-  lostAt(T + 5)
-  const verifier = open({ after: 1 })
-  expect(await runOf(verifier, { repair: true })).toMatchObject({ checked: 20, repaired: 1 })
-  await expect.poll(() => counted('redelivered'), { interval: 20 }).toBe(1)
-  lostAt(T + 5)
-  const repairing = open({ repair: true, after: 1 })
-  await lookOn(repairing, T - 5, T + 300, 5)
-  const now = Math.floor(Date.now() / 1000)
-  for (let second = now + 301; second < now + 340; second++) await repairing.look(second * 1000)
-  expect(repairing.missing).toMatchObject([{ missing: 1, repaired: 1 }])
-  expect(await counted('requeued')).toBe(1)
-  expect(await runOf(verifier, { repair: true })).toMatchObject({ repaired: 1 })
-  await expect.poll(() => counted('redelivered'), { interval: 20 }).toBe(2)
+  it('an API that loses it again gets it once more only if somebody asks', async () => {
+    startWorker()
+    await deliver(range(T, 20))
+    lostAt(T + 5)
+    const verifier = open({ after: 1 })
+    expect(await runOf(verifier, { repair: true })).toMatchObject({ checked: 20, repaired: 1 })
+    await expect.poll(() => counted('redelivered'), { interval: 20 }).toBe(1)
+    lostAt(T + 5)
+    const repairing = open({ repair: true, after: 1 })
+    await lookOn(repairing, T - 5, T + 300, 5)
+    const now = Math.floor(Date.now() / 1000)
+    for (let second = now + 301; second < now + 340; second++) await repairing.look(second * 1000)
+    expect(repairing.missing).toMatchObject([{ missing: 1, repaired: 1 }])
+    expect(await counted('requeued')).toBe(1)
+    expect(await runOf(verifier, { repair: true })).toMatchObject({ repaired: 1 })
+    await expect.poll(() => counted('redelivered'), { interval: 20 }).toBe(2)
+  })
 })
 
 describe('not known, and not missing, it is', () => {
@@ -386,119 +393,123 @@ describe('not known, and not missing, it is', () => {
   })
 })
 
-it('a run of a comparison with the API names what is missing, compares a day, and counts nothing twice', async () => {
-  startWorker()
-  await deliver(range(T - 1800, 1000, 5))
-  await deliver(range(T, 50), { lane: '7/42/1004', device: OTHER })
-  api.lose(ROUTE, ({ timestamp }) => timestamp === T || timestamp === T + 2500)
-  const verifier = open({ after: 1 })
-  for (let again = 0; again < 2; again++) {
-    const { checked, missing, unknown, next } = await runOf(verifier)
-    expect({ checked, unknown, next }).toEqual({ checked: 1050, unknown: [], next: undefined })
-    expect(missing.map(({ lane, timestamp }) => [lane, timestamp])).toEqual([
-      [LANE, T],
-      [LANE, T + 2500],
-    ])
-  }
-  const days = [T - 1800, T].map((at) => localDay(at * 1000, 'UTC').from)
-  const verified = await Promise.all([...new Set(days)].map((day) => verifiedOf(redis, day)))
-  const sum = verified.map((each) => each.get(LANE)?.checked ?? 0).reduce((one, other) => one + other, 0)
-  expect(sum).toBe(1000)
-})
-
-it('a run of a comparison with the API compares only what is wanted', async () => {
-  startWorker()
-  await deliver(range(T, 50))
-  await deliver(range(T, 50), { lane: '7/42/1004', device: OTHER })
-  expect(await runOf(open({ after: 1 }), { isWanted: (route: string) => route === '7/1004' })).toMatchObject({
-    checked: 50,
+describe('a run of a comparison with the API', () => {
+  it('names what is missing, compares a day, and counts nothing twice', async () => {
+    startWorker()
+    await deliver(range(T - 1800, 1000, 5))
+    await deliver(range(T, 50), { lane: '7/42/1004', device: OTHER })
+    api.lose(ROUTE, ({ timestamp }) => timestamp === T || timestamp === T + 2500)
+    const verifier = open({ after: 1 })
+    for (let again = 0; again < 2; again++) {
+      const { checked, missing, unknown, next } = await runOf(verifier)
+      expect({ checked, unknown, next }).toEqual({ checked: 1050, unknown: [], next: undefined })
+      expect(missing.map(({ lane, timestamp }) => [lane, timestamp])).toEqual([
+        [LANE, T],
+        [LANE, T + 2500],
+      ])
+    }
+    const days = [T - 1800, T].map((at) => localDay(at * 1000, 'UTC').from)
+    const verified = await Promise.all([...new Set(days)].map((day) => verifiedOf(redis, day)))
+    const sum = verified.map((each) => each.get(LANE)?.checked ?? 0).reduce((one, other) => one + other, 0)
+    expect(sum).toBe(1000)
   })
-  expect(api.reads.map(({ route }) => route)).toEqual(['7/1004'])
-})
 
-it('a run of a comparison with the API goes on if it has stopped after so many requests', async () => {
-  startWorker()
-  await deliverToEach(range(100, 5))
-  const verifier = open({ after: 1, mostRequests: 2 })
-  let from: string | undefined
-  for (const checked of [2, 2, 1]) {
-    const result = await runOf(verifier, { from })
-    expect(result.checked).toBe(checked)
-    from = result.next
-  }
-  expect(from).toBeUndefined()
-  expect(api.reads.map(({ route }) => route)).toEqual(range(100, 5).map((route) => `7/${route}`))
-})
+  it('compares only what is wanted', async () => {
+    startWorker()
+    await deliver(range(T, 50))
+    await deliver(range(T, 50), { lane: '7/42/1004', device: OTHER })
+    expect(await runOf(open({ after: 1 }), { isWanted: (route: string) => route === '7/1004' })).toMatchObject({
+      checked: 50,
+    })
+    expect(api.reads.map(({ route }) => route)).toEqual(['7/1004'])
+  })
 
-it('a run of a comparison with the API stops if the API does not answer, and says so', async () => {
-  startWorker()
-  await deliverToEach([100, 101, 102])
-  api.respond((asked, response) => (asked.route === '7/101' ? answering(500) : honest)(asked, response))
-  expect(await runOf(open({ after: 1 }))).toMatchObject({
-    checked: 1,
-    stopped: { reason: 'no_answer' },
-    next: undefined,
+  it('goes on if it has stopped after so many requests', async () => {
+    startWorker()
+    await deliverToEach(range(100, 5))
+    const verifier = open({ after: 1, mostRequests: 2 })
+    let from: string | undefined
+    for (const checked of [2, 2, 1]) {
+      const result = await runOf(verifier, { from })
+      expect(result.checked).toBe(checked)
+      from = result.next
+    }
+    expect(from).toBeUndefined()
+    expect(api.reads.map(({ route }) => route)).toEqual(range(100, 5).map((route) => `7/${route}`))
+  })
+
+  it('stops if the API does not answer, and says so', async () => {
+    startWorker()
+    await deliverToEach([100, 101, 102])
+    api.respond((asked, response) => (asked.route === '7/101' ? answering(500) : honest)(asked, response))
+    expect(await runOf(open({ after: 1 }))).toMatchObject({
+      checked: 1,
+      stopped: { reason: 'no_answer' },
+      next: undefined,
+    })
+  })
+
+  it('goes on with the new token if it is replaced while a read is under way', async () => {
+    startWorker()
+    await deliver(range(T, 30))
+    api.respond((asked, response) => {
+      token = 'token-new'
+      return (asked.token === 'OAuth token-new' ? honest : answering(401))(asked, response)
+    })
+    expect(await runOf(open({ after: 1 }))).toMatchObject({ checked: 30, missing: [], unknown: [] })
+    expect(api.reads.map((asked) => asked.token)).toEqual(['OAuth token-7', 'OAuth token-new'])
+  })
+
+  it('of a list that ends after some positions, without saying so, finds what it left out', async () => {
+    startWorker()
+    await deliver(range(T, 1500, 2))
+    api.respond((asked, response) => honest({ ...asked, positions: asked.positions.slice(0, 1000) }, response))
+    expect(await runOf(open({ after: 1 }))).toMatchObject({ checked: 1500, missing: [] })
+  })
+
+  it('leaves out what is younger than `after`', async () => {
+    startWorker()
+    const now = Math.floor(Date.now() / 1000)
+    await deliver(range(now - 60, 60))
+    const { checked, until } = await runOf(open(), { day: { from: (now - 3600) * 1000, until: (now + 60) * 1000 } })
+    expect({ checked, isBefore: until < (now - 100) * 1000 }).toEqual({ checked: 0, isBefore: true })
+  })
+
+  it('says that the time is left out of which a window is not old enough yet', async () => {
+    startWorker()
+    const now = Math.floor(Date.now() / 1000)
+    const window = now - (now % 100) - 100
+    await deliver(range(window - 100, 200))
+    const day = { from: (now - 3600) * 1000, until: (now + 3600) * 1000 }
+    const after = (now - window - 90) * 1000
+    expect(await runOf(open({ after }), { day })).toMatchObject({ checked: 100, until: window * 1000 })
   })
 })
 
-it('a run of a comparison with the API goes on with the new token if it is replaced while a read is under way', async () => {
-  startWorker()
-  await deliver(range(T, 30))
-  api.respond((asked, response) => {
-    token = 'token-new'
-    return (asked.token === 'OAuth token-new' ? honest : answering(401))(asked, response)
+describe('days', () => {
+  it.each([
+    ['at midnight', 'Europe/Berlin', Date.UTC(2026, 10, 19, 23)],
+    ['at the end of summer time', 'Europe/Berlin', Date.UTC(2026, 9, 25, 1)],
+    ['at the beginning of summer time', 'Europe/Berlin', Date.UTC(2026, 2, 29, 1)],
+    ['at midnight of a zone with a quarter of an hour', 'Asia/Kathmandu', Date.UTC(2026, 10, 19, 18, 15)],
+  ])('are those of the zone: %s', async (_, zone, at) => {
+    startWorker(YEAR)
+    const day = localDay(at, zone)
+    const [from, until] = [day.from / 1000, day.until / 1000]
+    await deliver([...range(from - 100, 200), ...range(at / 1000 + 200, 50), ...range(until - 70, 140)])
+    lostAt(from - 1)
+    lostAt(from)
+    lostAt(until - 1)
+    const verifier = open({ after: 1, zone })
+    const { checked, missing } = await runOf(verifier, { day })
+    expect({ checked, missing: missing.map(({ timestamp }) => timestamp) }).toEqual({
+      checked: 100 + 50 + 70,
+      missing: [from, until - 1],
+    })
+    const before = localDay(day.from - 1, zone)
+    expect((await runOf(verifier, { day: before })).missing.map(({ timestamp }) => timestamp)).toEqual([from - 1])
+    expect((await verifiedOf(redis, day.from)).get(LANE)).toEqual({ checked: 220, missing: 2 })
+    expect((await verifiedOf(redis, before.from)).get(LANE)).toEqual({ checked: 100, missing: 1 })
+    expect(await verifiedOf(redis, day.until)).toEqual(new Map())
   })
-  expect(await runOf(open({ after: 1 }))).toMatchObject({ checked: 30, missing: [], unknown: [] })
-  expect(api.reads.map((asked) => asked.token)).toEqual(['OAuth token-7', 'OAuth token-new'])
-})
-
-it('a run of a comparison with the API of a list that ends after some positions, without saying so, finds what it left out', async () => {
-  startWorker()
-  await deliver(range(T, 1500, 2))
-  api.respond((asked, response) => honest({ ...asked, positions: asked.positions.slice(0, 1000) }, response))
-  expect(await runOf(open({ after: 1 }))).toMatchObject({ checked: 1500, missing: [] })
-})
-
-it('a run of a comparison with the API leaves out what is younger than `after`', async () => {
-  startWorker()
-  const now = Math.floor(Date.now() / 1000)
-  await deliver(range(now - 60, 60))
-  const { checked, until } = await runOf(open(), { day: { from: (now - 3600) * 1000, until: (now + 60) * 1000 } })
-  expect({ checked, isBefore: until < (now - 100) * 1000 }).toEqual({ checked: 0, isBefore: true })
-})
-
-it('a run of a comparison with the API says that the time is left out of which a window is not old enough yet', async () => {
-  startWorker()
-  const now = Math.floor(Date.now() / 1000)
-  const window = now - (now % 100) - 100
-  await deliver(range(window - 100, 200))
-  const day = { from: (now - 3600) * 1000, until: (now + 3600) * 1000 }
-  const after = (now - window - 90) * 1000
-  expect(await runOf(open({ after }), { day })).toMatchObject({ checked: 100, until: window * 1000 })
-})
-
-it.each([
-  ['at midnight', 'Europe/Berlin', Date.UTC(2026, 10, 19, 23)],
-  ['at the end of summer time', 'Europe/Berlin', Date.UTC(2026, 9, 25, 1)],
-  ['at the beginning of summer time', 'Europe/Berlin', Date.UTC(2026, 2, 29, 1)],
-  ['at midnight of a zone with a quarter of an hour', 'Asia/Kathmandu', Date.UTC(2026, 10, 19, 18, 15)],
-])('days are those of the zone: %s', async (_, zone, at) => {
-  startWorker(YEAR)
-  const day = localDay(at, zone)
-  const [from, until] = [day.from / 1000, day.until / 1000]
-  await deliver([...range(from - 100, 200), ...range(at / 1000 + 200, 50), ...range(until - 70, 140)])
-  lostAt(from - 1)
-  lostAt(from)
-  lostAt(until - 1)
-  const verifier = open({ after: 1, zone })
-  const { checked, missing } = await runOf(verifier, { day })
-  expect({ checked, missing: missing.map(({ timestamp }) => timestamp) }).toEqual({
-    checked: 100 + 50 + 70,
-    missing: [from, until - 1],
-  })
-  const before = localDay(day.from - 1, zone)
-  expect((await runOf(verifier, { day: before })).missing.map(({ timestamp }) => timestamp)).toEqual([from - 1])
-  expect((await verifiedOf(redis, day.from)).get(LANE)).toEqual({ checked: 220, missing: 2 })
-  expect((await verifiedOf(redis, before.from)).get(LANE)).toEqual({ checked: 100, missing: 1 })
-  expect(await verifiedOf(redis, day.until)).toEqual(new Map())
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import teltonika from '../../../protocols/teltonika/index.ts'
 import { Flood, inNetwork } from '../../../src/gateway/admit/flood.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
@@ -50,213 +50,223 @@ async function van(port: number) {
   }
 }
 
-it('pings over TCP are taken once a chunk, and end a connection that does not log in', async () => {
-  const { shared, taken } = counting()
-  const { port } = await listen(shared, teltonika)
-  const peer = await dial(port, ELSEWHERE)
-  peer.say(Buffer.alloc(8 * CHUNK, 0xff))
-  await until(() => expect(peer.over).toBe(true))
-  expect(taken.frames).toBeLessThan(200)
-  const beside = await dial(port)
-  beside.say(avlLogin('8168000008'))
-  await until(() => expect(beside.heard).toBe('\x01'))
-})
-
-it('pings over TCP of a device cost nothing but their bytes', async () => {
-  const { shared, taken } = counting()
-  const { port } = await listen(shared, teltonika)
-  const peer = await dial(port, ELSEWHERE)
-  peer.say(avlLogin('8168000008'))
-  await until(() => expect(peer.heard).toBe('\x01'))
-  peer.say(Buffer.alloc(32 * CHUNK, 0xff))
-  peer.say(avlLogin('8168000008'))
-  await until(() => expect(peer.heard).toBe('\x01\x01'))
-  expect(taken.frames).toBeLessThan(32 * 64)
-  expect(peer.over).toBe(false)
-})
-
-it('frames over TCP are taken a hundred at a time, and all of them', async () => {
-  const { shared, taken } = counting()
-  const { port } = await listen(shared)
-  const acknowledged = await van(port)
-  const peer = await dial(port, ELSEWHERE)
-  peer.say('id 007\n')
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  taken.mostInOneTurn = 0
-  peer.say(`${'mute\n'.repeat(12_000)}fix last\n`)
-  await acknowledged()
-  await until(() => expect(peer.heard).toBe('hi\nok last\n'))
-  expect(taken.mostInOneTurn).toBeLessThanOrEqual(200)
-  expect(shared.stored).toHaveLength(12_002)
-})
-
-it('frames over TCP without a device are noise: after 200 the connection ends; a van is acknowledged meanwhile', async () => {
-  const ended = await refusals('flood')
-  const { shared, taken } = counting()
-  const anonymous = {
-    ...talk,
-    decode: (frame: Buffer, session: Parameters<typeof talk.decode>[1]) =>
-      frame.toString() === 'ping\n' ? {} : talk.decode(frame, session),
-  }
-  const { port } = await open(listenTcp({ ...AT, protocol: anonymous }, shared))
-  const acknowledged = await van(port)
-  const peer = await dial(port, ELSEWHERE)
-  peer.say('ping\n'.repeat(10_000))
-  await until(() => expect(peer.over).toBe(true))
-  await acknowledged()
-  expect([taken.frames < 310, await ended()]).toEqual([true, 1])
-  expect(inEnglish(observations.current()).find(({ code }) => code === 'flood')?.evidence).toContain(
-    `${NETWORK}: more than the limit of connection`,
-  )
-})
-
-it('frames over TCP of a device above its limit are read later, whatever its connections, and other vans are acknowledged', async () => {
-  const paused = await pauses('device')
-  const { shared, taken } = counting()
-  const { port } = await listen(shared)
-  const acknowledged = await van(port)
-  const peers = await Promise.all(Array.from({ length: 4 }, () => dial(port, ELSEWHERE)))
-  for (const peer of peers) peer.say('id 007\n')
-  await until(() => expect(peers.every(({ heard }) => heard === 'hi\n')).toBe(true))
-  for (const peer of peers) peer.say('mute\n'.repeat(20_000))
-  await until(async () => expect(await paused()).toBeGreaterThan(0))
-  const soon = taken.frames
-  for (let i = 0; i < 20; i++) await acknowledged()
-  expect(soon).toBeLessThan(33_000)
-  expect(taken.frames - soon).toBeLessThan(5000)
-})
-
-it('refused requests beyond their limit end without an answer; a van of the same network is acknowledged', async () => {
-  const ended = await refusals('flood')
-  const { shared } = counting({ flood: new Flood(() => 0) })
-  const { port } = await listen(shared)
-  const acknowledged = await van(port)
-  shared.flood.take('failures', '127.0.0.0/24', 1e6)
-  const guessers = await Promise.all(Array.from({ length: 10 }, () => dial(port)))
-  for (const [index, guesser] of guessers.entries()) guesser.say(index < 5 ? 'id nobody\n' : 'id locked guess\n')
-  await until(() => expect(guessers.every(({ over }) => over)).toBe(true))
-  expect(guessers.map(({ heard }) => heard).join('')).toBe('')
-  expect(await ended()).toBe(10)
-  await acknowledged()
-})
-
-it('refused requests a little above their limit are answered later', async () => {
-  const paused = await pauses('failures')
-  const { shared } = counting({ flood: new Flood(() => 0) })
-  const { port } = await listen(shared)
-  shared.flood.take('failures', '127.0.0.0/24', 5010)
-  const guesser = await dial(port)
-  const since = performance.now()
-  guesser.say('id nobody\n')
-  await until(() => expect(guesser.heard).toBe('no\n'))
-  expect(performance.now() - since).toBeGreaterThan(200)
-  expect(await paused()).toBe(2)
-})
-
-it('refused requests over HTTP beyond their limit are answered 503; a van of the same network is answered 200', async () => {
-  const { shared } = counting({ flood: new Flood(() => 0) })
-  const { port } = await open(listenHttp(AT, shared))
-  shared.flood.take('failures', '127.0.0.0/24', 1e6)
-  const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}/${path}`)).status
-  expect([await get('fixof%20nobody'), await get('nonsense'), await get('fixof%20van-1')]).toEqual([503, 503, 200])
-})
-
-it('refused requests beyond their limit end an MQTT connection without an answer; a van of the same network is acknowledged', async () => {
-  const ended = await refusals('flood')
-  const { shared } = counting({ flood: new Flood(() => 0) })
-  const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
-  shared.flood.take('failures', '127.0.0.0/24', 1e6)
-  const guesser = await raw(port)
-  guesser.say(connect({ user: 'locked', password: 'guess' }))
-  await until(() => expect(guesser.over).toBe(true))
-  const peer = await raw(port)
-  peer.say(connect({ user: 'van-1' }))
-  await until(() => expect(peer.hex).toBe(connack(0)))
-  peer.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
-  await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
-  expect([guesser.hex, await ended()]).toEqual(['', 1])
-})
-
-it('connections of a network beyond their limit end, and those of others do not', async () => {
-  const ended = await refusals('flood')
-  const shared = gateway({ flood: new Flood(() => 0) })
-  const { port } = await listen(shared)
-  shared.flood.take('connections', NETWORK, 1e6)
-  const refused = await dial(port, ELSEWHERE)
-  await until(() => expect(refused.over).toBe(true))
-  await (await van(port))()
-  expect(await ended()).toBe(1)
-})
-
-it('connections of a network a little above their limit are read later', async () => {
-  const shared = gateway({ flood: new Flood(() => 0) })
-  const { port } = await listen(shared)
-  shared.flood.take('connections', NETWORK, 30_000 + 899)
-  const since = performance.now()
-  const peer = await dial(port, ELSEWHERE)
-  peer.say('id 007\n')
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  expect(performance.now() - since).toBeGreaterThan(250)
-})
-
-it('connections for requests are served after their wait, too', async () => {
-  const paused = await pauses('connections')
-  const shared = gateway({ flood: new Flood(() => 0) })
-  const { port } = await open(listenHttp(AT, shared))
-  shared.flood.take('connections', NETWORK, 30_000)
-  const peer = await dial(port, ELSEWHERE)
-  peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
-  await until(() => expect(peer.heard).toContain('200 OK'))
-  expect(await paused()).toBe(1)
-})
-
-it('connections of a device that logs in too often without a fix are answered later', async () => {
-  const [ended, paused] = [await refusals('flood'), await pauses('logins')]
-  const shared = gateway({ flood: new Flood(() => 0) })
-  const { port } = await listen(shared)
-  const login = async () => {
+describe('pings over TCP', () => {
+  it('are taken once a chunk, and end a connection that does not log in', async () => {
+    const { shared, taken } = counting()
+    const { port } = await listen(shared, teltonika)
     const peer = await dial(port, ELSEWHERE)
-    peer.say('id van-1\n')
-    return peer
-  }
-  shared.flood.charge('logins', inNetwork('van-1', NETWORK, true), 300)
-  const last = await login()
-  await until(() => expect(last.heard).toBe('hi\n'))
-  expect(await paused()).toBe(0)
-  last.socket.destroy()
-  await until(() => expect(shared.goneDevices).toEqual(['van-1']))
-  const late = await login()
-  await until(() => expect(late.heard).toBe('hi\n'))
-  await (await van(port))()
-  expect([await paused(), await ended()]).toEqual([1, 0])
+    peer.say(Buffer.alloc(8 * CHUNK, 0xff))
+    await until(() => expect(peer.over).toBe(true))
+    expect(taken.frames).toBeLessThan(200)
+    const beside = await dial(port)
+    beside.say(avlLogin('8168000008'))
+    await until(() => expect(beside.heard).toBe('\x01'))
+  })
+
+  it('of a device cost nothing but their bytes', async () => {
+    const { shared, taken } = counting()
+    const { port } = await listen(shared, teltonika)
+    const peer = await dial(port, ELSEWHERE)
+    peer.say(avlLogin('8168000008'))
+    await until(() => expect(peer.heard).toBe('\x01'))
+    peer.say(Buffer.alloc(32 * CHUNK, 0xff))
+    peer.say(avlLogin('8168000008'))
+    await until(() => expect(peer.heard).toBe('\x01\x01'))
+    expect(taken.frames).toBeLessThan(32 * 64)
+    expect(peer.over).toBe(false)
+  })
 })
 
-it('pings over MQTT are answered once a chunk, and a van is acknowledged', async () => {
-  const shared = gateway()
-  const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
-  const [flooding, peer] = [await raw(port, ELSEWHERE), await raw(port)]
-  flooding.say(connect({ user: '007' }))
-  peer.say(connect({ user: 'van-1' }))
-  await until(() => expect(flooding.hex + peer.hex).toBe(connack(0) + connack(0)))
-  flooding.say(Buffer.alloc(16 * CHUNK, Buffer.from('c000', 'hex')))
-  flooding.say(publish({ topic: 'devices/007/fix', payload: position(), qos: 1 }))
-  peer.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
-  await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
-  await until(() => expect(flooding.hex.endsWith(puback(1))).toBe(true))
-  expect(flooding.hex.length / 4).toBeLessThan(16 * 64)
+describe('frames over TCP', () => {
+  it('are taken a hundred at a time, and all of them', async () => {
+    const { shared, taken } = counting()
+    const { port } = await listen(shared)
+    const acknowledged = await van(port)
+    const peer = await dial(port, ELSEWHERE)
+    peer.say('id 007\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    taken.mostInOneTurn = 0
+    peer.say(`${'mute\n'.repeat(12_000)}fix last\n`)
+    await acknowledged()
+    await until(() => expect(peer.heard).toBe('hi\nok last\n'))
+    expect(taken.mostInOneTurn).toBeLessThanOrEqual(200)
+    expect(shared.stored).toHaveLength(12_002)
+  })
+
+  it('without a device are noise: after 200 the connection ends; a van is acknowledged meanwhile', async () => {
+    const ended = await refusals('flood')
+    const { shared, taken } = counting()
+    const anonymous = {
+      ...talk,
+      decode: (frame: Buffer, session: Parameters<typeof talk.decode>[1]) =>
+        frame.toString() === 'ping\n' ? {} : talk.decode(frame, session),
+    }
+    const { port } = await open(listenTcp({ ...AT, protocol: anonymous }, shared))
+    const acknowledged = await van(port)
+    const peer = await dial(port, ELSEWHERE)
+    peer.say('ping\n'.repeat(10_000))
+    await until(() => expect(peer.over).toBe(true))
+    await acknowledged()
+    expect([taken.frames < 310, await ended()]).toEqual([true, 1])
+    expect(inEnglish(observations.current()).find(({ code }) => code === 'flood')?.evidence).toContain(
+      `${NETWORK}: more than the limit of connection`,
+    )
+  })
+
+  it('of a device above its limit are read later, whatever its connections, and other vans are acknowledged', async () => {
+    const paused = await pauses('device')
+    const { shared, taken } = counting()
+    const { port } = await listen(shared)
+    const acknowledged = await van(port)
+    const peers = await Promise.all(Array.from({ length: 4 }, () => dial(port, ELSEWHERE)))
+    for (const peer of peers) peer.say('id 007\n')
+    await until(() => expect(peers.every(({ heard }) => heard === 'hi\n')).toBe(true))
+    for (const peer of peers) peer.say('mute\n'.repeat(20_000))
+    await until(async () => expect(await paused()).toBeGreaterThan(0))
+    const soon = taken.frames
+    for (let i = 0; i < 20; i++) await acknowledged()
+    expect(soon).toBeLessThan(33_000)
+    expect(taken.frames - soon).toBeLessThan(5000)
+  })
 })
 
-it('pings over MQTT and other cheap packets are handled at most a hundred at a time', async () => {
-  const { shared, taken } = counting()
-  const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
-  const peer = await raw(port)
-  peer.say(connect({ user: 'van-1' }))
-  await until(() => expect(peer.hex).toBe(connack(0)))
-  const packet = publish({ topic: TOPIC, payload: position(), qos: 0 })
-  peer.say(Buffer.concat(Array<Buffer>(2000).fill(packet)))
-  peer.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
-  await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
-  expect(shared.stored).toHaveLength(2001)
-  // Those that the broker handles, those that it has read, and those that wait for it.
-  expect(taken.mostInOneTurn).toBeLessThanOrEqual(300)
+describe('refused requests', () => {
+  it('beyond their limit end without an answer; a van of the same network is acknowledged', async () => {
+    const ended = await refusals('flood')
+    const { shared } = counting({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    const acknowledged = await van(port)
+    shared.flood.take('failures', '127.0.0.0/24', 1e6)
+    const guessers = await Promise.all(Array.from({ length: 10 }, () => dial(port)))
+    for (const [index, guesser] of guessers.entries()) guesser.say(index < 5 ? 'id nobody\n' : 'id locked guess\n')
+    await until(() => expect(guessers.every(({ over }) => over)).toBe(true))
+    expect(guessers.map(({ heard }) => heard).join('')).toBe('')
+    expect(await ended()).toBe(10)
+    await acknowledged()
+  })
+
+  it('a little above their limit are answered later', async () => {
+    const paused = await pauses('failures')
+    const { shared } = counting({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    shared.flood.take('failures', '127.0.0.0/24', 5010)
+    const guesser = await dial(port)
+    const since = performance.now()
+    guesser.say('id nobody\n')
+    await until(() => expect(guesser.heard).toBe('no\n'))
+    expect(performance.now() - since).toBeGreaterThan(200)
+    expect(await paused()).toBe(2)
+  })
+
+  it('over HTTP beyond their limit are answered 503; a van of the same network is answered 200', async () => {
+    const { shared } = counting({ flood: new Flood(() => 0) })
+    const { port } = await open(listenHttp(AT, shared))
+    shared.flood.take('failures', '127.0.0.0/24', 1e6)
+    const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}/${path}`)).status
+    expect([await get('fixof%20nobody'), await get('nonsense'), await get('fixof%20van-1')]).toEqual([503, 503, 200])
+  })
+
+  it('beyond their limit end an MQTT connection without an answer; a van of the same network is acknowledged', async () => {
+    const ended = await refusals('flood')
+    const { shared } = counting({ flood: new Flood(() => 0) })
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
+    shared.flood.take('failures', '127.0.0.0/24', 1e6)
+    const guesser = await raw(port)
+    guesser.say(connect({ user: 'locked', password: 'guess' }))
+    await until(() => expect(guesser.over).toBe(true))
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    await until(() => expect(peer.hex).toBe(connack(0)))
+    peer.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
+    await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
+    expect([guesser.hex, await ended()]).toEqual(['', 1])
+  })
+})
+
+describe('connections', () => {
+  it('of a network beyond their limit end, and those of others do not', async () => {
+    const ended = await refusals('flood')
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    shared.flood.take('connections', NETWORK, 1e6)
+    const refused = await dial(port, ELSEWHERE)
+    await until(() => expect(refused.over).toBe(true))
+    await (await van(port))()
+    expect(await ended()).toBe(1)
+  })
+
+  it('of a network a little above their limit are read later', async () => {
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    shared.flood.take('connections', NETWORK, 30_000 + 899)
+    const since = performance.now()
+    const peer = await dial(port, ELSEWHERE)
+    peer.say('id 007\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    expect(performance.now() - since).toBeGreaterThan(250)
+  })
+
+  it('for requests are served after their wait, too', async () => {
+    const paused = await pauses('connections')
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await open(listenHttp(AT, shared))
+    shared.flood.take('connections', NETWORK, 30_000)
+    const peer = await dial(port, ELSEWHERE)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.heard).toContain('200 OK'))
+    expect(await paused()).toBe(1)
+  })
+
+  it('of a device that logs in too often without a fix are answered later', async () => {
+    const [ended, paused] = [await refusals('flood'), await pauses('logins')]
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    const login = async () => {
+      const peer = await dial(port, ELSEWHERE)
+      peer.say('id van-1\n')
+      return peer
+    }
+    shared.flood.charge('logins', inNetwork('van-1', NETWORK, true), 300)
+    const last = await login()
+    await until(() => expect(last.heard).toBe('hi\n'))
+    expect(await paused()).toBe(0)
+    last.socket.destroy()
+    await until(() => expect(shared.goneDevices).toEqual(['van-1']))
+    const late = await login()
+    await until(() => expect(late.heard).toBe('hi\n'))
+    await (await van(port))()
+    expect([await paused(), await ended()]).toEqual([1, 0])
+  })
+})
+
+describe('pings over MQTT', () => {
+  it('are answered once a chunk, and a van is acknowledged', async () => {
+    const shared = gateway()
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
+    const [flooding, peer] = [await raw(port, ELSEWHERE), await raw(port)]
+    flooding.say(connect({ user: '007' }))
+    peer.say(connect({ user: 'van-1' }))
+    await until(() => expect(flooding.hex + peer.hex).toBe(connack(0) + connack(0)))
+    flooding.say(Buffer.alloc(16 * CHUNK, Buffer.from('c000', 'hex')))
+    flooding.say(publish({ topic: 'devices/007/fix', payload: position(), qos: 1 }))
+    peer.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
+    await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
+    await until(() => expect(flooding.hex.endsWith(puback(1))).toBe(true))
+    expect(flooding.hex.length / 4).toBeLessThan(16 * 64)
+  })
+
+  it('and other cheap packets are handled at most a hundred at a time', async () => {
+    const { shared, taken } = counting()
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    await until(() => expect(peer.hex).toBe(connack(0)))
+    const packet = publish({ topic: TOPIC, payload: position(), qos: 0 })
+    peer.say(Buffer.concat(Array<Buffer>(2000).fill(packet)))
+    peer.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
+    await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
+    expect(shared.stored).toHaveLength(2001)
+    // Those that the broker handles, those that it has read, and those that wait for it.
+    expect(taken.mostInOneTurn).toBeLessThanOrEqual(300)
+  })
 })

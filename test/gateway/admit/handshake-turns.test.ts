@@ -9,39 +9,41 @@ function work(): void {
   while (performance.now() < end);
 }
 
-it('TLS handshakes of a network with many wait for those of others', async () => {
-  const turns = new HandshakeTurns()
-  const started: string[] = []
-  const start = (network: string) => turns.add(network, () => (started.push(network), work()))
-  for (let n = 0; n < 50; n++) start('flood')
-  start('van 1')
-  start('van 2')
-  start('van 1')
-  await until(() => expect(started.length).toBe(53))
-  expect(started.slice(0, 6)).toEqual(['flood', 'flood', 'van 1', 'van 2', 'flood', 'van 1'])
-})
+describe('TLS handshakes', () => {
+  it('of a network with many wait for those of others', async () => {
+    const turns = new HandshakeTurns()
+    const started: string[] = []
+    const start = (network: string) => turns.add(network, () => (started.push(network), work()))
+    for (let n = 0; n < 50; n++) start('flood')
+    start('van 1')
+    start('van 2')
+    start('van 1')
+    await until(() => expect(started.length).toBe(53))
+    expect(started.slice(0, 6)).toEqual(['flood', 'flood', 'van 1', 'van 2', 'flood', 'van 1'])
+  })
 
-it('TLS handshakes leave the event loop to others after each turn', async () => {
-  const turns = new HandshakeTurns()
-  let [started, others] = [0, 0]
-  const other = setInterval(() => others++, 1)
-  for (let n = 0; n < 20; n++) turns.add('flood', () => (started++, work()))
-  await until(() => expect(started).toBe(20))
-  clearInterval(other)
-  expect(others).toBeGreaterThanOrEqual(19)
-})
+  it('leave the event loop to others after each turn', async () => {
+    const turns = new HandshakeTurns()
+    let [started, others] = [0, 0]
+    const other = setInterval(() => others++, 1)
+    for (let n = 0; n < 20; n++) turns.add('flood', () => (started++, work()))
+    await until(() => expect(started).toBe(20))
+    clearInterval(other)
+    expect(others).toBeGreaterThanOrEqual(19)
+  })
 
-it('TLS handshakes start at once if nobody waits', async () => {
-  // No turn is used up, however slow the machine is.
-  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
-  onTestFinished(() => clock.mockRestore())
-  const turns = new HandshakeTurns()
-  for (let n = 0; n < 3; n++) {
-    let isStarted = false
-    turns.add('van', () => (isStarted = true))
-    expect(isStarted).toBe(true)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  it('start at once if nobody waits', async () => {
+    // No turn is used up, however slow the machine is.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+    onTestFinished(() => clock.mockRestore())
+    const turns = new HandshakeTurns()
+    for (let n = 0; n < 3; n++) {
+      let isStarted = false
+      turns.add('van', () => (isStarted = true))
+      expect(isStarted).toBe(true)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  })
 })
 
 describe('the first record of a handshake', () => {

@@ -300,9 +300,8 @@ describe('an id that is used at two gateways', () => {
   })
 })
 
-it.each(['max_connections', 'max_connections_per_ip'])(
-  'connections at gateways that share their ports are limited by %s together',
-  async (limit) => {
+describe('connections at gateways that share their ports', () => {
+  it.each(['max_connections', 'max_connections_per_ip'])('are limited by %s together', async (limit) => {
     const [one, other] = [await meet('one', { [limit]: 10 }), await meet('other', { [limit]: 10 })]
     const vans = await login(one.port, 4)
     const others = await Promise.all(Array.from({ length: 6 }, () => dial(other.port)))
@@ -312,21 +311,21 @@ it.each(['max_connections', 'max_connections_per_ip'])(
     for (const { socket } of others) socket.destroy()
     await until(async () => expect(await isServed(one.port)).toBe(true))
     expect(isOver(vans)).toEqual([false, false, false, false])
-  },
-)
+  })
 
-it.each(['the same name', 'another name'])(
-  'connections at gateways that share their ports do not count at one that was killed and comes back with %s',
-  async (named) => {
-    const [one, other] = [await meet('one', { max_connections: 10 }), await meet('other', { max_connections: 10 })]
-    const lost = await Promise.all(Array.from({ length: 10 }, () => dial(other.port)))
-    await until(async () => expect(await isServed(one.port)).toBe(false))
-    await killed('other', other)
-    await meet(named === 'the same name' ? 'other' : 'another', { max_connections: 10 })
-    await until(async () => expect(await isServed(one.port)).toBe(true))
-    for (const { socket } of lost) socket.destroy()
-  },
-)
+  it.each(['the same name', 'another name'])(
+    'do not count at one that was killed and comes back with %s',
+    async (named) => {
+      const [one, other] = [await meet('one', { max_connections: 10 }), await meet('other', { max_connections: 10 })]
+      const lost = await Promise.all(Array.from({ length: 10 }, () => dial(other.port)))
+      await until(async () => expect(await isServed(one.port)).toBe(false))
+      await killed('other', other)
+      await meet(named === 'the same name' ? 'other' : 'another', { max_connections: 10 })
+      await until(async () => expect(await isServed(one.port)).toBe(true))
+      for (const { socket } of lost) socket.destroy()
+    },
+  )
+})
 
 async function isServed(port: number): Promise<boolean> {
   const peer = await dial(port)

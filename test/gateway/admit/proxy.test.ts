@@ -40,12 +40,11 @@ function witness(trusted = ['127.0.0.0/8'], limits: Partial<Gateway['limits']> =
 /** What the n-th client says behind a proxy. */
 const saidBy = (n: number) => `PROXY TCP4 203.0.113.${n % 250} 192.0.2.1 ${n + 1} 2\r\nid van-1\n`
 
-it.each([
-  ['version 1', V1, '203.0.113.7:51234'],
-  ['version 2', V2, '2001:db8::7:51234'],
-])(
-  'a TCP connection with a PROXY header of %s has the address in it, wherever the bytes are cut',
-  async (_, header, remote) => {
+describe('a TCP connection with a PROXY header', () => {
+  it.each([
+    ['version 1', V1, '203.0.113.7:51234'],
+    ['version 2', V2, '2001:db8::7:51234'],
+  ])('of %s has the address in it, wherever the bytes are cut', async (_, header, remote) => {
     const { shared, seen } = witness()
     const { port } = await open(listenTcp(BEHIND, shared))
     const bytes = Buffer.concat([header, Buffer.from('id van-1\nfix 1\n')])
@@ -58,96 +57,96 @@ it.each([
       peer.socket.destroy()
     }
     expect(new Set(seen)).toEqual(new Set([remote]))
-  },
-)
+  })
 
-it('a TCP connection with a PROXY header that arrives byte by byte has the address in it', async () => {
-  const { shared, seen } = witness()
-  const { port } = await open(listenTcp(BEHIND, shared))
-  const peer = await dial(port)
-  for (const byte of Buffer.concat([V2, Buffer.from('id van-1\n')])) {
-    peer.say(Buffer.of(byte))
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  expect(seen).toEqual(['2001:db8::7:51234'])
-})
+  it('that arrives byte by byte has the address in it', async () => {
+    const { shared, seen } = witness()
+    const { port } = await open(listenTcp(BEHIND, shared))
+    const peer = await dial(port)
+    for (const byte of Buffer.concat([V2, Buffer.from('id van-1\n')])) {
+      peer.say(Buffer.of(byte))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    expect(seen).toEqual(['2001:db8::7:51234'])
+  })
 
-it('a TCP connection with a PROXY header of the proxy itself has the address of the proxy', async () => {
-  const { shared, seen } = witness()
-  const { port } = await open(listenTcp(BEHIND, shared))
-  const peer = await dial(port)
-  peer.say('PROXY UNKNOWN\r\nid van-1\n')
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  expect(seen[0]).toMatch(/^127\.0\.0\.1:\d+$/)
-})
+  it('of the proxy itself has the address of the proxy', async () => {
+    const { shared, seen } = witness()
+    const { port } = await open(listenTcp(BEHIND, shared))
+    const peer = await dial(port)
+    peer.say('PROXY UNKNOWN\r\nid van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    expect(seen[0]).toMatch(/^127\.0\.0\.1:\d+$/)
+  })
 
-it('a TCP connection with a PROXY header from a peer that is no trusted proxy ends', async () => {
-  const refused = await refusals('proxy_header')
-  const { shared, seen } = witness(['192.0.2.0/24'])
-  const { port } = await open(listenTcp(BEHIND, shared))
-  const peer = await dial(port)
-  peer.say(V1)
-  peer.say('id van-1\n')
-  await until(() => expect(peer.over).toBe(true))
-  expect([seen, await refused()]).toEqual([[], 1])
-})
+  it('from a peer that is no trusted proxy ends', async () => {
+    const refused = await refusals('proxy_header')
+    const { shared, seen } = witness(['192.0.2.0/24'])
+    const { port } = await open(listenTcp(BEHIND, shared))
+    const peer = await dial(port)
+    peer.say(V1)
+    peer.say('id van-1\n')
+    await until(() => expect(peer.over).toBe(true))
+    expect([seen, await refused()]).toEqual([[], 1])
+  })
 
-it('a TCP connection with a PROXY header ends without a valid header: another one, half a one within identify_timeout, none before its end', async () => {
-  const refused = await refusals('proxy_header')
-  const { shared, seen } = witness(undefined, { identify_timeout: 300 })
-  const { port } = await open(listenTcp(BEHIND, shared))
-  const [other, half, silent, ended] = await Promise.all([dial(port), dial(port), dial(port), dial(port)])
-  other.say('id van-1\n')
-  half.say(V1.subarray(0, 20))
-  ended.socket.end(V1.subarray(0, 20))
-  await until(() => expect([other.over, half.over, silent.over, ended.over]).toEqual([true, true, true, true]))
-  await until(async () => expect([seen, await refused()]).toEqual([[], 4]))
-  await until(async () => expect(await openConnections('tcp')).toBe(0))
-})
+  it('ends without a valid header: another one, half a one within identify_timeout, none before its end', async () => {
+    const refused = await refusals('proxy_header')
+    const { shared, seen } = witness(undefined, { identify_timeout: 300 })
+    const { port } = await open(listenTcp(BEHIND, shared))
+    const [other, half, silent, ended] = await Promise.all([dial(port), dial(port), dial(port), dial(port)])
+    other.say('id van-1\n')
+    half.say(V1.subarray(0, 20))
+    ended.socket.end(V1.subarray(0, 20))
+    await until(() => expect([other.over, half.over, silent.over, ended.over]).toEqual([true, true, true, true]))
+    await until(async () => expect([seen, await refused()]).toEqual([[], 4]))
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+  })
 
-it('a TCP connection with a PROXY header counts for the limit of its address, and not for that of the proxy', async () => {
-  const refused = await refusals('max_per_ip')
-  const { shared } = witness(undefined, { max_connections_per_ip: 1 })
-  const { port } = await open(listenTcp(BEHIND, shared))
-  const peers = await Promise.all([dial(port), dial(port), dial(port)])
-  for (const [index, peer] of peers.entries())
-    peer.say(`PROXY TCP4 203.0.113.${index === 2 ? 0 : index} 192.0.2.1 1 2\r\nid van-1\n`)
-  await until(() => expect(peers.map(({ heard }) => heard).toSorted()).toEqual(['', 'hi\n', 'hi\n']))
-  expect(await refused()).toBe(1)
-})
+  it('counts for the limit of its address, and not for that of the proxy', async () => {
+    const refused = await refusals('max_per_ip')
+    const { shared } = witness(undefined, { max_connections_per_ip: 1 })
+    const { port } = await open(listenTcp(BEHIND, shared))
+    const peers = await Promise.all([dial(port), dial(port), dial(port)])
+    for (const [index, peer] of peers.entries())
+      peer.say(`PROXY TCP4 203.0.113.${index === 2 ? 0 : index} 192.0.2.1 1 2\r\nid van-1\n`)
+    await until(() => expect(peers.map(({ heard }) => heard).toSorted()).toEqual(['', 'hi\n', 'hi\n']))
+    expect(await refused()).toBe(1)
+  })
 
-it('a TCP connection with a PROXY header ends as the oldest if more than 4096 wait for their headers, however many come in one turn', () => {
-  const { shared } = witness()
-  const server = createServer()
-  new Acceptor('tcp', BEHIND, shared).accept(server, () => {})
-  const silent = Array.from({ length: 5000 }, () =>
-    Object.assign(new Duplex({ read() {} }), { remoteAddress: '127.0.0.1', remotePort: 1 }),
-  )
-  onTestFinished(() => silent.forEach((socket) => socket.destroy()))
-  for (const socket of silent) server.emit('connection', socket)
-  expect(silent.map(({ destroyed }) => destroyed)).toEqual(silent.map((_, index) => index < 904))
-})
+  it('ends as the oldest if more than 4096 wait for their headers, however many come in one turn', () => {
+    const { shared } = witness()
+    const server = createServer()
+    new Acceptor('tcp', BEHIND, shared).accept(server, () => {})
+    const silent = Array.from({ length: 5000 }, () =>
+      Object.assign(new Duplex({ read() {} }), { remoteAddress: '127.0.0.1', remotePort: 1 }),
+    )
+    onTestFinished(() => silent.forEach((socket) => socket.destroy()))
+    for (const socket of silent) server.emit('connection', socket)
+    expect(silent.map(({ destroyed }) => destroyed)).toEqual(silent.map((_, index) => index < 904))
+  })
 
-it('a TCP connection with a PROXY header is served if a whole backlog of connections is accepted before their headers arrive', async () => {
-  const { shared } = witness()
-  const { port } = await open(listenTcp(BEHIND, shared))
-  const peers = await Promise.all(Array.from({ length: 511 }, () => dial(port)))
-  // The connection that comes last is accepted last.
-  const last = await dial(port)
-  last.say(saidBy(511))
-  await until(() => expect(last.heard).toBe('hi\n'))
-  for (const [n, peer] of peers.entries()) peer.say(saidBy(n))
-  await until(() => expect(peers.filter(({ heard }) => heard === 'hi\n')).toHaveLength(511))
-})
+  it('is served if a whole backlog of connections is accepted before their headers arrive', async () => {
+    const { shared } = witness()
+    const { port } = await open(listenTcp(BEHIND, shared))
+    const peers = await Promise.all(Array.from({ length: 511 }, () => dial(port)))
+    // The connection that comes last is accepted last.
+    const last = await dial(port)
+    last.say(saidBy(511))
+    await until(() => expect(last.heard).toBe('hi\n'))
+    for (const [n, peer] of peers.entries()) peer.say(saidBy(n))
+    await until(() => expect(peers.filter(({ heard }) => heard === 'hi\n')).toHaveLength(511))
+  })
 
-it('a TCP connection with a PROXY header does not hold up the end of the gateway while its header is missing', async () => {
-  const { shared } = witness()
-  const listener = await listenTcp(BEHIND, shared)
-  const peer = await dial(listener.port)
-  peer.say(V1.subarray(0, 20))
-  await listener.close()
-  await until(() => expect(peer.over).toBe(true))
+  it('does not hold up the end of the gateway while its header is missing', async () => {
+    const { shared } = witness()
+    const listener = await listenTcp(BEHIND, shared)
+    const peer = await dial(listener.port)
+    peer.say(V1.subarray(0, 20))
+    await listener.close()
+    await until(() => expect(peer.over).toBe(true))
+  })
 })
 
 describe('a connection behind a PROXY header', () => {
@@ -193,57 +192,61 @@ describe('a connection behind a PROXY header', () => {
   })
 })
 
-it('networks of a listener may connect, and no others', async () => {
-  const refused = await refusals('network')
-  const within = await open(listenTcp({ ...AT, networks: ['192.0.2.0/24', '127.0.0.1'] }, gateway()))
-  const outside = await open(listenTcp({ ...AT, networks: ['192.0.2.0/24'] }, gateway()))
-  const [taken, refusedPeer] = [await dial(within.port), await dial(outside.port)]
-  taken.say('id van-1\n')
-  await until(() => expect([taken.heard, refusedPeer.over]).toEqual(['hi\n', true]))
-  expect(await refused()).toBe(1)
+describe('networks', () => {
+  it('of a listener may connect, and no others', async () => {
+    const refused = await refusals('network')
+    const within = await open(listenTcp({ ...AT, networks: ['192.0.2.0/24', '127.0.0.1'] }, gateway()))
+    const outside = await open(listenTcp({ ...AT, networks: ['192.0.2.0/24'] }, gateway()))
+    const [taken, refusedPeer] = [await dial(within.port), await dial(outside.port)]
+    taken.say('id van-1\n')
+    await until(() => expect([taken.heard, refusedPeer.over]).toEqual(['hi\n', true]))
+    expect(await refused()).toBe(1)
+  })
+
+  it('are those of the address in the PROXY header', async () => {
+    const { shared } = witness()
+    const { port } = await open(listenTcp({ ...BEHIND, networks: ['203.0.113.0/24'] }, shared))
+    const [inside, outside] = [await dial(port), await dial(port)]
+    inside.say(Buffer.concat([V1, Buffer.from('id van-1\n')]))
+    outside.say(Buffer.concat([V2, Buffer.from('id van-1\n')]))
+    await until(() => expect([inside.heard, outside.over]).toEqual(['hi\n', true]))
+    expect(outside.heard).toBe('')
+  })
+
+  it('are those of the sender of a request that comes through a trusted proxy', async () => {
+    const { shared, seen } = witness()
+    const { port } = await open(listenHttp({ ...AT, networks: ['203.0.113.0/24'] }, shared))
+    const status = await asking(port)
+    expect(await status({ 'x-forwarded-for': '203.0.113.7' })).toBe(200)
+    expect(await status({ 'x-forwarded-for': '203.0.113.7, 198.51.100.1' })).toBe(403)
+    expect(await status({})).toBe(403)
+    expect(seen).toEqual(['203.0.113.7:0'])
+  })
+
+  it('hold for datagrams', async () => {
+    const refused = await refusals('network')
+    const shared = gateway()
+    const { port } = await open(listenUdp({ ...AT, networks: ['192.0.2.0/24'] }, shared))
+    const { createSocket } = await import('node:dgram')
+    const socket = createSocket('udp4')
+    onTestFinished(() => void socket.close())
+    socket.send('fixof van-1\n', port, '127.0.0.1')
+    await until(async () => expect(await refused()).toBe(1))
+    expect(shared.stored).toEqual([])
+  })
 })
 
-it('networks are those of the address in the PROXY header', async () => {
-  const { shared } = witness()
-  const { port } = await open(listenTcp({ ...BEHIND, networks: ['203.0.113.0/24'] }, shared))
-  const [inside, outside] = [await dial(port), await dial(port)]
-  inside.say(Buffer.concat([V1, Buffer.from('id van-1\n')]))
-  outside.say(Buffer.concat([V2, Buffer.from('id van-1\n')]))
-  await until(() => expect([inside.heard, outside.over]).toEqual(['hi\n', true]))
-  expect(outside.heard).toBe('')
-})
-
-it('networks are those of the sender of a request that comes through a trusted proxy', async () => {
-  const { shared, seen } = witness()
-  const { port } = await open(listenHttp({ ...AT, networks: ['203.0.113.0/24'] }, shared))
-  const status = await asking(port)
-  expect(await status({ 'x-forwarded-for': '203.0.113.7' })).toBe(200)
-  expect(await status({ 'x-forwarded-for': '203.0.113.7, 198.51.100.1' })).toBe(403)
-  expect(await status({})).toBe(403)
-  expect(seen).toEqual(['203.0.113.7:0'])
-})
-
-it('networks hold for datagrams', async () => {
-  const refused = await refusals('network')
-  const shared = gateway()
-  const { port } = await open(listenUdp({ ...AT, networks: ['192.0.2.0/24'] }, shared))
-  const { createSocket } = await import('node:dgram')
-  const socket = createSocket('udp4')
-  onTestFinished(() => void socket.close())
-  socket.send('fixof van-1\n', port, '127.0.0.1')
-  await until(async () => expect(await refused()).toBe(1))
-  expect(shared.stored).toEqual([])
-})
-
-it('the sender of an HTTP request is what a trusted proxy says, and nobody else', async () => {
-  const headers = { forwarded: 'for="[2001:db8::7]:4711"' }
-  const trusting = witness()
-  const status = await asking((await open(listenHttp(AT, trusting.shared))).port)
-  expect(await status(headers)).toBe(200)
-  expect(trusting.seen).toEqual(['2001:db8::7:0'])
-  const other = witness([])
-  expect(await (await asking((await open(listenHttp(AT, other.shared))).port))(headers)).toBe(200)
-  expect(other.seen[0]).toMatch(/^127\.0\.0\.1:[1-9]/)
+describe('the sender of an HTTP request', () => {
+  it('is what a trusted proxy says, and nobody else', async () => {
+    const headers = { forwarded: 'for="[2001:db8::7]:4711"' }
+    const trusting = witness()
+    const status = await asking((await open(listenHttp(AT, trusting.shared))).port)
+    expect(await status(headers)).toBe(200)
+    expect(trusting.seen).toEqual(['2001:db8::7:0'])
+    const other = witness([])
+    expect(await (await asking((await open(listenHttp(AT, other.shared))).port))(headers)).toBe(200)
+    expect(other.seen[0]).toMatch(/^127\.0\.0\.1:[1-9]/)
+  })
 })
 
 const observed = () => inEnglish(observations.current()).filter(({ code }) => code === 'one_address')
@@ -259,26 +262,28 @@ const connectMany = async (endpoint: Endpoint & typeof AT, shared: Gateway, { he
   await vi.advanceTimersByTimeAsync(10_000)
 }
 
-it('a listener behind a balancer without PROXY headers is observed when more than 50 connections come from one address', async () => {
-  await connectMany({ ...AT, name: 'tcp/balanced' }, gateway())
-  expect(observed()).toMatchObject([
-    { subject: { listener: 'tcp/balanced' }, evidence: ['51 connections from 127.0.0.1'] },
-  ])
-})
+describe('a listener behind a balancer without PROXY headers', () => {
+  it('is observed when more than 50 connections come from one address', async () => {
+    await connectMany({ ...AT, name: 'tcp/balanced' }, gateway())
+    expect(observed()).toMatchObject([
+      { subject: { listener: 'tcp/balanced' }, evidence: ['51 connections from 127.0.0.1'] },
+    ])
+  })
 
-it('a listener behind a balancer without PROXY headers is not observed if it has PROXY headers', async () => {
-  await connectMany({ ...BEHIND, name: 'tcp/proxied' }, witness().shared, { header: V1.toString() })
-  expect(observed().filter(({ subject }) => subject.listener === 'tcp/proxied')).toEqual([])
-})
+  it('is not observed if it has PROXY headers', async () => {
+    await connectMany({ ...BEHIND, name: 'tcp/proxied' }, witness().shared, { header: V1.toString() })
+    expect(observed().filter(({ subject }) => subject.listener === 'tcp/proxied')).toEqual([])
+  })
 
-it('a listener behind a balancer without PROXY headers is observed over HTTP', async () => {
-  await connectMany({ ...AT, name: 'http/balanced' }, gateway(), { isHttp: true })
-  expect(observed().map(({ subject }) => subject.listener)).toContain('http/balanced')
-})
+  it('is observed over HTTP', async () => {
+    await connectMany({ ...AT, name: 'http/balanced' }, gateway(), { isHttp: true })
+    expect(observed().map(({ subject }) => subject.listener)).toContain('http/balanced')
+  })
 
-it('a listener behind a balancer without PROXY headers is not observed over HTTP from a trusted proxy, which says in each request who sent it', async () => {
-  await connectMany({ ...AT, name: 'http/proxied' }, witness().shared, { isHttp: true })
-  expect(observed().map(({ subject }) => subject.listener)).not.toContain('http/proxied')
+  it('is not observed over HTTP from a trusted proxy, which says in each request who sent it', async () => {
+    await connectMany({ ...AT, name: 'http/proxied' }, witness().shared, { isHttp: true })
+    expect(observed().map(({ subject }) => subject.listener)).not.toContain('http/proxied')
+  })
 })
 
 /** A connection whose first bytes are those of a header, in one write with what is written first. */

@@ -207,164 +207,172 @@ describe('the connections of one device', () => {
   })
 })
 
-it('room for a connection is made by the oldest unidentified one of the network that has most of them', () => {
-  const { made, ended, slot } = slots(4)
-  for (const each of [slot('van'), slot('a', 'other'), slot('b', 'other')]) made.opened(each)
-  expect([made.makeRoom(), made.makeRoom(), made.makeRoom(), made.makeRoom()]).toEqual([true, true, true, false])
-  expect(ended).toEqual(['a max_connections', 'van max_connections', 'b max_connections'])
-})
+describe('room for a connection', () => {
+  it('is made by the oldest unidentified one of the network that has most of them', () => {
+    const { made, ended, slot } = slots(4)
+    for (const each of [slot('van'), slot('a', 'other'), slot('b', 'other')]) made.opened(each)
+    expect([made.makeRoom(), made.makeRoom(), made.makeRoom(), made.makeRoom()]).toEqual([true, true, true, false])
+    expect(ended).toEqual(['a max_connections', 'van max_connections', 'b max_connections'])
+  })
 
-it.each([
-  ['one network', () => 'other'],
-  ['as many networks', (n: number) => `network ${n}`],
-])('room for a connection is made after 20,000 devices of %s were configured behind their login', (_, networkOf) => {
-  const { made, ended, slot } = slots(4)
-  for (let n = 0; n < 20_000; n++) {
-    const own = session(String(n), { connectedAt: n, isConfigured: false })
-    const van = { ...slot(`van ${n}`, networkOf(n)), session: own }
+  it.each([
+    ['one network', () => 'other'],
+    ['as many networks', (n: number) => `network ${n}`],
+  ])('is made after 20,000 devices of %s were configured behind their login', (_, networkOf) => {
+    const { made, ended, slot } = slots(4)
+    for (let n = 0; n < 20_000; n++) {
+      const own = session(String(n), { connectedAt: n, isConfigured: false })
+      const van = { ...slot(`van ${n}`, networkOf(n)), session: own }
+      made.opened(van)
+      made.identified(van, String(n))
+      own.isConfigured = true
+    }
+    made.opened(slot('idle', 'other'))
+    expect([made.makeRoom(), made.makeRoom()]).toEqual([true, false])
+    expect(ended).toEqual(['idle max_connections'])
+  })
+
+  it('is made by no connection of a device', () => {
+    const { made, slot } = slots(4)
+    const van = slot('van')
     made.opened(van)
-    made.identified(van, String(n))
-    own.isConfigured = true
-  }
-  made.opened(slot('idle', 'other'))
-  expect([made.makeRoom(), made.makeRoom()]).toEqual([true, false])
-  expect(ended).toEqual(['idle max_connections'])
+    made.identified(van, '007')
+    expect(made.makeRoom()).toBe(false)
+  })
 })
 
-it('room for a connection is made by no connection of a device', () => {
-  const { made, slot } = slots(4)
-  const van = slot('van')
-  made.opened(van)
-  made.identified(van, '007')
-  expect(made.makeRoom()).toBe(false)
+describe('a sender who opens many connections under the id of a van', () => {
+  it('closes their own, over TCP, and the van is acknowledged', async () => {
+    const ended = await refusals('max_per_device')
+    const { port } = await listen(gateway({ limits: { max_connections_per_device: 4 } }))
+    const van = await dial(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toBe('hi\n'))
+    const others = await Promise.all(Array.from({ length: 40 }, () => dial(port, ELSEWHERE)))
+    for (const other of others) other.say('id van-1\n')
+    await until(() => expect(others.filter(({ over }) => over)).toHaveLength(37))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    expect([van.over, await ended()]).toEqual([false, 37])
+    const noted = inEnglish(observations.current()).find(
+      ({ code, subject }) => code === 'device_connections' && subject.device === 'van-1',
+    )
+    expect(noted?.evidence.at(-1)).toBe('5 connections, 4 of them from 127.0.9.0/24')
+  })
+
+  it('closes their own, over TCP and MQTT together', async () => {
+    const shared = gateway({ limits: { max_connections_per_device: 4 } })
+    const { port } = await listen(shared)
+    const mqtt = await open(listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed }))
+    const van = await raw(mqtt.port)
+    van.say(connect({ user: 'van-1', clientId: 'van' }))
+    await until(() => expect(van.hex).toBe(connack(0)))
+    const others = await Promise.all(Array.from({ length: 10 }, () => dial(port, ELSEWHERE)))
+    for (const other of others) other.say('id van-1\n')
+    await until(() => expect(others.filter(({ over }) => over)).toHaveLength(7))
+    const again = await raw(mqtt.port, ELSEWHERE)
+    again.say(connect({ user: 'van-1', clientId: 'other' }))
+    await until(() => expect(others.filter(({ over }) => over)).toHaveLength(8))
+    expect([van.over, again.hex]).toEqual([false, connack(0)])
+  })
+
+  it('has none that ended before its device was known', async () => {
+    const ended = await refusals('max_per_device')
+    const shared = gateway({ limits: { max_connections_per_device: 1 } })
+    const { port } = await listen(shared)
+    shared.store = 'waits'
+    const gone = await dial(port)
+    gone.say('id van-1\nfix 1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(15))
+    gone.socket.resetAndDestroy()
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+    shared.store = 'takes'
+    await until(() => expect(shared.stored).toHaveLength(1))
+    const van = await dial(port)
+    van.say('id van-1\nfix 2\n')
+    await until(() => expect(van.heard).toBe('hi\nok 2\n'))
+    expect(await ended()).toBe(0)
+  })
+
+  it('has four of an invented id', async () => {
+    const { port } = await listen(gateway({ admitsUnknown: true, limits: { max_connections_per_device: 4 } }))
+    const all = await Promise.all(Array.from({ length: 20 }, () => dial(port, ELSEWHERE)))
+    for (const each of all) each.say('id invented\n')
+    await until(() => expect(all.filter(({ over }) => over)).toHaveLength(16))
+    const van = await dial(port)
+    van.say('id 007\nfix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+  })
 })
 
-it('a sender who opens many connections under the id of a van closes their own, over TCP, and the van is acknowledged', async () => {
-  const ended = await refusals('max_per_device')
-  const { port } = await listen(gateway({ limits: { max_connections_per_device: 4 } }))
-  const van = await dial(port)
-  van.say('id van-1\n')
-  await until(() => expect(van.heard).toBe('hi\n'))
-  const others = await Promise.all(Array.from({ length: 40 }, () => dial(port, ELSEWHERE)))
-  for (const other of others) other.say('id van-1\n')
-  await until(() => expect(others.filter(({ over }) => over)).toHaveLength(37))
-  van.say('fix 1\n')
-  await until(() => expect(van.heard).toBe('hi\nok 1\n'))
-  expect([van.over, await ended()]).toEqual([false, 37])
-  const noted = inEnglish(observations.current()).find(
-    ({ code, subject }) => code === 'device_connections' && subject.device === 'van-1',
-  )
-  expect(noted?.evidence.at(-1)).toBe('5 connections, 4 of them from 127.0.9.0/24')
+describe('a gateway whose connections are all taken', () => {
+  it('admits a van in place of one that does not say who it is, and says who has most', async () => {
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+    const shared = gateway({ limits: { max_connections: 20 } })
+    const { port } = await listen(shared)
+    const idle = await Promise.all(Array.from({ length: 20 }, () => dial(port, ELSEWHERE)))
+    await until(async () => expect(await openConnections('tcp')).toBe(20))
+    const vans = [await dial(port), await dial(port)]
+    vans[0].say('id van-1\nfix 1\n')
+    vans[1].say('id 007\nfix 2\n')
+    await until(() => expect(vans.map(({ heard }) => heard)).toEqual(['hi\nok 1\n', 'hi\nok 2\n']))
+    await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(2))
+    const noted = inEnglish(observations.current()).find(({ code }) => code === 'connections_full')
+    expect(noted?.evidence).toContain('20 connections from 127.0.9.0/24')
+  })
+
+  it('admits a van in place of a device that is not configured, but not of one that was configured meanwhile', async () => {
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+    const shared = gateway({ admitsUnknown: true, limits: { max_connections: 3 } })
+    const { port } = await listen(shared)
+    const others = await Promise.all(Array.from({ length: 3 }, () => dial(port, ELSEWHERE)))
+    for (const [index, other] of others.entries()) {
+      other.say(`id new-${index}\nfix 1\n`)
+      await until(() => expect(other.heard).toBe('hi\nok 1\n'))
+    }
+    const [first] = others
+    await shared.configure({ id: 'new-0', company_id: '7', source: 'devices.yaml:1' })
+    shared.replica.version++
+    first.say('fix 2\n')
+    await until(() => expect(first.heard).toBe('hi\nok 1\nok 2\n'))
+    const van = await dial(port)
+    van.say('id van-1\nfix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(others.map(({ over }) => over)).toEqual([false, true, false]))
+  })
+
+  it('admits a van in place of a connection for requests', async () => {
+    await until(async () => expect(await openConnections('http')).toBe(0))
+    const shared = gateway({ limits: { max_connections: 5 } })
+    const [tcp, http] = [await listen(shared), await open(listenHttp(AT, shared))]
+    const idle = await Promise.all(Array.from({ length: 5 }, () => dial(http.port, ELSEWHERE)))
+    await until(async () => expect(await openConnections('http')).toBe(5))
+    const van = await dial(tcp.port)
+    van.say('id van-1\nfix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(1))
+  })
 })
 
-it('a sender who opens many connections under the id of a van closes their own, over TCP and MQTT together', async () => {
-  const shared = gateway({ limits: { max_connections_per_device: 4 } })
-  const { port } = await listen(shared)
-  const mqtt = await open(listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed }))
-  const van = await raw(mqtt.port)
-  van.say(connect({ user: 'van-1', clientId: 'van' }))
-  await until(() => expect(van.hex).toBe(connack(0)))
-  const others = await Promise.all(Array.from({ length: 10 }, () => dial(port, ELSEWHERE)))
-  for (const other of others) other.say('id van-1\n')
-  await until(() => expect(others.filter(({ over }) => over)).toHaveLength(7))
-  const again = await raw(mqtt.port, ELSEWHERE)
-  again.say(connect({ user: 'van-1', clientId: 'other' }))
-  await until(() => expect(others.filter(({ over }) => over)).toHaveLength(8))
-  expect([van.over, again.hex]).toEqual([false, connack(0)])
-})
+describe('idle connections', () => {
+  it('of a device that is not configured end after 90 s, those of a van later, though the clock jumps', async () => {
+    const ended = await refusals('idle')
+    const { port } = await listen(gateway({ admitsUnknown: true, limits: { idle_timeout: 900_000 } }))
+    const [van, unknown] = [await dial(port), await dial(port)]
+    van.say('id van-1\nfix 1\n')
+    unknown.say('id invented\nfix 1\n')
+    await until(() => expect([van.heard, unknown.heard]).toEqual(['hi\nok 1\n', 'hi\nok 1\n']))
+    const [wall, monotonic] = [Date.now(), performance.now()]
+    vi.spyOn(Date, 'now').mockReturnValue(wall + 3_600_000)
+    vi.spyOn(performance, 'now').mockReturnValue(monotonic + 91_000)
+    await until(() => expect(unknown.over).toBe(true)).finally(() => vi.restoreAllMocks())
+    expect([van.over, await ended()]).toEqual([false, 1])
+  })
 
-it('a sender who opens many connections under the id of a van has none that ended before its device was known', async () => {
-  const ended = await refusals('max_per_device')
-  const shared = gateway({ limits: { max_connections_per_device: 1 } })
-  const { port } = await listen(shared)
-  shared.store = 'waits'
-  const gone = await dial(port)
-  gone.say('id van-1\nfix 1\n')
-  await until(async () => expect(await count('in_flight_bytes')).toBe(15))
-  gone.socket.resetAndDestroy()
-  await until(async () => expect(await openConnections('tcp')).toBe(0))
-  shared.store = 'takes'
-  await until(() => expect(shared.stored).toHaveLength(1))
-  const van = await dial(port)
-  van.say('id van-1\nfix 2\n')
-  await until(() => expect(van.heard).toBe('hi\nok 2\n'))
-  expect(await ended()).toBe(0)
-})
-
-it('a sender who opens many connections under the id of a van has four of an invented id', async () => {
-  const { port } = await listen(gateway({ admitsUnknown: true, limits: { max_connections_per_device: 4 } }))
-  const all = await Promise.all(Array.from({ length: 20 }, () => dial(port, ELSEWHERE)))
-  for (const each of all) each.say('id invented\n')
-  await until(() => expect(all.filter(({ over }) => over)).toHaveLength(16))
-  const van = await dial(port)
-  van.say('id 007\nfix 1\n')
-  await until(() => expect(van.heard).toBe('hi\nok 1\n'))
-})
-
-it('a gateway whose connections are all taken admits a van in place of one that does not say who it is, and says who has most', async () => {
-  await until(async () => expect(await openConnections('tcp')).toBe(0))
-  const shared = gateway({ limits: { max_connections: 20 } })
-  const { port } = await listen(shared)
-  const idle = await Promise.all(Array.from({ length: 20 }, () => dial(port, ELSEWHERE)))
-  await until(async () => expect(await openConnections('tcp')).toBe(20))
-  const vans = [await dial(port), await dial(port)]
-  vans[0].say('id van-1\nfix 1\n')
-  vans[1].say('id 007\nfix 2\n')
-  await until(() => expect(vans.map(({ heard }) => heard)).toEqual(['hi\nok 1\n', 'hi\nok 2\n']))
-  await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(2))
-  const noted = inEnglish(observations.current()).find(({ code }) => code === 'connections_full')
-  expect(noted?.evidence).toContain('20 connections from 127.0.9.0/24')
-})
-
-it('a gateway whose connections are all taken admits a van in place of a device that is not configured, but not of one that was configured meanwhile', async () => {
-  await until(async () => expect(await openConnections('tcp')).toBe(0))
-  const shared = gateway({ admitsUnknown: true, limits: { max_connections: 3 } })
-  const { port } = await listen(shared)
-  const others = await Promise.all(Array.from({ length: 3 }, () => dial(port, ELSEWHERE)))
-  for (const [index, other] of others.entries()) {
-    other.say(`id new-${index}\nfix 1\n`)
-    await until(() => expect(other.heard).toBe('hi\nok 1\n'))
-  }
-  const [first] = others
-  await shared.configure({ id: 'new-0', company_id: '7', source: 'devices.yaml:1' })
-  shared.replica.version++
-  first.say('fix 2\n')
-  await until(() => expect(first.heard).toBe('hi\nok 1\nok 2\n'))
-  const van = await dial(port)
-  van.say('id van-1\nfix 1\n')
-  await until(() => expect(van.heard).toBe('hi\nok 1\n'))
-  await until(() => expect(others.map(({ over }) => over)).toEqual([false, true, false]))
-})
-
-it('a gateway whose connections are all taken admits a van in place of a connection for requests', async () => {
-  await until(async () => expect(await openConnections('http')).toBe(0))
-  const shared = gateway({ limits: { max_connections: 5 } })
-  const [tcp, http] = [await listen(shared), await open(listenHttp(AT, shared))]
-  const idle = await Promise.all(Array.from({ length: 5 }, () => dial(http.port, ELSEWHERE)))
-  await until(async () => expect(await openConnections('http')).toBe(5))
-  const van = await dial(tcp.port)
-  van.say('id van-1\nfix 1\n')
-  await until(() => expect(van.heard).toBe('hi\nok 1\n'))
-  await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(1))
-})
-
-it('idle connections of a device that is not configured end after 90 s, those of a van later, though the clock jumps', async () => {
-  const ended = await refusals('idle')
-  const { port } = await listen(gateway({ admitsUnknown: true, limits: { idle_timeout: 900_000 } }))
-  const [van, unknown] = [await dial(port), await dial(port)]
-  van.say('id van-1\nfix 1\n')
-  unknown.say('id invented\nfix 1\n')
-  await until(() => expect([van.heard, unknown.heard]).toEqual(['hi\nok 1\n', 'hi\nok 1\n']))
-  const [wall, monotonic] = [Date.now(), performance.now()]
-  vi.spyOn(Date, 'now').mockReturnValue(wall + 3_600_000)
-  vi.spyOn(performance, 'now').mockReturnValue(monotonic + 91_000)
-  await until(() => expect(unknown.over).toBe(true)).finally(() => vi.restoreAllMocks())
-  expect([van.over, await ended()]).toEqual([false, 1])
-})
-
-it('idle connections for requests end after a minute', async () => {
-  const { port } = await open(listenHttp(AT, gateway({ limits: { idle_timeout: 900_000 } })))
-  const peer = await dial(port)
-  peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
-  await until(() => expect(peer.heard).toContain('Keep-Alive: timeout=60'))
+  it('for requests end after a minute', async () => {
+    const { port } = await open(listenHttp(AT, gateway({ limits: { idle_timeout: 900_000 } })))
+    const peer = await dial(port)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.heard).toContain('Keep-Alive: timeout=60'))
+  })
 })

@@ -60,117 +60,121 @@ function witness() {
 
 const openTcp = (shared: Gateway, tls = tlsWith(server)) => open(listenTcp({ ...AT, name: 'tcp/talk', tls }, shared))
 
-it('handshakes of one network count ten times: above the limit they wait, and beyond it they are not begun', async () => {
-  const ended = await refusals('flood')
-  const shared = gateway({ flood: new Flood(() => 0) })
-  const { port } = await openTcp(shared)
-  shared.flood.take('connections', '127.0.0.0/24', 29_995)
-  const peer = await dialTls(port, { ca: server.cert })
-  peer.say('id van-1\n')
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  expect(shared.flood.take('connections', '127.0.0.0/24', 0)).toBeCloseTo(5 / 3)
-  shared.flood.take('connections', '127.0.0.0/24', 1e6)
-  const refused = await dialTls(port, { ca: server.cert })
-  expect([refused.over, await ended()]).toEqual([true, 1])
-})
-
-it('a tracker over TLS that speaks Teltonika is answered as over TCP', async () => {
-  const { shared, stored } = witness()
-  await shared.configure({ id: '356307042441013', company_id: '7', courier_id: '1', route_id: '2', source: 'x:1' })
-  const { port } = await open(listenTcp({ ...AT, protocol: teltonikaProtocol, tls: tlsWith(server) }, shared))
-  const peer = await dialTls(port, { ca: server.cert })
-  peer.say(teltonika.login!('356307042441013').bytes)
-  await until(() => expect(peer.heard).toBe('\x01'))
-  const fix = { time: Date.now() - 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
-  for (const byte of teltonika.packet([fix], { id: '', serial: 1 }).bytes) peer.say(Buffer.of(byte))
-  await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
-  expect(stored.length).toBe(1)
-  peer.socket.end()
-  await until(() => expect(shared.goneDevices).toEqual(['356307042441013']))
-})
-
-it('a tracker over TLS is answered before the gateway closes, and a handshake that has only begun does not hold it up', async () => {
-  const { shared } = witness()
-  const listener = await openTcp(shared)
-  const peer = await dialTls(listener.port, { ca: server.cert })
-  const silent = await dial(listener.port)
-  await until(async () => expect(await openConnections('tcp')).toBe(2))
-  peer.say('id van-1\n')
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  shared.store = 'waits'
-  peer.say('fix 1\n')
-  await until(async () => expect(await count('in_flight_bytes')).toBe(6))
-  const closed = listener.close()
-  shared.store = 'takes'
-  await closed
-  await until(() => expect([peer.heard, peer.over, silent.over]).toEqual(['hi\nok 1\n', true, true]))
-})
-
-it('a tracker over TLS that speaks TLS 1.1 is refused, and counted without a line in the log', async () => {
-  const lines: unknown[] = []
-  const { shared } = witness()
-  const logger = Object.assign(Object.create(shared.logger) as Gateway['logger'], {
-    info: (...line: unknown[]) => lines.push(line),
-    warn: (...line: unknown[]) => lines.push(line),
-    error: (...line: unknown[]) => lines.push(line),
-  })
-  const refused = await refusals('tls')
-  const { port } = await openTcp({ ...shared, logger })
-  const old = { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0' } as const
-  const peer = await dialTls(port, { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })
-  expect(peer.failure).toMatch(/^ERR_SSL_/)
-  await until(async () => expect(await refused()).toBe(1))
-  expect(lines).toEqual([])
-})
-
-it.each(['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const)(
-  'a tracker over TLS that speaks %s is taken with `profile: old`',
-  async (version) => {
-    const { shared } = witness()
-    const { port } = await openTcp(shared, tlsWith(server, { profile: 'old' }))
-    const only = { minVersion: version, maxVersion: version }
-    const peer = await dialTls(port, { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0', ...only })
-    expect(peer.socket.getProtocol()).toBe(version)
+describe('handshakes of one network', () => {
+  it('count ten times: above the limit they wait, and beyond it they are not begun', async () => {
+    const ended = await refusals('flood')
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await openTcp(shared)
+    shared.flood.take('connections', '127.0.0.0/24', 29_995)
+    const peer = await dialTls(port, { ca: server.cert })
     peer.say('id van-1\n')
     await until(() => expect(peer.heard).toBe('hi\n'))
-  },
-)
-
-it('a tracker over TLS ends when it speaks without TLS, or connects and leaves', async () => {
-  const refused = await refusals('tls')
-  const { port } = await openTcp(gateway())
-  const plain = await dial(port)
-  plain.say('id van-1\n')
-  await until(() => expect(plain.over).toBe(true))
-  expect(plain.heard).not.toContain('hi')
-  const leaving = await dial(port)
-  leaving.socket.destroy()
-  await until(async () => expect(await refused()).toBe(2))
-  await until(async () => expect(await openConnections('tcp')).toBe(0))
+    expect(shared.flood.take('connections', '127.0.0.0/24', 0)).toBeCloseTo(5 / 3)
+    shared.flood.take('connections', '127.0.0.0/24', 1e6)
+    const refused = await dialTls(port, { ca: server.cert })
+    expect([refused.over, await ended()]).toEqual([true, 1])
+  })
 })
 
-it('a tracker over TLS ends when its handshake takes longer than identify_timeout, also byte by byte', async () => {
-  const refused = await refusals('tls')
-  const { port } = await openTcp(gateway({ limits: { identify_timeout: 300 } }))
-  const silent = await dial(port)
-  const slow = await dial(port)
-  const hello = Buffer.from('1603010200010001fc0303'.padEnd(1000, '0'), 'hex')
-  let at = 0
-  const dripping = setInterval(() => slow.socket.write(hello.subarray(at, ++at)), 50)
-  onTestFinished(() => clearInterval(dripping))
-  await until(() => expect([silent.over, slow.over]).toEqual([true, true]))
-  expect(at).toBeLessThan(hello.length)
-  await until(async () => expect(await refused()).toBe(2))
-})
+describe('a tracker over TLS', () => {
+  it('that speaks Teltonika is answered as over TCP', async () => {
+    const { shared, stored } = witness()
+    await shared.configure({ id: '356307042441013', company_id: '7', courier_id: '1', route_id: '2', source: 'x:1' })
+    const { port } = await open(listenTcp({ ...AT, protocol: teltonikaProtocol, tls: tlsWith(server) }, shared))
+    const peer = await dialTls(port, { ca: server.cert })
+    peer.say(teltonika.login!('356307042441013').bytes)
+    await until(() => expect(peer.heard).toBe('\x01'))
+    const fix = { time: Date.now() - 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
+    for (const byte of teltonika.packet([fix], { id: '', serial: 1 }).bytes) peer.say(Buffer.of(byte))
+    await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
+    expect(stored.length).toBe(1)
+    peer.socket.end()
+    await until(() => expect(shared.goneDevices).toEqual(['356307042441013']))
+  })
 
-it('a tracker over TLS is one connection for the limits from its first byte on', async () => {
-  const refused = await refusals('max_per_ip')
-  const { port } = await openTcp(gateway({ limits: { max_connections_per_ip: 1 } }))
-  const first = await dial(port)
-  await until(async () => expect(await openConnections('tcp')).toBe(1))
-  const second = await dial(port)
-  await until(() => expect(second.over).toBe(true))
-  expect([await refused(), first.over]).toEqual([1, false])
+  it('is answered before the gateway closes, and a handshake that has only begun does not hold it up', async () => {
+    const { shared } = witness()
+    const listener = await openTcp(shared)
+    const peer = await dialTls(listener.port, { ca: server.cert })
+    const silent = await dial(listener.port)
+    await until(async () => expect(await openConnections('tcp')).toBe(2))
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    shared.store = 'waits'
+    peer.say('fix 1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(6))
+    const closed = listener.close()
+    shared.store = 'takes'
+    await closed
+    await until(() => expect([peer.heard, peer.over, silent.over]).toEqual(['hi\nok 1\n', true, true]))
+  })
+
+  it('that speaks TLS 1.1 is refused, and counted without a line in the log', async () => {
+    const lines: unknown[] = []
+    const { shared } = witness()
+    const logger = Object.assign(Object.create(shared.logger) as Gateway['logger'], {
+      info: (...line: unknown[]) => lines.push(line),
+      warn: (...line: unknown[]) => lines.push(line),
+      error: (...line: unknown[]) => lines.push(line),
+    })
+    const refused = await refusals('tls')
+    const { port } = await openTcp({ ...shared, logger })
+    const old = { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    const peer = await dialTls(port, { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })
+    expect(peer.failure).toMatch(/^ERR_SSL_/)
+    await until(async () => expect(await refused()).toBe(1))
+    expect(lines).toEqual([])
+  })
+
+  it.each(['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const)(
+    'that speaks %s is taken with `profile: old`',
+    async (version) => {
+      const { shared } = witness()
+      const { port } = await openTcp(shared, tlsWith(server, { profile: 'old' }))
+      const only = { minVersion: version, maxVersion: version }
+      const peer = await dialTls(port, { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0', ...only })
+      expect(peer.socket.getProtocol()).toBe(version)
+      peer.say('id van-1\n')
+      await until(() => expect(peer.heard).toBe('hi\n'))
+    },
+  )
+
+  it('ends when it speaks without TLS, or connects and leaves', async () => {
+    const refused = await refusals('tls')
+    const { port } = await openTcp(gateway())
+    const plain = await dial(port)
+    plain.say('id van-1\n')
+    await until(() => expect(plain.over).toBe(true))
+    expect(plain.heard).not.toContain('hi')
+    const leaving = await dial(port)
+    leaving.socket.destroy()
+    await until(async () => expect(await refused()).toBe(2))
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+  })
+
+  it('ends when its handshake takes longer than identify_timeout, also byte by byte', async () => {
+    const refused = await refusals('tls')
+    const { port } = await openTcp(gateway({ limits: { identify_timeout: 300 } }))
+    const silent = await dial(port)
+    const slow = await dial(port)
+    const hello = Buffer.from('1603010200010001fc0303'.padEnd(1000, '0'), 'hex')
+    let at = 0
+    const dripping = setInterval(() => slow.socket.write(hello.subarray(at, ++at)), 50)
+    onTestFinished(() => clearInterval(dripping))
+    await until(() => expect([silent.over, slow.over]).toEqual([true, true]))
+    expect(at).toBeLessThan(hello.length)
+    await until(async () => expect(await refused()).toBe(2))
+  })
+
+  it('is one connection for the limits from its first byte on', async () => {
+    const refused = await refusals('max_per_ip')
+    const { port } = await openTcp(gateway({ limits: { max_connections_per_ip: 1 } }))
+    const first = await dial(port)
+    await until(async () => expect(await openConnections('tcp')).toBe(1))
+    const second = await dial(port)
+    await until(() => expect(second.over).toBe(true))
+    expect([await refused(), first.over]).toEqual([1, false])
+  })
 })
 
 const names = async (issued: Issued) => {
@@ -182,41 +186,40 @@ const names = async (issued: Issued) => {
   return seen[0]
 }
 
-it('client certificates name the device by their CN', async () => expect(await names(van)).toBe('van-1'))
+describe('client certificates', () => {
+  it('name the device by their CN', async () => expect(await names(van)).toBe('van-1'))
 
-it('client certificates name the device by a DNS name or a URI if they have no CN', async () => {
-  const dns = await certificates.issue('dns', { san: 'email:a@b.example,DNS:van-2.example,DNS:x.example', by: fleet })
-  const uri = await certificates.issue('uri', { san: 'URI:urn:imei:356307042441013', by: fleet })
-  expect(await names(dns)).toBe('van-2.example')
-  expect(await names(uri)).toBe('urn:imei:356307042441013')
-})
+  it('name the device by a DNS name or a URI if they have no CN', async () => {
+    const dns = await certificates.issue('dns', { san: 'email:a@b.example,DNS:van-2.example,DNS:x.example', by: fleet })
+    const uri = await certificates.issue('uri', { san: 'URI:urn:imei:356307042441013', by: fleet })
+    expect(await names(dns)).toBe('van-2.example')
+    expect(await names(uri)).toBe('urn:imei:356307042441013')
+  })
 
-it('client certificates name nothing if they do not have to be presented', async () => {
-  const { shared, seen } = witness()
-  const { port } = await openTcp(shared)
-  const peer = await dialTls(port, { ca: server.cert, cert: van.cert, key: van.key })
-  peer.say('id van-1\n')
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  expect(seen).toEqual([undefined])
-})
+  it('name nothing if they do not have to be presented', async () => {
+    const { shared, seen } = witness()
+    const { port } = await openTcp(shared)
+    const peer = await dialTls(port, { ca: server.cert, cert: van.cert, key: van.key })
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    expect(seen).toEqual([undefined])
+  })
 
-it('client certificates are known again when a session is resumed', async () => {
-  const { shared, seen } = witness()
-  const { port } = await openTcp(shared, tlsWith(server, { client_ca: fleet.files.cert }))
-  const own = { ca: server.cert, cert: van.cert, key: van.key }
-  const first = await dialTls(port, own)
-  const session = Promise.withResolvers<Buffer>()
-  first.socket.on('session', (ticket) => session.resolve(ticket))
-  first.say('id van-1\n')
-  const again = await dialTls(port, { ...own, session: await session.promise })
-  expect(again.socket.isSessionReused()).toBe(true)
-  again.say('id van-1\n')
-  await until(() => expect(seen).toEqual(['van-1', 'van-1']))
-})
+  it('are known again when a session is resumed', async () => {
+    const { shared, seen } = witness()
+    const { port } = await openTcp(shared, tlsWith(server, { client_ca: fleet.files.cert }))
+    const own = { ca: server.cert, cert: van.cert, key: van.key }
+    const first = await dialTls(port, own)
+    const session = Promise.withResolvers<Buffer>()
+    first.socket.on('session', (ticket) => session.resolve(ticket))
+    first.say('id van-1\n')
+    const again = await dialTls(port, { ...own, session: await session.promise })
+    expect(again.socket.isSessionReused()).toBe(true)
+    again.say('id van-1\n')
+    await until(() => expect(seen).toEqual(['van-1', 'van-1']))
+  })
 
-it.each(['another authority', 'themselves', 'nobody'])(
-  'client certificates are refused when %s has signed them',
-  async (signer) => {
+  it.each(['another authority', 'themselves', 'nobody'])('are refused when %s has signed them', async (signer) => {
     const refused = await refusals('tls')
     const { shared, seen } = witness()
     const { port } = await openTcp(shared, tlsWith(server, { client_ca: fleet.files.cert }))
@@ -226,8 +229,8 @@ it.each(['another authority', 'themselves', 'nobody'])(
     peer.say('id van-1\n')
     await until(() => expect(peer.over).toBe(true))
     expect([seen, await refused()]).toEqual([[], 1])
-  },
-)
+  })
+})
 
 describe('a phone over HTTPS', () => {
   const query = `/?id=van-1&lat=52.5&lon=13.4&timestamp=${Math.floor(Date.now() / 1000) - 5}`
@@ -276,17 +279,19 @@ async function publish(port: number, own: { cert?: string; key?: string }): Prom
   })
 }
 
-it('MQTT over TLS acknowledges a fix, with and without client certificates', async () => {
-  const { shared, seen, stored } = witness()
-  const parts = { ...shared, protocolNamed }
-  const at = { host: '127.0.0.1', port: 0 }
-  const without = await open(listenMqtt({ ...at, tls: tlsWith(server) }, parts))
-  const withOne = await open(listenMqtt({ ...at, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, parts))
-  expect(await publish(without.port, {})).toBe('acknowledged')
-  expect(await publish(withOne.port, { cert: van.cert, key: van.key })).toBe('acknowledged')
-  expect([stored.length, seen]).toEqual([2, [undefined, 'van-1']])
-  expect(await publish(withOne.port, {})).not.toBe('acknowledged')
-  expect(stored.length).toBe(2)
+describe('MQTT over TLS', () => {
+  it('acknowledges a fix, with and without client certificates', async () => {
+    const { shared, seen, stored } = witness()
+    const parts = { ...shared, protocolNamed }
+    const at = { host: '127.0.0.1', port: 0 }
+    const without = await open(listenMqtt({ ...at, tls: tlsWith(server) }, parts))
+    const withOne = await open(listenMqtt({ ...at, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, parts))
+    expect(await publish(without.port, {})).toBe('acknowledged')
+    expect(await publish(withOne.port, { cert: van.cert, key: van.key })).toBe('acknowledged')
+    expect([stored.length, seen]).toEqual([2, [undefined, 'van-1']])
+    expect(await publish(withOne.port, {})).not.toBe('acknowledged')
+    expect(stored.length).toBe(2)
+  })
 })
 
 const observed = (code: string) =>
@@ -311,50 +316,52 @@ it.for([
   await until(() => expect(noted()).toMatchObject([{ code: 'plain_to_tls', evidence: ['127.0.0.1'] }]))
 })
 
-it('the certificate of a listener is replaced when its files change; files that do not fit leave the earlier one in effect', async () => {
-  const issued = await certificates.server('renewed', { days: 200 })
-  const { port } = await open(listenTcp({ ...AT, name: 'tcp/renewed', tls: tlsWith(issued) }, gateway()))
-  const staying = await dialTls(port, { ca: issued.cert })
-  const serial = async () => {
-    const peer = await dialTls(port, { rejectUnauthorized: false })
-    return peer.socket.getPeerCertificate().serialNumber
-  }
-  const first = await serial()
+describe('the certificate of a listener', () => {
+  it('is replaced when its files change; files that do not fit leave the earlier one in effect', async () => {
+    const issued = await certificates.server('renewed', { days: 200 })
+    const { port } = await open(listenTcp({ ...AT, name: 'tcp/renewed', tls: tlsWith(issued) }, gateway()))
+    const staying = await dialTls(port, { ca: issued.cert })
+    const serial = async () => {
+      const peer = await dialTls(port, { rejectUnauthorized: false })
+      return peer.socket.getPeerCertificate().serialNumber
+    }
+    const first = await serial()
 
-  // Written in place, it would be read before it is whole.
-  await writeFile(`${issued.files.key}.new`, server.key)
-  await rename(`${issued.files.key}.new`, issued.files.key)
-  await until(() => expect(observed('certificate_refused')).toBeDefined())
-  expect(observed('certificate_refused')?.evidence).toEqual([
-    `the key in ${issued.files.key} does not belong to the certificate in ${issued.files.cert}`,
-  ])
-  expect(await serial()).toBe(first)
+    // Written in place, it would be read before it is whole.
+    await writeFile(`${issued.files.key}.new`, server.key)
+    await rename(`${issued.files.key}.new`, issued.files.key)
+    await until(() => expect(observed('certificate_refused')).toBeDefined())
+    expect(observed('certificate_refused')?.evidence).toEqual([
+      `the key in ${issued.files.key} does not belong to the certificate in ${issued.files.cert}`,
+    ])
+    expect(await serial()).toBe(first)
 
-  await certificates.server('renewed', { days: 10 })
-  await until(async () => expect(await serial()).not.toBe(first))
-  staying.say('id van-1\n')
-  await until(() => expect(staying.heard).toBe('hi\n'))
-  await until(() => expect(observed('certificate_expires')).toBeDefined())
-  const { cert } = issued.files
-  expect(observed('certificate_expires')?.evidence[0]).toMatch(new RegExp(`^${cert} ends 20\\d\\d-\\d\\d-\\d\\dT`))
-})
+    await certificates.server('renewed', { days: 10 })
+    await until(async () => expect(await serial()).not.toBe(first))
+    staying.say('id van-1\n')
+    await until(() => expect(staying.heard).toBe('hi\n'))
+    await until(() => expect(observed('certificate_expires')).toBeDefined())
+    const { cert } = issued.files
+    expect(observed('certificate_expires')?.evidence[0]).toMatch(new RegExp(`^${cert} ends 20\\d\\d-\\d\\d-\\d\\dT`))
+  })
 
-it('the certificate of a listener ends the trust in client certificates of an earlier authority, also in resumed sessions', async () => {
-  const trusted = await certificates.authority('trusted')
-  const old = await certificates.issue('old', { cn: 'van-1', by: trusted })
-  const tls = tlsWith(server, { client_ca: trusted.files.cert })
-  const { port } = await openTcp(gateway(), tls)
-  const own = { ca: server.cert, cert: old.cert, key: old.key }
-  const first = await dialTls(port, own)
-  const ticket = Promise.withResolvers<Buffer>()
-  first.socket.on('session', (session) => ticket.resolve(session))
-  first.say('id van-1\n')
-  const session = await ticket.promise
-  await writeFile(trusted.files.cert, await readFile(stranger.files.cert))
-  await until(async () => {
-    const again = await dialTls(port, { ...own, session })
-    again.say('id van-1\n')
-    await until(() => expect(again.over || again.heard !== '').toBe(true))
-    expect(again.heard).toBe('')
+  it('ends the trust in client certificates of an earlier authority, also in resumed sessions', async () => {
+    const trusted = await certificates.authority('trusted')
+    const old = await certificates.issue('old', { cn: 'van-1', by: trusted })
+    const tls = tlsWith(server, { client_ca: trusted.files.cert })
+    const { port } = await openTcp(gateway(), tls)
+    const own = { ca: server.cert, cert: old.cert, key: old.key }
+    const first = await dialTls(port, own)
+    const ticket = Promise.withResolvers<Buffer>()
+    first.socket.on('session', (session) => ticket.resolve(session))
+    first.say('id van-1\n')
+    const session = await ticket.promise
+    await writeFile(trusted.files.cert, await readFile(stranger.files.cert))
+    await until(async () => {
+      const again = await dialTls(port, { ...own, session })
+      again.say('id van-1\n')
+      await until(() => expect(again.over || again.heard !== '').toBe(true))
+      expect(again.heard).toBe('')
+    })
   })
 })

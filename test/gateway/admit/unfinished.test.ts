@@ -111,48 +111,52 @@ describe('a message in parts that a session keeps', () => {
   })
 })
 
-it('parts over UDP are put together for a device that is configured, also when another peer sends parts in its name', async () => {
-  const shared = await configured()
-  const { port } = await open(listenUdp(AT, shared))
-  const [van, forger] = [await datagramPeer(port), await datagramPeer(port)]
-  for (const part of PARTS) {
-    van.say(part)
-    forger.say(PARTS[0])
-  }
-  await until(() => expect(van.heard).not.toEqual([]))
-  await until(() => expect(shared.pressure.unfinished.size).toBe(1))
-  expect([forger.heard, shared.places]).toEqual([[], ['7/42/1001']])
+describe('parts over UDP', () => {
+  it('are put together for a device that is configured, also when another peer sends parts in its name', async () => {
+    const shared = await configured()
+    const { port } = await open(listenUdp(AT, shared))
+    const [van, forger] = [await datagramPeer(port), await datagramPeer(port)]
+    for (const part of PARTS) {
+      van.say(part)
+      forger.say(PARTS[0])
+    }
+    await until(() => expect(van.heard).not.toEqual([]))
+    await until(() => expect(shared.pressure.unfinished.size).toBe(1))
+    expect([forger.heard, shared.places]).toEqual([[], ['7/42/1001']])
+  })
+
+  it('are not kept for an id that nobody has configured', async () => {
+    const shared = gateway({ admitsUnknown: true })
+    const { port } = await open(listenUdp(AT, shared))
+    const peers = await Promise.all(Array.from({ length: 5 }, () => datagramPeer(port)))
+    const looked = vi.spyOn(shared.pressure.unfinished, 'drop')
+    for (const peer of peers) for (const part of PARTS) peer.say(part)
+    await until(() => expect(looked).toHaveBeenCalledTimes(15))
+    expect([shared.pressure.unfinished.size, shared.stored.length]).toEqual([0, 0])
+  })
 })
 
-it('parts over UDP are not kept for an id that nobody has configured', async () => {
-  const shared = gateway({ admitsUnknown: true })
-  const { port } = await open(listenUdp(AT, shared))
-  const peers = await Promise.all(Array.from({ length: 5 }, () => datagramPeer(port)))
-  const looked = vi.spyOn(shared.pressure.unfinished, 'drop')
-  for (const peer of peers) for (const part of PARTS) peer.say(part)
-  await until(() => expect(looked).toHaveBeenCalledTimes(15))
-  expect([shared.pressure.unfinished.size, shared.stored.length]).toEqual([0, 0])
-})
+describe('parts over TCP', () => {
+  it('are dropped when the connection ends', async () => {
+    const shared = await configured()
+    const { port } = await open(listenTcp(AT, shared))
+    const van = await dial(port)
+    van.say(PARTS[0])
+    await until(() => expect(shared.pressure.unfinished.size).toBe(1))
+    van.socket.destroy()
+    await until(() => expect(shared.pressure.unfinished.size).toBe(0))
+  })
 
-it('parts over TCP are dropped when the connection ends', async () => {
-  const shared = await configured()
-  const { port } = await open(listenTcp(AT, shared))
-  const van = await dial(port)
-  van.say(PARTS[0])
-  await until(() => expect(shared.pressure.unfinished.size).toBe(1))
-  van.socket.destroy()
-  await until(() => expect(shared.pressure.unfinished.size).toBe(0))
-})
-
-it('parts over TCP leave their connection open when they are dropped for want of memory', async () => {
-  const shared = await configured(new Backpressure({ maxPartialBytes: 3000 }))
-  const { port } = await open(listenTcp(AT, shared))
-  const van = await dial(port)
-  const ended = await refusals('memory')
-  van.say(PARTS[0])
-  await until(() => expect(shared.pressure.unfinished.size).toBe(1))
-  shared.pressure.unfinished.look(sessionWith(2900, { device: undefined }))
-  van.say(Buffer.concat(PARTS))
-  await until(() => expect(shared.places).toEqual(['7/42/1001']))
-  expect([van.over, await ended()]).toEqual([false, 0])
+  it('leave their connection open when they are dropped for want of memory', async () => {
+    const shared = await configured(new Backpressure({ maxPartialBytes: 3000 }))
+    const { port } = await open(listenTcp(AT, shared))
+    const van = await dial(port)
+    const ended = await refusals('memory')
+    van.say(PARTS[0])
+    await until(() => expect(shared.pressure.unfinished.size).toBe(1))
+    shared.pressure.unfinished.look(sessionWith(2900, { device: undefined }))
+    van.say(Buffer.concat(PARTS))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    expect([van.over, await ended()]).toEqual([false, 0])
+  })
 })

@@ -139,168 +139,172 @@ describe('the protocol of a device is remembered', () => {
   })
 })
 
-it.each([
-  ['teltonika', avlLogin(VAN), Buffer.of(1)],
-  ['gt06', GT06_LOGIN, GT06_LOGIN.subarray(0, 0)],
-  ['wialon', Buffer.from(`#L#${VAN};NA\r\n`), Buffer.from('#AL#1\r\n')],
-])('a TCP port for all protocols answers the login of %s', async (_, login, answer) => {
-  const shared = detecting()
-  await configure(shared, VAN)
-  const { port } = await listenAuto(shared)
-  const peer = await dial(port)
-  peer.socket.write(login)
-  await until(() => expect(peer.heard.length).toBeGreaterThan(0))
-  if (answer.length > 0) expect(peer.heard).toBe(answer.toString('latin1'))
-})
-
-it.each([
-  ['an IMEI', avlLogin(VAN), VAN, 'teltonika'],
-  ['a checksum', GT06_LOGIN, VAN, 'gt06'],
-  ['neither', Buffer.from(H02_FIX.replace(VAN, PLAIN)), PLAIN, undefined],
-])(
-  'a TCP port for all protocols decides before the device is silent by its bytes alone, never by the roster: %s',
-  async (_, first, id, expected) => {
-    const entry = { id, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
-    for (const guard of [undefined, {}, { secret: 'right-secret' }, { protocol: 'wialon' }]) {
-      const shared = detecting()
-      if (guard) await shared.configure({ ...entry, ...guard })
-      const undecided = new Undecided(shared.detector as Detector, new Conversation('tcp', '127.0.0.1:5'))
-      expect(undecided.decide(first, { isQuiet: false, now: Date.now() })?.protocol.name).toBe(expected)
-    }
-  },
-)
-
-it('a TCP port for all protocols takes the fixes that follow, in the same protocol', async () => {
-  const shared = detecting()
-  await configure(shared, VAN)
-  const { port } = await listenAuto(shared)
-  const peer = await dial(port)
-  peer.socket.write(Buffer.concat([avlLogin(VAN), avlPacket(0x08, [RECORD])]))
-  await until(() => expect(shared.places).toEqual(['7/42/1001']))
-  await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
-})
-
-it('a TCP port for all protocols finds a protocol however its bytes are cut', async () => {
-  const shared = detecting()
-  await configure(shared, VAN)
-  const { port } = await listenAuto(shared)
-  const peer = await dial(port)
-  for (const byte of GT06_LOGIN) {
-    peer.socket.write(Buffer.of(byte))
-    await new Promise<void>((resolve) => setImmediate(resolve))
-  }
-  peer.socket.write(GT06_FIX)
-  await until(() => expect(shared.places).toEqual(['7/42/1001']))
-})
-
-it.each([
-  ['configured', '7/42/1001'],
-  ['not configured', `unknown ${PLAIN}`],
-])(
-  'a TCP port for all protocols takes the likeliest protocol of an id that is no IMEI once the device waits, also if it is %s',
-  async (which, place) => {
+describe('a TCP port for all protocols', () => {
+  it.each([
+    ['teltonika', avlLogin(VAN), Buffer.of(1)],
+    ['gt06', GT06_LOGIN, GT06_LOGIN.subarray(0, 0)],
+    ['wialon', Buffer.from(`#L#${VAN};NA\r\n`), Buffer.from('#AL#1\r\n')],
+  ])('answers the login of %s', async (_, login, answer) => {
     const shared = detecting()
-    if (which === 'configured') await configure(shared, PLAIN)
+    await configure(shared, VAN)
     const { port } = await listenAuto(shared)
     const peer = await dial(port)
-    const asked = performance.now()
-    peer.socket.write(H02_FIX.replace(VAN, PLAIN))
-    await until(() => expect(shared.places).toEqual([place]))
-    expect(performance.now() - asked).toBeGreaterThanOrEqual(QUIET_MS - 20)
-  },
-)
-
-it.each([
-  ['for all protocols', undefined],
-  ['of another protocol', named('gt06')],
-])('a TCP port for all protocols goes on if noise follows a login, on a port %s', async (_, protocol) => {
-  const shared = detecting()
-  await configure(shared, VAN)
-  const { port } = await open(listenTcp({ ...AT, protocol }, shared))
-  const peer = await dial(port)
-  peer.socket.write(Buffer.concat([avlLogin(VAN), Buffer.of(0xfe, 0xfe, 0xfe, 0xfe, 0xfe)]))
-  await until(() => expect(peer.over || peer.heard !== '').toBe(true))
-  peer.socket.write(avlPacket(0x08, [RECORD]))
-  await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
-  expect(shared.places).toEqual(['7/42/1001'])
-})
-
-it('a TCP port for all protocols keeps the first bytes of a connection that nobody understands', async () => {
-  const shared = detecting()
-  const { port } = await listenAuto(shared)
-  const peer = await dial(port)
-  peer.say('?? hello ??\r\n')
-  peer.socket.end()
-  await until(() => expect(shared.notUnderstood).toHaveLength(1))
-  expect(shared.notUnderstood[0]).toMatchObject({ protocol: undefined, port })
-  expect(String(shared.notUnderstood[0].bytes)).toBe('?? hello ??\r\n')
-})
-
-it.each([
-  ['its protocol decides between those that cannot be told apart', { protocol: 'avema' }, 'avema'],
-  [
-    'it says nothing to who has not proved what else it asks for',
-    { protocol: 'avema', networks: ['192.0.2.0/24'] },
-    'wondex',
-  ],
-])('a TCP port for all protocols asks the entry of a device: %s', async (_, entry, expected) => {
-  const shared = detecting()
-  await shared.configure({ id: VAN, company_id: '7', courier_id: '42', source: 'devices.yaml:1', ...entry })
-  const { found } = (shared.detector as Detector).look({ bytes: ALIKE_FIX, transport: 'tcp', now: Date.now() })
-  const [best] = (shared.detector as Detector).ranked(found, new Conversation('tcp', '127.0.0.1:5'))
-  expect(best.protocol.name).toBe(expected)
-})
-
-it('the port of another protocol takes the fixes of a device all the same, and says which port is its own', async () => {
-  const shared = detecting()
-  await configure(shared, OTHER)
-  const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
-  const peer = await dial(port)
-  peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
-  await until(() => expect(shared.places).toEqual(['7/42/1001']))
-  expect(wrongPorts()).toContainEqual([
-    `speaks teltonika on port ${port} (gt06): use 5027, or the port for all protocols`,
-  ])
-})
-
-it('the port of another protocol names the port for HTTP of a protocol that has one for TCP, too', async () => {
-  const shared = detecting()
-  await configure(shared, OTHER)
-  const { port } = await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))
-  const record = { ts: RECORD.time, latlng: '52.52,13.41', sat: 9 }
-  const body = JSON.stringify({ state: { reported: record } })
-  await fetch(`http://127.0.0.1:${port}/${OTHER}/data`, { method: 'POST', body })
-  expect(shared.places).toEqual(['7/42/1001'])
-  expect(wrongPorts().flat()).toContain(
-    `speaks teltonika on port ${port} (osmand): use 5028, or the port for all protocols`,
-  )
-})
-
-it('the port of another protocol takes nothing of another protocol if no port is for all protocols', async () => {
-  const shared = detecting({ detector: undefined })
-  await configure(shared, OTHER)
-  const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
-  const peer = await dial(port)
-  peer.socket.write(avlLogin(OTHER))
-  peer.socket.end()
-  await until(() => expect(shared.notUnderstood).toHaveLength(1))
-  expect(peer.heard).toBe('')
-})
-
-it('the port of another protocol of HTTP: tells requests apart by what they hold', async () => {
-  const shared = detecting()
-  await configure(shared, VAN)
-  const { port } = await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))
-  const body = JSON.stringify({
-    _type: 'location',
-    tst: 1_763_640_000,
-    lat: 52.5,
-    lon: 13.4,
-    topic: `owntracks/${VAN}/x`,
+    peer.socket.write(login)
+    await until(() => expect(peer.heard.length).toBeGreaterThan(0))
+    if (answer.length > 0) expect(peer.heard).toBe(answer.toString('latin1'))
   })
-  const response = await fetch(`http://127.0.0.1:${port}/pub`, { method: 'POST', body })
-  expect(response.status).toBe(200)
-  expect(shared.places).toEqual(['7/42/1001'])
+
+  it.each([
+    ['an IMEI', avlLogin(VAN), VAN, 'teltonika'],
+    ['a checksum', GT06_LOGIN, VAN, 'gt06'],
+    ['neither', Buffer.from(H02_FIX.replace(VAN, PLAIN)), PLAIN, undefined],
+  ])(
+    'decides before the device is silent by its bytes alone, never by the roster: %s',
+    async (_, first, id, expected) => {
+      const entry = { id, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
+      for (const guard of [undefined, {}, { secret: 'right-secret' }, { protocol: 'wialon' }]) {
+        const shared = detecting()
+        if (guard) await shared.configure({ ...entry, ...guard })
+        const undecided = new Undecided(shared.detector as Detector, new Conversation('tcp', '127.0.0.1:5'))
+        expect(undecided.decide(first, { isQuiet: false, now: Date.now() })?.protocol.name).toBe(expected)
+      }
+    },
+  )
+
+  it('takes the fixes that follow, in the same protocol', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat([avlLogin(VAN), avlPacket(0x08, [RECORD])]))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
+  })
+
+  it('finds a protocol however its bytes are cut', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    for (const byte of GT06_LOGIN) {
+      peer.socket.write(Buffer.of(byte))
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    peer.socket.write(GT06_FIX)
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+  })
+
+  it.each([
+    ['configured', '7/42/1001'],
+    ['not configured', `unknown ${PLAIN}`],
+  ])(
+    'takes the likeliest protocol of an id that is no IMEI once the device waits, also if it is %s',
+    async (which, place) => {
+      const shared = detecting()
+      if (which === 'configured') await configure(shared, PLAIN)
+      const { port } = await listenAuto(shared)
+      const peer = await dial(port)
+      const asked = performance.now()
+      peer.socket.write(H02_FIX.replace(VAN, PLAIN))
+      await until(() => expect(shared.places).toEqual([place]))
+      expect(performance.now() - asked).toBeGreaterThanOrEqual(QUIET_MS - 20)
+    },
+  )
+
+  it.each([
+    ['for all protocols', undefined],
+    ['of another protocol', named('gt06')],
+  ])('goes on if noise follows a login, on a port %s', async (_, protocol) => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await open(listenTcp({ ...AT, protocol }, shared))
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat([avlLogin(VAN), Buffer.of(0xfe, 0xfe, 0xfe, 0xfe, 0xfe)]))
+    await until(() => expect(peer.over || peer.heard !== '').toBe(true))
+    peer.socket.write(avlPacket(0x08, [RECORD]))
+    await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
+    expect(shared.places).toEqual(['7/42/1001'])
+  })
+
+  it('keeps the first bytes of a connection that nobody understands', async () => {
+    const shared = detecting()
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    peer.say('?? hello ??\r\n')
+    peer.socket.end()
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    expect(shared.notUnderstood[0]).toMatchObject({ protocol: undefined, port })
+    expect(String(shared.notUnderstood[0].bytes)).toBe('?? hello ??\r\n')
+  })
+
+  it.each([
+    ['its protocol decides between those that cannot be told apart', { protocol: 'avema' }, 'avema'],
+    [
+      'it says nothing to who has not proved what else it asks for',
+      { protocol: 'avema', networks: ['192.0.2.0/24'] },
+      'wondex',
+    ],
+  ])('asks the entry of a device: %s', async (_, entry, expected) => {
+    const shared = detecting()
+    await shared.configure({ id: VAN, company_id: '7', courier_id: '42', source: 'devices.yaml:1', ...entry })
+    const { found } = (shared.detector as Detector).look({ bytes: ALIKE_FIX, transport: 'tcp', now: Date.now() })
+    const [best] = (shared.detector as Detector).ranked(found, new Conversation('tcp', '127.0.0.1:5'))
+    expect(best.protocol.name).toBe(expected)
+  })
+})
+
+describe('the port of another protocol', () => {
+  it('takes the fixes of a device all the same, and says which port is its own', async () => {
+    const shared = detecting()
+    await configure(shared, OTHER)
+    const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    expect(wrongPorts()).toContainEqual([
+      `speaks teltonika on port ${port} (gt06): use 5027, or the port for all protocols`,
+    ])
+  })
+
+  it('names the port for HTTP of a protocol that has one for TCP, too', async () => {
+    const shared = detecting()
+    await configure(shared, OTHER)
+    const { port } = await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))
+    const record = { ts: RECORD.time, latlng: '52.52,13.41', sat: 9 }
+    const body = JSON.stringify({ state: { reported: record } })
+    await fetch(`http://127.0.0.1:${port}/${OTHER}/data`, { method: 'POST', body })
+    expect(shared.places).toEqual(['7/42/1001'])
+    expect(wrongPorts().flat()).toContain(
+      `speaks teltonika on port ${port} (osmand): use 5028, or the port for all protocols`,
+    )
+  })
+
+  it('takes nothing of another protocol if no port is for all protocols', async () => {
+    const shared = detecting({ detector: undefined })
+    await configure(shared, OTHER)
+    const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+    const peer = await dial(port)
+    peer.socket.write(avlLogin(OTHER))
+    peer.socket.end()
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    expect(peer.heard).toBe('')
+  })
+
+  it('of HTTP: tells requests apart by what they hold', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))
+    const body = JSON.stringify({
+      _type: 'location',
+      tst: 1_763_640_000,
+      lat: 52.5,
+      lon: 13.4,
+      topic: `owntracks/${VAN}/x`,
+    })
+    const response = await fetch(`http://127.0.0.1:${port}/pub`, { method: 'POST', body })
+    expect(response.status).toBe(200)
+    expect(shared.places).toEqual(['7/42/1001'])
+  })
 })
 
 const osmandPort = async (shared: Gateway) =>
@@ -312,97 +316,99 @@ const refusedLines = () => count('decode_errors_total', { protocol: 'alematics' 
 const talking = () =>
   detecting({ detector: new Detector({ protocols: [talk], configured: () => '', onFault: thrown }) })
 
-it.each([
-  ['the query of OsmAnd with a bad time', `/?id=${QUIET}&lat=51.01&lon=13.4&timestamp=soon`],
-  ['a query with an id alone', `/?dev=${QUIET}&batt=80`],
-  ['flat JSON', '/', JSON.stringify({ device: QUIET, lat: 51.03, lon: 13.4, time: 1_763_640_000 })],
-  ['flat JSON without a place', '/', JSON.stringify({ device: QUIET, temperature: 20 })],
-])(
-  'on the port of another protocol, a message in which no protocol reads a position stays refused over HTTP: %s',
-  async (_, path, body = '') => {
+describe('on the port of another protocol, a message in which no protocol reads a position', () => {
+  it.each([
+    ['the query of OsmAnd with a bad time', `/?id=${QUIET}&lat=51.01&lon=13.4&timestamp=soon`],
+    ['a query with an id alone', `/?dev=${QUIET}&batt=80`],
+    ['flat JSON', '/', JSON.stringify({ device: QUIET, lat: 51.03, lon: 13.4, time: 1_763_640_000 })],
+    ['flat JSON without a place', '/', JSON.stringify({ device: QUIET, temperature: 20 })],
+  ])('stays refused over HTTP: %s', async (_, path, body = '') => {
     const shared = detecting()
     await configure(shared, QUIET)
     const port = await osmandPort(shared)
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body })
     expect([response.status, shared.stored.length, shared.frames.length]).toEqual([400, 0, 0])
     expect([shared.notUnderstood.length, isOnWrongPort(QUIET)]).toEqual([1, false])
-  },
-)
+  })
 
-it('on the port of another protocol, a message in which no protocol reads a position stays refused over TCP, and the connection stays one of the protocol of the port', async () => {
-  const shared = detecting()
-  await configure(shared, QUIET)
-  const { port } = await open(listenTcp({ ...AT, protocol: named('alematics') }, shared))
-  const peer = await dial(port)
-  const line = (time: string) => `$T,2,552,${QUIET},${time},${time},52.525,-13.41,36,270,34,0.9,9,1,0,0.000,12.768\r\n`
-  const before = await refusedLines()
-  peer.say(line('20261320150012'))
-  await until(async () => expect(await refusedLines()).toBe(before + 1))
-  peer.say(line('20261120150012'))
-  await until(() => expect(shared.places).toEqual(['7/42/1001']))
-})
-
-it('on the port of another protocol, a message in which no protocol reads a position is not answered over TCP', async () => {
-  const shared = talking()
-  const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
-  const peer = await dial(port)
-  peer.say('by van-1 ping\n')
-  peer.socket.end()
-  await until(() => expect(shared.notUnderstood).toHaveLength(1))
-  expect(peer.heard).toBe('')
-})
-
-it('on the port of another protocol, a message in which no protocol reads a position is not answered over UDP, where one with a position is', async () => {
-  const shared = talking()
-  const { port } = await open(listenUdp({ ...AT, protocol: named('gt06') }, shared))
-  const peer = await datagramPeer(port)
-  peer.say('by van-1 ping\n')
-  await until(() => expect(shared.notUnderstood).toHaveLength(1))
-  peer.say('by van-1 fix\n')
-  await until(() => expect(peer.heard).toEqual(['ok\n']))
-})
-
-it.each(['tcp', 'http'] as const)(
-  'on the port of another protocol, a message in which no protocol reads a position is no finding that fixes are taken while they cannot be stored: %s',
-  async (over) => {
+  it('stays refused over TCP, and the connection stays one of the protocol of the port', async () => {
     const shared = detecting()
     await configure(shared, QUIET)
-    shared.store = 'fails'
-    if (over === 'tcp') {
-      const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
-      const peer = await dial(port)
-      peer.say(`*HQ,${QUIET},V1,120000,A,5231.2000,N,01324.6000,E,0.00,0,201126,FFFFFFFF#`)
-      await until(() => expect(peer.over).toBe(true))
-    } else {
-      const location = { _type: 'location', tst: 1_763_640_000, lat: 52.5, lon: 13.4, topic: `owntracks/${QUIET}/x` }
-      const body = JSON.stringify(location)
-      const response = await fetch(`http://127.0.0.1:${await osmandPort(shared)}/`, { method: 'POST', body })
-      expect(response.status).toBe(503)
-    }
-    expect(shared.tries).toBe(1)
-    expect(isOnWrongPort(QUIET)).toBe(false)
-  },
-)
+    const { port } = await open(listenTcp({ ...AT, protocol: named('alematics') }, shared))
+    const peer = await dial(port)
+    const line = (time: string) =>
+      `$T,2,552,${QUIET},${time},${time},52.525,-13.41,36,270,34,0.9,9,1,0,0.000,12.768\r\n`
+    const before = await refusedLines()
+    peer.say(line('20261320150012'))
+    await until(async () => expect(await refusedLines()).toBe(before + 1))
+    peer.say(line('20261120150012'))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+  })
 
-it('a UDP port for all protocols takes each datagram as what it is, and remembers what a peer speaks', async () => {
-  const shared = detecting()
-  await configure(shared, VAN)
-  const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
-  const socket = createSocket('udp4')
-  onTestFinished(() => void socket.close())
-  const answers: string[] = []
-  socket.on('message', (answer) => answers.push(answer.toString('hex')))
-  socket.send(avlDatagram(VAN, 0x08, [RECORD]), port, '127.0.0.1')
-  await until(() => expect(shared.places).toEqual(['7/42/1001']))
-  socket.send(avlDatagram(VAN, 0x08, [{ ...RECORD, time: RECORD.time + 1000 }]), port, '127.0.0.1')
-  await until(() => expect(answers).toHaveLength(2))
+  it('is not answered over TCP', async () => {
+    const shared = talking()
+    const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+    const peer = await dial(port)
+    peer.say('by van-1 ping\n')
+    peer.socket.end()
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    expect(peer.heard).toBe('')
+  })
+
+  it('is not answered over UDP, where one with a position is', async () => {
+    const shared = talking()
+    const { port } = await open(listenUdp({ ...AT, protocol: named('gt06') }, shared))
+    const peer = await datagramPeer(port)
+    peer.say('by van-1 ping\n')
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    peer.say('by van-1 fix\n')
+    await until(() => expect(peer.heard).toEqual(['ok\n']))
+  })
+
+  it.each(['tcp', 'http'] as const)(
+    'is no finding that fixes are taken while they cannot be stored: %s',
+    async (over) => {
+      const shared = detecting()
+      await configure(shared, QUIET)
+      shared.store = 'fails'
+      if (over === 'tcp') {
+        const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+        const peer = await dial(port)
+        peer.say(`*HQ,${QUIET},V1,120000,A,5231.2000,N,01324.6000,E,0.00,0,201126,FFFFFFFF#`)
+        await until(() => expect(peer.over).toBe(true))
+      } else {
+        const location = { _type: 'location', tst: 1_763_640_000, lat: 52.5, lon: 13.4, topic: `owntracks/${QUIET}/x` }
+        const body = JSON.stringify(location)
+        const response = await fetch(`http://127.0.0.1:${await osmandPort(shared)}/`, { method: 'POST', body })
+        expect(response.status).toBe(503)
+      }
+      expect(shared.tries).toBe(1)
+      expect(isOnWrongPort(QUIET)).toBe(false)
+    },
+  )
 })
 
-it('a UDP port for all protocols keeps a datagram that nobody understands', async () => {
-  const shared = detecting()
-  const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
-  const socket = createSocket('udp4')
-  onTestFinished(() => void socket.close())
-  socket.send('hello', port, '127.0.0.1')
-  await until(() => expect(shared.notUnderstood).toHaveLength(1))
+describe('a UDP port for all protocols', () => {
+  it('takes each datagram as what it is, and remembers what a peer speaks', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
+    const socket = createSocket('udp4')
+    onTestFinished(() => void socket.close())
+    const answers: string[] = []
+    socket.on('message', (answer) => answers.push(answer.toString('hex')))
+    socket.send(avlDatagram(VAN, 0x08, [RECORD]), port, '127.0.0.1')
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    socket.send(avlDatagram(VAN, 0x08, [{ ...RECORD, time: RECORD.time + 1000 }]), port, '127.0.0.1')
+    await until(() => expect(answers).toHaveLength(2))
+  })
+
+  it('keeps a datagram that nobody understands', async () => {
+    const shared = detecting()
+    const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
+    const socket = createSocket('udp4')
+    onTestFinished(() => void socket.close())
+    socket.send('hello', port, '127.0.0.1')
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+  })
 })

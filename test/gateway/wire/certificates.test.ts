@@ -1,5 +1,5 @@
 import mqtt from 'mqtt'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { CertificateMaker, type Issued } from '../../support/certificates.ts'
@@ -36,55 +36,53 @@ async function says(id: string, admitsUnknown: boolean): Promise<string> {
   return `${peer.heard}${shared.places.join()}`
 }
 
-it('a client certificate proves the device that has its name, in place of its secret', async () =>
-  expect(await says('locked', false)).toBe('hi\nok 1\n7/44/1003'))
+describe('a client certificate', () => {
+  it('proves the device that has its name, in place of its secret', async () =>
+    expect(await says('locked', false)).toBe('hi\nok 1\n7/44/1003'))
 
-it('a client certificate proves a device whose entry lists it', async () =>
-  expect(await says('99', false)).toBe('hi\nok 1\n7/9/9'))
+  it('proves a device whose entry lists it', async () => expect(await says('99', false)).toBe('hi\nok 1\n7/9/9'))
 
-it.for([
-  ['van-1', false],
-  ['van-1', true],
-  ['nobody', false],
-  ['nobody', true],
-] as const)(
-  'a client certificate refuses %s, another id, on its connection (hold.unknown: %s)',
-  async ([id, admitsUnknown]) => {
+  it.for([
+    ['van-1', false],
+    ['van-1', true],
+    ['nobody', false],
+    ['nobody', true],
+  ] as const)('refuses %s, another id, on its connection (hold.unknown: %s)', async ([id, admitsUnknown]) => {
     const refused = await refusals('other_device')
     expect([await says(id, admitsUnknown), (await refused()) > 0]).toEqual(['no\n', true])
-  },
-)
+  })
 
-it('a client certificate of a relay proves the devices whose entries list it; others are refused, and its connection stays', async () => {
-  const shared = gateway()
-  await shared.configure({ ...MAPPED, client_certificate: ['locked'] })
-  const tls = tlsWith(server, { client_ca: fleet.files.cert })
-  const { port } = await open(listenTcp({ ...AT, protocol: talk, tls }, shared))
-  const peer = await dialTls(port, { ca: server.cert, cert: locked.cert, key: locked.key })
-  const refused = await refusals('other_device')
-  peer.say('relay locked van-1 99\n')
-  await until(() => expect(peer.heard).toBe('ok\n'))
-  peer.say('relay 99\n')
-  await until(() => expect(peer.heard).toBe('ok\nok\n'))
-  expect([shared.places.toSorted(), await refused(), peer.over]).toEqual([['7/44/1003', '7/9/9', '7/9/9'], 1, false])
-})
+  it('of a relay proves the devices whose entries list it; others are refused, and its connection stays', async () => {
+    const shared = gateway()
+    await shared.configure({ ...MAPPED, client_certificate: ['locked'] })
+    const tls = tlsWith(server, { client_ca: fleet.files.cert })
+    const { port } = await open(listenTcp({ ...AT, protocol: talk, tls }, shared))
+    const peer = await dialTls(port, { ca: server.cert, cert: locked.cert, key: locked.key })
+    const refused = await refusals('other_device')
+    peer.say('relay locked van-1 99\n')
+    await until(() => expect(peer.heard).toBe('ok\n'))
+    peer.say('relay 99\n')
+    await until(() => expect(peer.heard).toBe('ok\nok\n'))
+    expect([shared.places.toSorted(), await refused(), peer.over]).toEqual([['7/44/1003', '7/9/9', '7/9/9'], 1, false])
+  })
 
-it('a client certificate is a login over MQTT, without a password', async () => {
-  const shared = gateway()
-  const tls = tlsWith(server, { client_ca: fleet.files.cert })
-  const parts = { ...shared, protocolNamed }
-  const { port } = await open(listenMqtt({ ...AT, tls }, parts))
-  const connect = (username: string) => {
-    const options = { username, ca: server.cert, cert: locked.cert, key: locked.key, reconnectPeriod: 0 }
-    const client = mqtt.connect(`mqtts://localhost:${port}`, options)
-    onTestFinished(() => void client.end(true))
-    return client
-  }
-  const van = connect('locked')
-  await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
-  expect(shared.places).toEqual(['7/44/1003'])
-  const code = await new Promise((resolve) =>
-    connect('van-1').on('error', (error) => resolve(Reflect.get(error, 'code'))),
-  )
-  expect(code).toBe(5)
+  it('is a login over MQTT, without a password', async () => {
+    const shared = gateway()
+    const tls = tlsWith(server, { client_ca: fleet.files.cert })
+    const parts = { ...shared, protocolNamed }
+    const { port } = await open(listenMqtt({ ...AT, tls }, parts))
+    const connect = (username: string) => {
+      const options = { username, ca: server.cert, cert: locked.cert, key: locked.key, reconnectPeriod: 0 }
+      const client = mqtt.connect(`mqtts://localhost:${port}`, options)
+      onTestFinished(() => void client.end(true))
+      return client
+    }
+    const van = connect('locked')
+    await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
+    expect(shared.places).toEqual(['7/44/1003'])
+    const code = await new Promise((resolve) =>
+      connect('van-1').on('error', (error) => resolve(Reflect.get(error, 'code'))),
+    )
+    expect(code).toBe(5)
+  })
 })

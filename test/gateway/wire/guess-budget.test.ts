@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { GuessBudget } from '../../../src/gateway/wire/guess-budget.ts'
 import { observations } from '../../../src/observe/observations.ts'
 import { until } from '../../support/listen.ts'
@@ -33,103 +33,104 @@ function lookedAt(lookMs: number): number {
   return looked * lookMs
 }
 
-it.each([1, 5, 50])(
-  'the time for guesses is a tenth of ten seconds, and what was saved before, when each takes %i ms',
-  (lookMs) => {
+describe('the time for guesses', () => {
+  it.each([1, 5, 50])('is a tenth of ten seconds, and what was saved before, when each takes %i ms', (lookMs) => {
     expect(lookedAt(lookMs)).toBeGreaterThan(400)
     expect(lookedAt(lookMs)).toBeLessThanOrEqual(1000 + 200 + lookMs)
-  },
-)
-
-it('the time for guesses is left for the first datagram of a new peer while another peer sends 1,000 a second', () => {
-  const { datagram, pass } = budgetOf(2)
-  const found = Array.from({ length: 20 }, (_, van) => {
-    for (let n = 0; n < 1000; n++) {
-      datagram('192.0.2.1:1')
-      pass(1)
-    }
-    return datagram(`192.0.2.2:${van}`)
   })
-  expect(found).not.toContain(false)
-})
 
-it('the time for guesses is left for the first datagram of a new peer while another network sends each of 1,000 a second from another port', () => {
-  const { datagram, pass } = budgetOf(2)
-  let port = 0
-  const flood = () => {
-    for (let n = 0; n < 1000; n++) {
-      datagram(`192.0.2.1:${port++}`)
-      pass(1)
+  it('is left for the first datagram of a new peer while another peer sends 1,000 a second', () => {
+    const { datagram, pass } = budgetOf(2)
+    const found = Array.from({ length: 20 }, (_, van) => {
+      for (let n = 0; n < 1000; n++) {
+        datagram('192.0.2.1:1')
+        pass(1)
+      }
+      return datagram(`192.0.2.2:${van}`)
+    })
+    expect(found).not.toContain(false)
+  })
+
+  it('is left for the first datagram of a new peer while another network sends each of 1,000 a second from another port', () => {
+    const { datagram, pass } = budgetOf(2)
+    let port = 0
+    const flood = () => {
+      for (let n = 0; n < 1000; n++) {
+        datagram(`192.0.2.1:${port++}`)
+        pass(1)
+      }
     }
-  }
-  flood()
-  const found = Array.from({ length: 20 }, (_, van) => {
     flood()
-    return datagram(`198.51.100.2:${van}`)
+    const found = Array.from({ length: 20 }, (_, van) => {
+      flood()
+      return datagram(`198.51.100.2:${van}`)
+    })
+    expect(found).not.toContain(false)
   })
-  expect(found).not.toContain(false)
-})
 
-it('the time for guesses is divided: datagrams leave half of it to connections, and connections half of it to datagrams', async () => {
-  const { budget, datagram, look } = budgetOf(1)
-  for (let peer = 0; datagram(`192.0.2.1:${peer}`); peer++) if (peer > 1000) throw new Error('no end')
-  expect(budget.mustWait).toBe(false)
-  while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
-  const other = budgetOf(1)
-  while (!other.budget.mustWait) await other.budget.inTurn('192.0.2.0/24', { ...PRESENT, look: other.look })
-  expect(other.datagram('192.0.2.1:1')).toBe(true)
-})
+  it('is divided: datagrams leave half of it to connections, and connections half of it to datagrams', async () => {
+    const { budget, datagram, look } = budgetOf(1)
+    for (let peer = 0; datagram(`192.0.2.1:${peer}`); peer++) if (peer > 1000) throw new Error('no end')
+    expect(budget.mustWait).toBe(false)
+    while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
+    const other = budgetOf(1)
+    while (!other.budget.mustWait) await other.budget.inTurn('192.0.2.0/24', { ...PRESENT, look: other.look })
+    expect(other.datagram('192.0.2.1:1')).toBe(true)
+  })
 
-it('the time for guesses goes to networks in turn: one connection is not behind a hundred of another network', async () => {
-  const { budget, look, pass } = budgetOf(10)
-  while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
-  const order: string[] = []
-  const begin = (network: string) =>
-    budget.inTurn(network, { ...PRESENT, look: () => (look(), void order.push(network)) })
-  const all = Array.from({ length: 100 }, () => begin('192.0.2.0/24'))
-  all.push(begin('198.51.100.0/24'))
-  pass(3_600_000)
-  await until(() => expect(order).toContain('198.51.100.0/24'))
-  expect(order.indexOf('198.51.100.0/24')).toBeLessThan(3)
-  const passing = setInterval(() => pass(1000), 1)
-  await Promise.all(all).finally(() => clearInterval(passing))
-})
+  it('goes to networks in turn: one connection is not behind a hundred of another network', async () => {
+    const { budget, look, pass } = budgetOf(10)
+    while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
+    const order: string[] = []
+    const begin = (network: string) =>
+      budget.inTurn(network, { ...PRESENT, look: () => (look(), void order.push(network)) })
+    const all = Array.from({ length: 100 }, () => begin('192.0.2.0/24'))
+    all.push(begin('198.51.100.0/24'))
+    pass(3_600_000)
+    await until(() => expect(order).toContain('198.51.100.0/24'))
+    expect(order.indexOf('198.51.100.0/24')).toBeLessThan(3)
+    const passing = setInterval(() => pass(1000), 1)
+    await Promise.all(all).finally(() => clearInterval(passing))
+  })
 
-it('the time for guesses is not taken by a connection that has ended while it waited', async () => {
-  const { budget, look, pass } = budgetOf(10)
-  while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
-  let isGone = false
-  let looks = 0
-  const waiting = budget.inTurn('192.0.2.0/24', { isGone: () => isGone, look: () => looks++ })
-  isGone = true
-  pass(3_600_000)
-  await expect(waiting).resolves.toBeUndefined()
-  expect(looks).toBe(0)
-})
+  it('is not taken by a connection that has ended while it waited', async () => {
+    const { budget, look, pass } = budgetOf(10)
+    while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
+    let isGone = false
+    let looks = 0
+    const waiting = budget.inTurn('192.0.2.0/24', { isGone: () => isGone, look: () => looks++ })
+    isGone = true
+    pass(3_600_000)
+    await expect(waiting).resolves.toBeUndefined()
+    expect(looks).toBe(0)
+  })
 
-it('the time for guesses is waited for by none that has ended, even if others of its network come first', async () => {
-  const { budget, look, pass } = budgetOf(10)
-  while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
-  const first = [
-    budget.inTurn('192.0.2.0/24', { ...PRESENT, look }),
-    budget.inTurn('192.0.2.0/24', { ...PRESENT, look }),
-  ]
-  const gone = Array.from({ length: 5 }, () => budget.inTurn('203.0.113.0/24', { isGone: () => true, look }))
-  await expect(Promise.all(gone)).resolves.toEqual(Array(5).fill(undefined))
-  expect(budget.mustWait).toBe(true)
-  pass(3_600_000)
-  await Promise.all(first)
-})
+  it('is waited for by none that has ended, even if others of its network come first', async () => {
+    const { budget, look, pass } = budgetOf(10)
+    while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
+    const first = [
+      budget.inTurn('192.0.2.0/24', { ...PRESENT, look }),
+      budget.inTurn('192.0.2.0/24', { ...PRESENT, look }),
+    ]
+    const gone = Array.from({ length: 5 }, () => budget.inTurn('203.0.113.0/24', { isGone: () => true, look }))
+    await expect(Promise.all(gone)).resolves.toEqual(Array(5).fill(undefined))
+    expect(budget.mustWait).toBe(true)
+    pass(3_600_000)
+    await Promise.all(first)
+  })
 
-it('the time for guesses is refused to requests of a network of which many wait, which is a finding', async () => {
-  const { budget, look, pass } = budgetOf(10)
-  while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
-  const waiting = Array.from({ length: 3 }, () => budget.inTurn('203.0.113.0/24', { ...PRESENT, look, mostWaiting: 2 }))
-  await setImmediate()
-  await expect(budget.inTurn('203.0.113.0/24', { ...PRESENT, look, mostWaiting: 2 })).resolves.toBeUndefined()
-  expect(inEnglish(observations.current()).find(({ code }) => code === 'guesses_refused')?.evidence).toContain(
-    'requests from 203.0.113.0/24',
-  )
-  pass(3_600_000)
-  await Promise.all(waiting)
+  it('is refused to requests of a network of which many wait, which is a finding', async () => {
+    const { budget, look, pass } = budgetOf(10)
+    while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
+    const waiting = Array.from({ length: 3 }, () =>
+      budget.inTurn('203.0.113.0/24', { ...PRESENT, look, mostWaiting: 2 }),
+    )
+    await setImmediate()
+    await expect(budget.inTurn('203.0.113.0/24', { ...PRESENT, look, mostWaiting: 2 })).resolves.toBeUndefined()
+    expect(inEnglish(observations.current()).find(({ code }) => code === 'guesses_refused')?.evidence).toContain(
+      'requests from 203.0.113.0/24',
+    )
+    pass(3_600_000)
+    await Promise.all(waiting)
+  })
 })

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { KnownHost } from '../../../src/gateway/wire/trial/known-host.ts'
 import { listening } from '../../support/listening.ts'
 
@@ -15,48 +15,50 @@ function asked({ lookup }: KnownHost, options: Parameters<KnownHost['lookup']>[1
   )
 }
 
-it('the addresses of an old server are those of a real name, for streams and datagrams', async () => {
-  const { lookup, lookupOne } = new KnownHost('localhost')
-  const server = createServer((socket) => socket.end())
-  const port = await listening(server)
-  onTestFinished(() => void server.close())
-  const stream = connect({ host: 'localhost', port, lookup })
-  await once(stream, 'connect')
-  stream.destroy()
-  const datagrams = createSocket({ type: 'udp4', lookup: lookupOne })
-  onTestFinished(() => void datagrams.close())
-  datagrams.connect(port, 'localhost')
-  await once(datagrams, 'connect')
-  expect(datagrams.remoteAddress().address).toBe('127.0.0.1')
-})
-
-it('the addresses of an old server are asked for once at a time, and kept while nobody answers', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const answers: PromiseWithResolvers<(typeof V4)[]>[] = []
-  const host = new KnownHost('old.example', () => {
-    answers.push(Promise.withResolvers())
-    return answers.at(-1)!.promise
+describe('the addresses of an old server', () => {
+  it('are those of a real name, for streams and datagrams', async () => {
+    const { lookup, lookupOne } = new KnownHost('localhost')
+    const server = createServer((socket) => socket.end())
+    const port = await listening(server)
+    onTestFinished(() => void server.close())
+    const stream = connect({ host: 'localhost', port, lookup })
+    await once(stream, 'connect')
+    stream.destroy()
+    const datagrams = createSocket({ type: 'udp4', lookup: lookupOne })
+    onTestFinished(() => void datagrams.close())
+    datagrams.connect(port, 'localhost')
+    await once(datagrams, 'connect')
+    expect(datagrams.remoteAddress().address).toBe('127.0.0.1')
   })
-  const first = [asked(host), asked(host)]
-  answers[0].resolve([V4])
-  expect([await Promise.all(first), answers.length]).toEqual([[[V4], [V4]], 1])
-  expect([await asked(host), answers.length]).toEqual([[V4], 1])
-  vi.advanceTimersByTime(11_000)
-  // Nobody answers.
-  expect([await asked(host), await asked(host), answers.length]).toEqual([[V4], [V4], 2])
-  answers[1].reject(new Error('EAI_AGAIN'))
-  expect([await asked(host), answers.length]).toEqual([[V4], 2])
-  vi.advanceTimersByTime(11_000)
-  expect([await asked(host), answers.length]).toEqual([[V4], 3])
-  answers[2].resolve([V6])
-  await vi.waitFor(async () => expect(await asked(host)).toEqual([V6]))
-})
 
-it('the addresses of an old server are none if the name is wrong, or has none of the family', async () => {
-  const wrong = new KnownHost('old.example', () => Promise.reject(new Error('ENOTFOUND')))
-  expect([await asked(wrong), await asked(wrong)]).toEqual(['ENOTFOUND', 'ENOTFOUND'])
-  const host = new KnownHost('old.example', () => Promise.resolve([V6]))
-  expect(await asked(host, { family: 4 })).toBe('no address of old.example')
-  expect([await asked(host, { family: 6 }), await asked(host, { family: 'IPv6', all: true })]).toEqual(['::1', [V6]])
+  it('are asked for once at a time, and kept while nobody answers', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const answers: PromiseWithResolvers<(typeof V4)[]>[] = []
+    const host = new KnownHost('old.example', () => {
+      answers.push(Promise.withResolvers())
+      return answers.at(-1)!.promise
+    })
+    const first = [asked(host), asked(host)]
+    answers[0].resolve([V4])
+    expect([await Promise.all(first), answers.length]).toEqual([[[V4], [V4]], 1])
+    expect([await asked(host), answers.length]).toEqual([[V4], 1])
+    vi.advanceTimersByTime(11_000)
+    // Nobody answers.
+    expect([await asked(host), await asked(host), answers.length]).toEqual([[V4], [V4], 2])
+    answers[1].reject(new Error('EAI_AGAIN'))
+    expect([await asked(host), answers.length]).toEqual([[V4], 2])
+    vi.advanceTimersByTime(11_000)
+    expect([await asked(host), answers.length]).toEqual([[V4], 3])
+    answers[2].resolve([V6])
+    await vi.waitFor(async () => expect(await asked(host)).toEqual([V6]))
+  })
+
+  it('are none if the name is wrong, or has none of the family', async () => {
+    const wrong = new KnownHost('old.example', () => Promise.reject(new Error('ENOTFOUND')))
+    expect([await asked(wrong), await asked(wrong)]).toEqual(['ENOTFOUND', 'ENOTFOUND'])
+    const host = new KnownHost('old.example', () => Promise.resolve([V6]))
+    expect(await asked(host, { family: 4 })).toBe('no address of old.example')
+    expect([await asked(host, { family: 6 }), await asked(host, { family: 'IPv6', all: true })]).toEqual(['::1', [V6]])
+  })
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../../protocols/index.ts'
 import {
   cut,
@@ -43,29 +43,31 @@ const beginnings = await Promise.all(
   protocols.map(async (protocol) => ({ protocol, frames: (await firstFrames(protocol, 'tcp')).slice(0, 6) })),
 )
 
-it.each(beginnings.filter(({ frames }) => frames.length > 0).map((each) => [each.protocol.name, each] as const))(
-  'the first frame of a conversation of %s is not taken for another family',
-  (name, { frames }) => {
-    const mistakes = frames.flatMap(({ bytes, message }) => mistakesOf(name, bytes as Buffer, message))
-    if (mistakes.length > 0) expect.fail([...new Set(mistakes)].join('\n'))
-  },
-)
+describe('the first frame of a conversation', () => {
+  it.each(beginnings.filter(({ frames }) => frames.length > 0).map((each) => [each.protocol.name, each] as const))(
+    'of %s is not taken for another family',
+    (name, { frames }) => {
+      const mistakes = frames.flatMap(({ bytes, message }) => mistakesOf(name, bytes as Buffer, message))
+      if (mistakes.length > 0) expect.fail([...new Set(mistakes)].join('\n'))
+    },
+  )
 
-it.each(['tcp', 'udp', 'http'] as const)(
-  'the first frame of a conversation over %s, of a device that nobody has configured, is not taken for another family',
-  async (transport) => {
-    const unconfigured = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
-    const mistakes: string[] = []
-    for (const protocol of all.filter((each) => each[transport]))
-      for (const { bytes } of await firstFrames(protocol, transport)) {
-        const { name } = protocol
-        const [best] = likely(unconfigured.look({ bytes, transport, now: newSession().now }).found)
-        if (best && !isAlike(name, best.protocol.name))
-          mistakes.push(`${name} is taken for ${best.protocol.name} (${inEnglish(best.evidence).join(', ')})`)
-      }
-    if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
-  },
-)
+  it.each(['tcp', 'udp', 'http'] as const)(
+    'over %s, of a device that nobody has configured, is not taken for another family',
+    async (transport) => {
+      const unconfigured = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
+      const mistakes: string[] = []
+      for (const protocol of all.filter((each) => each[transport]))
+        for (const { bytes } of await firstFrames(protocol, transport)) {
+          const { name } = protocol
+          const [best] = likely(unconfigured.look({ bytes, transport, now: newSession().now }).found)
+          if (best && !isAlike(name, best.protocol.name))
+            mistakes.push(`${name} is taken for ${best.protocol.name} (${inEnglish(best.evidence).join(', ')})`)
+        }
+      if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
+    },
+  )
+})
 
 interface FirstFrame {
   readonly bytes: Buffer | HttpRequest

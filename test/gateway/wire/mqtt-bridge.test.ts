@@ -278,57 +278,59 @@ require_certificate true`
   })
 })
 
-it('a bridge to another broker refuses a protocol that does not come in messages', async () => {
-  const bridge = bridgeTo(1, { topics: { 'a/+': 'osmand' } })
-  const made = openBridge(bridge, {
-    ...gateway(),
-    protocolNamed: async () => ({ ...talk, decode: undefined }),
-    gateway: { installation: 'test', slot: 0 },
+describe('a bridge to another broker', () => {
+  it('refuses a protocol that does not come in messages', async () => {
+    const bridge = bridgeTo(1, { topics: { 'a/+': 'osmand' } })
+    const made = openBridge(bridge, {
+      ...gateway(),
+      protocolNamed: async () => ({ ...talk, decode: undefined }),
+      gateway: { installation: 'test', slot: 0 },
+    })
+    await expect(made).rejects.toThrow('cannot open bridge 127.0.0.1:1: osmand is spoken over HTTP alone')
   })
-  await expect(made).rejects.toThrow('cannot open bridge 127.0.0.1:1: osmand is spoken over HTTP alone')
-})
 
-it('a bridge to another broker says which subscription is refused', async () => {
-  const broker = await Aedes.createBroker({
-    authorizeSubscribe: (_client, subscription, done) =>
-      done(null, subscription.topic === 'fleet/+/pos' ? null : subscription),
+  it('says which subscription is refused', async () => {
+    const broker = await Aedes.createBroker({
+      authorizeSubscribe: (_client, subscription, done) =>
+        done(null, subscription.topic === 'fleet/+/pos' ? null : subscription),
+    })
+    const server = createServer((socket) => broker.handle(socket))
+    const port = await listening(server)
+    onTestFinished(() => new Promise((resolve) => broker.close(() => server.close(() => resolve()))))
+    const bridge = bridgeTo(port, { version: '3.1.1', topics: { 'fleet/+/pos': 'fix', 'other/+': 'fix' } })
+    await opened(bridge, gateway())
+    await until(() =>
+      expect(troublesOf(bridge)).toEqual(['the broker refuses the subscription fleet/+/pos: unspecified error (128)']),
+    )
   })
-  const server = createServer((socket) => broker.handle(socket))
-  const port = await listening(server)
-  onTestFinished(() => new Promise((resolve) => broker.close(() => server.close(() => resolve()))))
-  const bridge = bridgeTo(port, { version: '3.1.1', topics: { 'fleet/+/pos': 'fix', 'other/+': 'fix' } })
-  await opened(bridge, gateway())
-  await until(() =>
-    expect(troublesOf(bridge)).toEqual(['the broker refuses the subscription fleet/+/pos: unspecified error (128)']),
-  )
-})
 
-it.each<Packet>([
-  { cmd: 'connack', sessionPresent: false, reasonCode: 0 },
-  { cmd: 'suback', messageId: 1, granted: [1] },
-])('a bridge to another broker ends the connection when the broker sends $cmd again', async (packet) => {
-  const bridge = bridgeTo(await ownBroker(Buffer.concat(Array.from({ length: 1000 }, () => bytesOf(packet)))))
-  await opened(bridge, gateway())
-  await until(() => expect(troublesOf(bridge)).toEqual([`the broker sends ${packet.cmd.toUpperCase()} unasked`]))
-})
+  it.each<Packet>([
+    { cmd: 'connack', sessionPresent: false, reasonCode: 0 },
+    { cmd: 'suback', messageId: 1, granted: [1] },
+  ])('ends the connection when the broker sends $cmd again', async (packet) => {
+    const bridge = bridgeTo(await ownBroker(Buffer.concat(Array.from({ length: 1000 }, () => bytesOf(packet)))))
+    await opened(bridge, gateway())
+    await until(() => expect(troublesOf(bridge)).toEqual([`the broker sends ${packet.cmd.toUpperCase()} unasked`]))
+  })
 
-it('a bridge to another broker serves others while the broker sends more packets than can be parsed', async () => {
-  const pings = Buffer.alloc(640_000, bytesOf({ cmd: 'pingresp' }))
-  const bridge = bridgeTo(await ownBroker(Buffer.concat([pings, bytesOf({ cmd: 'disconnect', reasonCode: 137 })])))
-  await subscribed(bridge, gateway())
-  let turns = 0
-  const ticking = setInterval(() => turns++, 0)
-  onTestFinished(() => clearInterval(ticking))
-  const before = process.threadCpuUsage()
-  await until(() => expect(troublesOf(bridge)).toEqual(['the broker ended the session: it is busy (137)']))
-  const { user, system } = process.threadCpuUsage(before)
-  expect((user + system) / 1000 / turns).toBeLessThan(15)
-})
+  it('serves others while the broker sends more packets than can be parsed', async () => {
+    const pings = Buffer.alloc(640_000, bytesOf({ cmd: 'pingresp' }))
+    const bridge = bridgeTo(await ownBroker(Buffer.concat([pings, bytesOf({ cmd: 'disconnect', reasonCode: 137 })])))
+    await subscribed(bridge, gateway())
+    let turns = 0
+    const ticking = setInterval(() => turns++, 0)
+    onTestFinished(() => clearInterval(ticking))
+    const before = process.threadCpuUsage()
+    await until(() => expect(troublesOf(bridge)).toEqual(['the broker ended the session: it is busy (137)']))
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1000 / turns).toBeLessThan(15)
+  })
 
-it('a bridge to another broker notices a peer that is no broker', async () => {
-  const server = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  const bridge = bridgeTo(await listening(server), { name: 'http' })
-  onTestFinished(() => void server.close())
-  await opened(bridge, gateway())
-  await until(() => expect(troublesOf(bridge)).toEqual(['the broker sends what is not MQTT']))
+  it('notices a peer that is no broker', async () => {
+    const server = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const bridge = bridgeTo(await listening(server), { name: 'http' })
+    onTestFinished(() => void server.close())
+    await opened(bridge, gateway())
+    await until(() => expect(troublesOf(bridge)).toEqual(['the broker sends what is not MQTT']))
+  })
 })

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../../protocols/index.ts'
 import { startGateway } from '../../../src/process/roles/gateway.ts'
 import { followConfig } from '../../../src/process/roles/live.ts'
@@ -26,7 +26,10 @@ const QOS2 = 4
 let server: TestRedis
 let redis: Store
 
-withRedis((...given) => ([server, redis] = given))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
 
 /** A whole gateway with the broker alone, on a folder of its own, and a way to it that can be cut. */
 async function gateway({ filter = '' } = {}) {
@@ -83,73 +86,66 @@ async function publishThrough(way: Cutting, cut: number, qos: 1 | 2, meanwhile =
   await lost
 }
 
-it('an MQTT device that loses its connection before PUBACK sends again, and its position is stored once', async () => {
-  const { way } = await gateway()
-  await publishThrough(way, PACKET.puback, 1)
-  expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
-  expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
-})
+describe('an MQTT device that loses its connection', () => {
+  it('before PUBACK sends again, and its position is stored once', async () => {
+    const { way } = await gateway()
+    await publishThrough(way, PACKET.puback, 1)
+    expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
+    expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
+  })
 
-it('an MQTT device that loses its connection before PUBACK, without the filter of duplicates, has its position stored twice', async () => {
-  const { way } = await gateway({ filter: 'filter: { duplicate_window: 0s }' })
-  await publishThrough(way, PACKET.puback, 1)
-  expect(await account()).toEqual({ received: 2, duplicates: 0, stored: 2 })
-})
+  it('before PUBACK, without the filter of duplicates, has its position stored twice', async () => {
+    const { way } = await gateway({ filter: 'filter: { duplicate_window: 0s }' })
+    await publishThrough(way, PACKET.puback, 1)
+    expect(await account()).toEqual({ received: 2, duplicates: 0, stored: 2 })
+  })
 
-it('an MQTT device that loses its connection before PUBACK, while the gateway is started again, has its position stored once', async () => {
-  const { way, restart } = await gateway()
-  await publishThrough(way, PACKET.puback, 1, restart)
-  expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
-  expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
-})
+  it('before PUBACK, while the gateway is started again, has its position stored once', async () => {
+    const { way, restart } = await gateway()
+    await publishThrough(way, PACKET.puback, 1, restart)
+    expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
+    expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
+  })
 
-it.each([
-  ['PUBREC', PACKET.pubrec, [FIRST, AGAIN], { received: 2, duplicates: 1, stored: 1 }],
-  ['PUBREL', PACKET.pubrel, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
-  ['PUBCOMP', PACKET.pubcomp, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
-])(
-  'an MQTT device that loses its connection before %s goes on in its session, and its position is stored once',
-  async (_, packet, times, stored) => {
+  it.each([
+    ['PUBREC', PACKET.pubrec, [FIRST, AGAIN], { received: 2, duplicates: 1, stored: 1 }],
+    ['PUBREL', PACKET.pubrel, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
+    ['PUBCOMP', PACKET.pubcomp, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
+  ])('before %s goes on in its session, and its position is stored once', async (_, packet, times, stored) => {
     const { way } = await gateway()
     await publishThrough(way, packet, 2)
     expect(way.published).toEqual(times.map((flags) => QOS2 | flags))
     expect(await account()).toEqual(stored)
-  },
-)
+  })
 
-it.each([
-  ['PUBREC', PACKET.pubrec, { received: 2, duplicates: 1, stored: 1 }],
-  ['PUBREL', PACKET.pubrel, { received: 1, duplicates: 0, stored: 1 }],
-  ['PUBCOMP', PACKET.pubcomp, { received: 1, duplicates: 0, stored: 1 }],
-])(
-  'an MQTT device that loses its connection before %s, while the gateway is started again, has its position stored once',
-  async (_, packet, stored) => {
+  it.each([
+    ['PUBREC', PACKET.pubrec, { received: 2, duplicates: 1, stored: 1 }],
+    ['PUBREL', PACKET.pubrel, { received: 1, duplicates: 0, stored: 1 }],
+    ['PUBCOMP', PACKET.pubcomp, { received: 1, duplicates: 0, stored: 1 }],
+  ])('before %s, while the gateway is started again, has its position stored once', async (_, packet, stored) => {
     const { way, restart } = await gateway()
     await publishThrough(way, packet, 2, restart)
     expect(await account()).toEqual(stored)
-  },
-)
+  })
 
-it('an MQTT device that loses its connection and its session has its position stored once although it sends it as a new one', async () => {
-  const { way } = await gateway()
-  way.setsDup = false
-  const payload = position()
-  const van = await client(way.port, { ...VAN, reconnectPeriod: 0 })
-  const lost = way.cutAt(PACKET.puback)
-  van.publish(TOPIC, payload, { qos: 1 })
-  await lost
-  const again = await client(way.port, { ...VAN, clean: true, clientId: 'another' })
-  await again.publishAsync(TOPIC, payload, { qos: 1 })
-  expect(way.published).toEqual([QOS1 | FIRST, QOS1 | FIRST])
-  expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
-})
+  it('and its session has its position stored once although it sends it as a new one', async () => {
+    const { way } = await gateway()
+    way.setsDup = false
+    const payload = position()
+    const van = await client(way.port, { ...VAN, reconnectPeriod: 0 })
+    const lost = way.cutAt(PACKET.puback)
+    van.publish(TOPIC, payload, { qos: 1 })
+    await lost
+    const again = await client(way.port, { ...VAN, clean: true, clientId: 'another' })
+    await again.publishAsync(TOPIC, payload, { qos: 1 })
+    expect(way.published).toEqual([QOS1 | FIRST, QOS1 | FIRST])
+    expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
+  })
 
-it.each([
-  [1, PACKET.puback],
-  [2, PACKET.pubrec],
-] as const)(
-  'an MQTT device that loses its connection in the middle of many with QoS %i has each stored once, in order',
-  async (qos, packet) => {
+  it.each([
+    [1, PACKET.puback],
+    [2, PACKET.pubrec],
+  ] as const)('in the middle of many with QoS %i has each stored once, in order', async (qos, packet) => {
     const { way } = await gateway()
     const van = await client(way.port, VAN)
     const from = Math.floor(Date.now() / 1000) - 1000
@@ -160,17 +156,17 @@ it.each([
     expect(way.published.length).toBeGreaterThan(100)
     const stored = await redis.lrangeBuffer(keys.lane(LANE), 0, -1)
     expect(stored.flatMap(records).map(timestampOf)).toEqual(times)
-  },
-)
+  })
 
-it('an MQTT device that loses its connection before it is configured has its held and repeated position released once', async () => {
-  const { way, configure } = await gateway()
-  const van = await client(way.port, { ...VAN, username: 'van-2' })
-  const lost = way.cutAt(PACKET.puback)
-  await van.publishAsync('devices/van-2/fix', position(), { qos: 1 })
-  await lost
-  expect(await redis.llen(keys.held('unknown', 'van-2'))).toBe(2)
-  await configure('van-2: { company_id: 7, courier_id: 42, route_id: 1001 }\n')
-  await until(async () => expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 }))
-  expect(await redis.exists(keys.held('unknown', 'van-2'))).toBe(0)
+  it('before it is configured has its held and repeated position released once', async () => {
+    const { way, configure } = await gateway()
+    const van = await client(way.port, { ...VAN, username: 'van-2' })
+    const lost = way.cutAt(PACKET.puback)
+    await van.publishAsync('devices/van-2/fix', position(), { qos: 1 })
+    await lost
+    expect(await redis.llen(keys.held('unknown', 'van-2'))).toBe(2)
+    await configure('van-2: { company_id: 7, courier_id: 42, route_id: 1001 }\n')
+    await until(async () => expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 }))
+    expect(await redis.exists(keys.held('unknown', 'van-2'))).toBe(0)
+  })
 })

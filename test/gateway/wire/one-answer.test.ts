@@ -198,7 +198,9 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
 })
 
 let redis: Store
-withRedis((_, connection) => (redis = connection))
+withRedis((_, connection) => {
+  redis = connection
+})
 
 /** 64 KB as it is stored. */
 const LONG = 'x'.repeat(60_000)

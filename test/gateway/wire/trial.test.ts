@@ -142,391 +142,395 @@ async function switchVan(shared: OnTrial, change: Pick<Device, 'trial' | 'feed'>
   await shared.configure({ ...VAN, ...change })
 }
 
-it('a TCP listener in front of an old server gives it what a tracker sends, and the tracker its answers', async () => {
-  const old = await oldServer({ answer: (bytes) => Buffer.concat([Buffer.from('old '), bytes]) })
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port)
-  const peer = await dial(port)
-  peer.say('id van-1\n')
-  await until(() => expect(peer.heard).toBe('old hi\n'))
-  peer.say('fix 1\n')
-  await until(() => expect(peer.heard).toBe('old hi\nold ok 1\n'))
-  expect(old.got[0].bytes.toString()).toBe('id van-1\nfix 1\n')
-  await until(() => expect(shared.places).toEqual(['7/42/1001']))
-  await until(() => expect(shared.seen.different).toEqual(['id van-1|hi|old hi']))
-  peer.say('ping\n')
-  await until(() => expect(shared.seen.different).toEqual(['id van-1|hi|old hi', 'fix 1|ok 1|old ok 1']))
-})
-
-it('a TCP listener in front of an old server stores nothing with push: false, and notes all', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port, { push: false })
-  const peer = await dial(port)
-  peer.say('id van-1\nfix 1\nodd\npart\n')
-  await until(() => expect(peer.heard).toBe('hi\nok 1\nok\nok\n'))
-  await until(() => expect(shared.seen).toMatchObject({ stored: 4, missed: 0, equal: 4, different: [] }))
-  expect([shared.stored, shared.frames, shared.tries]).toEqual([[], [], 0])
-  expect([...shared.seen.devices]).toEqual(['van-1'])
-})
-
-it('a TCP listener in front of an old server reads devices that nobody has configured, and those that need a secret, without holding anything', async () => {
-  const old = await oldServer()
-  const shared = onTrial(gateway())
-  const { port } = await listenTo(shared, old.port, { push: false })
-  for (const id of ['99', 'locked', 'locked wrong']) {
+describe('a TCP listener in front of an old server', () => {
+  it('gives it what a tracker sends, and the tracker its answers', async () => {
+    const old = await oldServer({ answer: (bytes) => Buffer.concat([Buffer.from('old '), bytes]) })
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
     const peer = await dial(port)
-    peer.say(`id ${id}\nfix 1\n`)
-    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
-  }
-  await until(() => expect(shared.seen).toMatchObject({ stored: 6, equal: 6, different: [] }))
-  expect([shared.stored, [...shared.seen.devices]]).toEqual([[], ['99', 'locked']])
-})
-
-it('a TCP listener in front of an old server misses frames of an id that is too long for one, and passes them on', async () => {
-  const old = await oldServer()
-  const shared = onTrial(gateway())
-  const { port } = await listenTo(shared, old.port, { push: false })
-  const peer = await dial(port)
-  peer.say(`id ${'9'.repeat(65)}\nfix 1\n`)
-  await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
-  await until(() => expect(shared.seen).toMatchObject({ stored: 0, missed: 2 }))
-  expect([...shared.seen.devices]).toEqual([])
-})
-
-it('a TCP listener in front of an old server adds less than a millisecond to each answer', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port)
-  const [beside, alone] = [await dial(port), await dial(old.port)]
-  const waits = new Map([beside, alone].map((peer) => [peer, [] as number[]]))
-  for (const peer of waits.keys()) {
-    peer.socket.setMaxListeners(0)
     peer.say('id van-1\n')
-  }
-  for (let n = 0; n < 300; n++)
-    for (const [peer, took] of waits) {
-      await untilHeard(peer, () => peer.heard.endsWith('\n'))
-      const before = peer.heard.length
-      const began = performance.now()
-      peer.say(`fix ${n}\n`)
-      await untilHeard(peer, () => peer.heard.length > before)
-      took.push(performance.now() - began)
-    }
-  // The quickest tenth: the others may have waited for other processes.
-  const [quick, quickAlone] = [beside, alone].map((peer) => waits.get(peer)!.toSorted((a, b) => a - b)[30])
-  expect(quick - quickAlone).toBeLessThan(1)
-  await until(() => expect(shared.seen).toMatchObject({ stored: 301, missed: 0, equal: 301, different: [] }))
-})
-
-it('a TCP listener in front of an old server loses nothing that passes while Redis is away, and says what its copy has missed', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port)
-  const peer = await dial(port)
-  const notStored = await count('not_stored_total')
-  shared.store = 'fails'
-  shared.replica.current = false
-  peer.say('id van-1\nfix 1\n')
-  await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
-  await until(() => expect(shared.seen).toMatchObject({ stored: 1, missed: 1, equal: 2 }))
-  shared.store = 'takes'
-  shared.replica.current = true
-  peer.say('fix 2\n')
-  await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 1, equal: 3 }))
-  expect([shared.places, await count('not_stored_total')]).toEqual([['7/42/1001'], notStored])
-})
-
-it('a TCP listener in front of an old server passes on while Redis hangs, and stores no more than there is room for', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port)
-  const peer = await dial(port)
-  peer.say('id van-1\n')
-  await until(() => expect(peer.heard).toBe('hi\n'))
-  shared.store = 'waits'
-  const frames = 12_000
-  for (let n = 0; n < frames; n++) peer.say(`fix ${n}\n`)
-  await until(() => expect(old.fixes).toBe(frames))
-  await until(() => expect(peer.heard.endsWith(`ok ${frames - 1}\n`)).toBe(true))
-  await until(() => expect(shared.seen.missed).toBeGreaterThan(1000))
-  shared.store = 'takes'
-  await until(() => expect(shared.seen.stored + shared.seen.missed).toBe(frames + 1))
-  expect(shared.stored).toHaveLength(shared.seen.stored - 1)
-})
-
-it('a TCP listener in front of an old server passes on what its decoder cannot read, and what makes it throw', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  const broken: Protocol = {
-    ...talk,
-    decode(frame, session) {
-      if (frame.toString().startsWith('fix 1')) throw new TypeError('a fault')
-      if (frame.toString().startsWith('fix 2')) throw new DecodeError('malformed')
-      return talk.decode(frame, session)
-    },
-  }
-  const { port } = await listenTo(shared, old.port, { protocol: broken })
-  const peer = await dial(port)
-  for (const [said, heard] of [
-    ['id van-1', 'hi'],
-    ['fix 1', 'ok 1'],
-    ['fix 2', 'ok 2'],
-    ['fix 3', 'ok 3'],
-  ]) {
-    const before = peer.heard
-    peer.say(`${said}\n`)
-    await until(() => expect(peer.heard).toBe(`${before}${heard}\n`))
-  }
-  await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 2, equal: 2 }))
-  expect(shared.seen.different).toEqual(['fix 1||ok 1', 'fix 2||ok 2'])
-})
-
-it('a TCP listener in front of an old server passes on a frame that is too long for us, and misses it', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port)
-  const peer = await dial(port)
-  peer.say('x'.repeat(100_000))
-  await until(() => expect(old.got[0]?.bytes.length).toBe(100_000))
-  expect(peer.over).toBe(false)
-  await until(() => expect(shared.seen.missed).toBeGreaterThan(0))
-})
-
-it('a TCP listener in front of an old server holds no room of others for what it has missed, and little for what it has not read yet', async () => {
-  let got = 0
-  const old = createServer((socket) => void socket.on('data', ({ length }) => (got += length)))
-  const oldPort = await listening(old)
-  onTestFinished(() => void old.close())
-  const held = new Map<PartialSender, number>()
-  let most = 0
-  class Watched extends Backpressure {
-    override setPartial(sender: PartialSender, bytes: number): void {
-      held.set(sender, bytes)
-      most = Math.max(most, bytes)
-      super.setPartial(sender, bytes)
-    }
-  }
-  const shared = onTrial(gateway({ pressure: new Watched() }))
-  const { port } = await listenTo(shared, oldPort)
-  const long = await dial(port)
-  long.say('x'.repeat(100_000))
-  await until(() => expect(shared.seen.missed).toBeGreaterThan(0))
-  expect([...held.values()]).toEqual([0])
-  const fast = await dial(port)
-  const pings = 'ping\n'.repeat(12 << 20)
-  fast.say(`id van-1\n${pings}`)
-  await until(() => expect(got).toBeGreaterThan(pings.length))
-  expect(most).toBeGreaterThan(1 << 20)
-  expect(most).toBeLessThan(40 << 20)
-})
-
-it('a TCP listener in front of an old server passes the end of each side on, while the other may go on', async () => {
-  const got: string[] = []
-  const old = createServer({ allowHalfOpen: true }, (socket) => {
-    socket.on('data', (bytes) => got.push(bytes.toString()))
-    socket.on('end', () => void sleep(50).then(() => socket.end('late\n')))
+    await until(() => expect(peer.heard).toBe('old hi\n'))
+    peer.say('fix 1\n')
+    await until(() => expect(peer.heard).toBe('old hi\nold ok 1\n'))
+    expect(old.got[0].bytes.toString()).toBe('id van-1\nfix 1\n')
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    await until(() => expect(shared.seen.different).toEqual(['id van-1|hi|old hi']))
+    peer.say('ping\n')
+    await until(() => expect(shared.seen.different).toEqual(['id van-1|hi|old hi', 'fix 1|ok 1|old ok 1']))
   })
-  const oldPort = await listening(old)
-  onTestFinished(() => void old.close())
-  const { port } = await listenTo(onTrial(), oldPort)
-  const peer = await dial(port)
-  peer.socket.end('id van-1\n')
-  await until(() => expect([peer.heard, peer.over]).toEqual(['late\n', true]))
-  expect(got.join('')).toBe('id van-1\n')
-})
 
-it('a TCP listener in front of an old server passes resets on, in both directions', async () => {
-  const old = await oldServer()
-  const { port } = await listenTo(onTrial(), old.port)
-  const [one, other] = [await dial(port), await dial(port)]
-  let code = ''
-  one.socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? ''))
-  other.say('id van-1\n')
-  one.say('id 007\n')
-  await until(() => expect([one.heard, other.heard]).toEqual(['hi\n', 'hi\n']))
-  other.socket.resetAndDestroy()
-  await until(() => expect(old.got.filter(({ isReset }) => isReset)).toHaveLength(1))
-  old.cut()
-  await until(() => expect([one.over, code]).toEqual([true, 'ECONNRESET']))
-})
-
-it('a TCP listener in front of an old server resets trackers while the old server is down, which is a finding until it is back', async () => {
-  const old = await oldServer()
-  const { port } = await listenTo(onTrial(), old.port)
-  await old.stop()
-  const peer = await dial(port)
-  await until(() => expect(peer.over).toBe(true))
-  expect(found()).toMatchObject([
-    { subject: { listener: 'tcp/talk' }, evidence: [`127.0.0.1:${old.port}: ECONNREFUSED`] },
-  ])
-  await old.start()
-  const next = await dial(port)
-  next.say('id van-1\n')
-  await until(() => expect(next.heard).toBe('hi\n'))
-  await expect.poll(() => found(), { timeout: 20_000 }).toEqual([])
-})
-
-it('a TCP listener in front of an old server names the IPv6 address of an old server that is down as people write it', async () => {
-  const { port } = await listenTo(onTrial(), 1, { host: '::1' })
-  const peer = await dial(port)
-  await until(() => expect(peer.over).toBe(true))
-  expect(found(1)).toMatchObject([{ evidence: ['[::1]:1: ECONNREFUSED'] }])
-})
-
-it('a TCP listener in front of an old server leaves nothing of a tracker that is gone before the old server has accepted', async () => {
-  const old = await unacceptingServer()
-  const { port } = await listenTo(onTrial(), old)
-  const peer = await dial(port)
-  await until(async () => expect(await connectionsTo(old)).toContain('02'))
-  peer.socket.resetAndDestroy()
-  await until(async () => expect(await connectionsTo(old)).not.toContain('02'))
-})
-
-it('a TCP listener in front of an old server holds a fast tracker back while the old server does not read', async () => {
-  const old = createServer((socket) => socket.pause())
-  const oldPort = await listening(old)
-  onTestFinished(() => void old.close())
-  const { port } = await listenTo(onTrial(), oldPort)
-  const peer = await dial(port)
-  const chunk = Buffer.alloc(1 << 20, 'x')
-  let sent = 0
-  while (sent < 64 && peer.socket.write(chunk)) sent++
-  for (; sent < 64; sent++) peer.socket.write(chunk)
-  await sleep(300)
-  expect(peer.socket.writableLength).toBeGreaterThan(16 << 20)
-  peer.socket.destroy()
-})
-
-it('a TCP listener in front of an old server drops its connections when it closes, and stores what has come', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  const listener = await listenTo(shared, old.port)
-  const peer = await dial(listener.port)
-  peer.say('id van-1\nfix 1\n')
-  await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
-  await listener.close()
-  expect(shared.places).toEqual(['7/42/1001'])
-  await until(() => expect(peer.over).toBe(true))
-})
-
-it('a device that is switched is answered by us from its next connection, and by the old server again', async () => {
-  const old = await oldServer({ answer: (bytes) => Buffer.concat([Buffer.from('old '), bytes]) })
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port)
-  const first = await dial(port)
-  first.say('id van-1\n')
-  await until(() => expect(first.heard).toBe('old hi\n'))
-  await switchVan(shared, { trial: 'off' })
-  first.say('fix 1\n')
-  await until(() => expect(first.heard).toBe('old hi\nold ok 1\n'))
-  const second = await dial(port)
-  second.say('id van-1\nfix 2\n')
-  await until(() => expect(second.heard).toBe('hi\nok 2\n'))
-  expect(old.got).toHaveLength(1)
-  const other = await dial(port)
-  other.say('id 007\n')
-  await until(() => expect(other.heard).toBe('old hi\n'))
-  await switchVan(shared, { trial: 'on' })
-  const third = await dial(port)
-  third.say('id van-1\n')
-  await until(() => expect(third.heard).toBe('old hi\n'))
-})
-
-it('a device that is switched is known by its first frame, however that is cut', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off' })
-  const { port } = await listenTo(shared, old.port)
-  const words = 'id van-1\nfix 2\n'
-  for (let at = 1; at < words.length; at++) {
+  it('stores nothing with push: false, and notes all', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port, { push: false })
     const peer = await dial(port)
-    peer.say(words.slice(0, at))
-    await sleep(5)
-    peer.say(words.slice(at))
-    await until(() => expect(peer.heard).toBe('hi\nok 2\n'))
-    peer.socket.destroy()
-  }
-  expect(old.got).toEqual([])
-})
-
-it('a device that is switched feeds the old server, whose answers are dropped', async () => {
-  const old = await oldServer({ answer: () => Buffer.from('old') })
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off', feed: true })
-  const { port } = await listenTo(shared, old.port)
-  const peer = await dial(port)
-  peer.say('id van-1\nfix 1\n')
-  await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
-  await until(() => expect(old.got[0]?.bytes.toString()).toBe('id van-1\nfix 1\n'))
-  await old.stop()
-  peer.say('fix 2\n')
-  await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\n'))
-  expect(shared.places).toHaveLength(2)
-})
-
-it('a device that is switched costs nothing while the old server that is fed is away, and is no finding', async () => {
-  const old = await oldServer()
-  await old.stop()
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off', feed: true })
-  const { port } = await listenTo(shared, old.port)
-  for (const n of [1, 2]) {
-    const peer = await dial(port)
-    peer.say(`id van-1\nfix ${n}\n`)
-    await until(() => expect(peer.heard).toBe(`hi\nok ${n}\n`))
-    peer.say('fix\n')
-    await until(() => expect(peer.heard).toBe(`hi\nok ${n}\nok\n`))
-    peer.socket.destroy()
-  }
-  expect(found(old.port)).toEqual([])
-})
-
-it('a device that is switched leaves no connection to the old server behind that it was fed by', async () => {
-  const sockets = new Set<Socket>()
-  let got = ''
-  const old = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket)
-    socket.on('data', (bytes) => (got += bytes.toString())).on('close', () => sockets.delete(socket))
-    socket.on('error', () => {})
+    peer.say('id van-1\nfix 1\nodd\npart\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nok\nok\n'))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 4, missed: 0, equal: 4, different: [] }))
+    expect([shared.stored, shared.frames, shared.tries]).toEqual([[], [], 0])
+    expect([...shared.seen.devices]).toEqual(['van-1'])
   })
-  const oldPort = await listening(old)
-  onTestFinished(() => void old.close())
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off', feed: true })
-  const { port } = await listenTo(shared, oldPort)
-  const peer = await dial(port)
-  peer.say('id van-1\nfix 1\n')
-  await until(() => expect([peer.heard, got]).toEqual(['hi\nok 1\n', 'id van-1\nfix 1\n']))
-  peer.socket.destroy()
-  // It never ends its half.
-  await expect.poll(() => [...sockets].filter(({ readableEnded }) => !readableEnded)).toEqual([])
-  await expect.poll(() => connectionsTo(oldPort), { timeout: 20_000 }).toEqual([])
+
+  it('reads devices that nobody has configured, and those that need a secret, without holding anything', async () => {
+    const old = await oldServer()
+    const shared = onTrial(gateway())
+    const { port } = await listenTo(shared, old.port, { push: false })
+    for (const id of ['99', 'locked', 'locked wrong']) {
+      const peer = await dial(port)
+      peer.say(`id ${id}\nfix 1\n`)
+      await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    }
+    await until(() => expect(shared.seen).toMatchObject({ stored: 6, equal: 6, different: [] }))
+    expect([shared.stored, [...shared.seen.devices]]).toEqual([[], ['99', 'locked']])
+  })
+
+  it('misses frames of an id that is too long for one, and passes them on', async () => {
+    const old = await oldServer()
+    const shared = onTrial(gateway())
+    const { port } = await listenTo(shared, old.port, { push: false })
+    const peer = await dial(port)
+    peer.say(`id ${'9'.repeat(65)}\nfix 1\n`)
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 0, missed: 2 }))
+    expect([...shared.seen.devices]).toEqual([])
+  })
+
+  it('adds less than a millisecond to each answer', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const [beside, alone] = [await dial(port), await dial(old.port)]
+    const waits = new Map([beside, alone].map((peer) => [peer, [] as number[]]))
+    for (const peer of waits.keys()) {
+      peer.socket.setMaxListeners(0)
+      peer.say('id van-1\n')
+    }
+    for (let n = 0; n < 300; n++)
+      for (const [peer, took] of waits) {
+        await untilHeard(peer, () => peer.heard.endsWith('\n'))
+        const before = peer.heard.length
+        const began = performance.now()
+        peer.say(`fix ${n}\n`)
+        await untilHeard(peer, () => peer.heard.length > before)
+        took.push(performance.now() - began)
+      }
+    // The quickest tenth: the others may have waited for other processes.
+    const [quick, quickAlone] = [beside, alone].map((peer) => waits.get(peer)!.toSorted((a, b) => a - b)[30])
+    expect(quick - quickAlone).toBeLessThan(1)
+    await until(() => expect(shared.seen).toMatchObject({ stored: 301, missed: 0, equal: 301, different: [] }))
+  })
+
+  it('loses nothing that passes while Redis is away, and says what its copy has missed', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    const notStored = await count('not_stored_total')
+    shared.store = 'fails'
+    shared.replica.current = false
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 1, missed: 1, equal: 2 }))
+    shared.store = 'takes'
+    shared.replica.current = true
+    peer.say('fix 2\n')
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 1, equal: 3 }))
+    expect([shared.places, await count('not_stored_total')]).toEqual([['7/42/1001'], notStored])
+  })
+
+  it('passes on while Redis hangs, and stores no more than there is room for', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    shared.store = 'waits'
+    const frames = 12_000
+    for (let n = 0; n < frames; n++) peer.say(`fix ${n}\n`)
+    await until(() => expect(old.fixes).toBe(frames))
+    await until(() => expect(peer.heard.endsWith(`ok ${frames - 1}\n`)).toBe(true))
+    await until(() => expect(shared.seen.missed).toBeGreaterThan(1000))
+    shared.store = 'takes'
+    await until(() => expect(shared.seen.stored + shared.seen.missed).toBe(frames + 1))
+    expect(shared.stored).toHaveLength(shared.seen.stored - 1)
+  })
+
+  it('passes on what its decoder cannot read, and what makes it throw', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const broken: Protocol = {
+      ...talk,
+      decode(frame, session) {
+        if (frame.toString().startsWith('fix 1')) throw new TypeError('a fault')
+        if (frame.toString().startsWith('fix 2')) throw new DecodeError('malformed')
+        return talk.decode(frame, session)
+      },
+    }
+    const { port } = await listenTo(shared, old.port, { protocol: broken })
+    const peer = await dial(port)
+    for (const [said, heard] of [
+      ['id van-1', 'hi'],
+      ['fix 1', 'ok 1'],
+      ['fix 2', 'ok 2'],
+      ['fix 3', 'ok 3'],
+    ]) {
+      const before = peer.heard
+      peer.say(`${said}\n`)
+      await until(() => expect(peer.heard).toBe(`${before}${heard}\n`))
+    }
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 2, equal: 2 }))
+    expect(shared.seen.different).toEqual(['fix 1||ok 1', 'fix 2||ok 2'])
+  })
+
+  it('passes on a frame that is too long for us, and misses it', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('x'.repeat(100_000))
+    await until(() => expect(old.got[0]?.bytes.length).toBe(100_000))
+    expect(peer.over).toBe(false)
+    await until(() => expect(shared.seen.missed).toBeGreaterThan(0))
+  })
+
+  it('holds no room of others for what it has missed, and little for what it has not read yet', async () => {
+    let got = 0
+    const old = createServer((socket) => void socket.on('data', ({ length }) => (got += length)))
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const held = new Map<PartialSender, number>()
+    let most = 0
+    class Watched extends Backpressure {
+      override setPartial(sender: PartialSender, bytes: number): void {
+        held.set(sender, bytes)
+        most = Math.max(most, bytes)
+        super.setPartial(sender, bytes)
+      }
+    }
+    const shared = onTrial(gateway({ pressure: new Watched() }))
+    const { port } = await listenTo(shared, oldPort)
+    const long = await dial(port)
+    long.say('x'.repeat(100_000))
+    await until(() => expect(shared.seen.missed).toBeGreaterThan(0))
+    expect([...held.values()]).toEqual([0])
+    const fast = await dial(port)
+    const pings = 'ping\n'.repeat(12 << 20)
+    fast.say(`id van-1\n${pings}`)
+    await until(() => expect(got).toBeGreaterThan(pings.length))
+    expect(most).toBeGreaterThan(1 << 20)
+    expect(most).toBeLessThan(40 << 20)
+  })
+
+  it('passes the end of each side on, while the other may go on', async () => {
+    const got: string[] = []
+    const old = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('data', (bytes) => got.push(bytes.toString()))
+      socket.on('end', () => void sleep(50).then(() => socket.end('late\n')))
+    })
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const { port } = await listenTo(onTrial(), oldPort)
+    const peer = await dial(port)
+    peer.socket.end('id van-1\n')
+    await until(() => expect([peer.heard, peer.over]).toEqual(['late\n', true]))
+    expect(got.join('')).toBe('id van-1\n')
+  })
+
+  it('passes resets on, in both directions', async () => {
+    const old = await oldServer()
+    const { port } = await listenTo(onTrial(), old.port)
+    const [one, other] = [await dial(port), await dial(port)]
+    let code = ''
+    one.socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? ''))
+    other.say('id van-1\n')
+    one.say('id 007\n')
+    await until(() => expect([one.heard, other.heard]).toEqual(['hi\n', 'hi\n']))
+    other.socket.resetAndDestroy()
+    await until(() => expect(old.got.filter(({ isReset }) => isReset)).toHaveLength(1))
+    old.cut()
+    await until(() => expect([one.over, code]).toEqual([true, 'ECONNRESET']))
+  })
+
+  it('resets trackers while the old server is down, which is a finding until it is back', async () => {
+    const old = await oldServer()
+    const { port } = await listenTo(onTrial(), old.port)
+    await old.stop()
+    const peer = await dial(port)
+    await until(() => expect(peer.over).toBe(true))
+    expect(found()).toMatchObject([
+      { subject: { listener: 'tcp/talk' }, evidence: [`127.0.0.1:${old.port}: ECONNREFUSED`] },
+    ])
+    await old.start()
+    const next = await dial(port)
+    next.say('id van-1\n')
+    await until(() => expect(next.heard).toBe('hi\n'))
+    await expect.poll(() => found(), { timeout: 20_000 }).toEqual([])
+  })
+
+  it('names the IPv6 address of an old server that is down as people write it', async () => {
+    const { port } = await listenTo(onTrial(), 1, { host: '::1' })
+    const peer = await dial(port)
+    await until(() => expect(peer.over).toBe(true))
+    expect(found(1)).toMatchObject([{ evidence: ['[::1]:1: ECONNREFUSED'] }])
+  })
+
+  it('leaves nothing of a tracker that is gone before the old server has accepted', async () => {
+    const old = await unacceptingServer()
+    const { port } = await listenTo(onTrial(), old)
+    const peer = await dial(port)
+    await until(async () => expect(await connectionsTo(old)).toContain('02'))
+    peer.socket.resetAndDestroy()
+    await until(async () => expect(await connectionsTo(old)).not.toContain('02'))
+  })
+
+  it('holds a fast tracker back while the old server does not read', async () => {
+    const old = createServer((socket) => socket.pause())
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const { port } = await listenTo(onTrial(), oldPort)
+    const peer = await dial(port)
+    const chunk = Buffer.alloc(1 << 20, 'x')
+    let sent = 0
+    while (sent < 64 && peer.socket.write(chunk)) sent++
+    for (; sent < 64; sent++) peer.socket.write(chunk)
+    await sleep(300)
+    expect(peer.socket.writableLength).toBeGreaterThan(16 << 20)
+    peer.socket.destroy()
+  })
+
+  it('drops its connections when it closes, and stores what has come', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    const listener = await listenTo(shared, old.port)
+    const peer = await dial(listener.port)
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await listener.close()
+    expect(shared.places).toEqual(['7/42/1001'])
+    await until(() => expect(peer.over).toBe(true))
+  })
 })
 
-it('a device that is switched leaves the others with the old server, also those that do not say at once who they are', async () => {
-  const old = await oldServer()
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off' })
-  const { port } = await listenTo(shared, old.port)
-  const peer = await dial(port)
-  peer.say('ping\n')
-  await until(() => expect(peer.heard).toBe('pong\n'))
-  expect(old.got[0].bytes.toString()).toBe('ping\n')
-  const ended = await dial(port)
-  ended.socket.end('ping\n')
-  await until(() => expect(ended.heard).toBe('pong\n'))
-})
+describe('a device that is switched', () => {
+  it('is answered by us from its next connection, and by the old server again', async () => {
+    const old = await oldServer({ answer: (bytes) => Buffer.concat([Buffer.from('old '), bytes]) })
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const first = await dial(port)
+    first.say('id van-1\n')
+    await until(() => expect(first.heard).toBe('old hi\n'))
+    await switchVan(shared, { trial: 'off' })
+    first.say('fix 1\n')
+    await until(() => expect(first.heard).toBe('old hi\nold ok 1\n'))
+    const second = await dial(port)
+    second.say('id van-1\nfix 2\n')
+    await until(() => expect(second.heard).toBe('hi\nok 2\n'))
+    expect(old.got).toHaveLength(1)
+    const other = await dial(port)
+    other.say('id 007\n')
+    await until(() => expect(other.heard).toBe('old hi\n'))
+    await switchVan(shared, { trial: 'on' })
+    const third = await dial(port)
+    third.say('id van-1\n')
+    await until(() => expect(third.heard).toBe('old hi\n'))
+  })
 
-it('a device that is switched changes nothing for a tracker that connects while another one is switched', async () => {
-  const old = await oldServer({ delayMs: 20 })
-  const shared = onTrial()
-  const { port } = await listenTo(shared, old.port)
-  const peers = await Promise.all(Array.from({ length: 20 }, () => dial(port)))
-  const switching = switchVan(shared, { trial: 'off' })
-  for (const [index, peer] of peers.entries()) peer.say(`id ${index % 2 ? '007' : 'van-1'}\nfix ${index}\n`)
-  await switching
-  for (const [index, peer] of peers.entries()) await until(() => expect(peer.heard).toBe(`hi\nok ${index}\n`))
+  it('is known by its first frame, however that is cut', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenTo(shared, old.port)
+    const words = 'id van-1\nfix 2\n'
+    for (let at = 1; at < words.length; at++) {
+      const peer = await dial(port)
+      peer.say(words.slice(0, at))
+      await sleep(5)
+      peer.say(words.slice(at))
+      await until(() => expect(peer.heard).toBe('hi\nok 2\n'))
+      peer.socket.destroy()
+    }
+    expect(old.got).toEqual([])
+  })
+
+  it('feeds the old server, whose answers are dropped', async () => {
+    const old = await oldServer({ answer: () => Buffer.from('old') })
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(old.got[0]?.bytes.toString()).toBe('id van-1\nfix 1\n'))
+    await old.stop()
+    peer.say('fix 2\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\n'))
+    expect(shared.places).toHaveLength(2)
+  })
+
+  it('costs nothing while the old server that is fed is away, and is no finding', async () => {
+    const old = await oldServer()
+    await old.stop()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenTo(shared, old.port)
+    for (const n of [1, 2]) {
+      const peer = await dial(port)
+      peer.say(`id van-1\nfix ${n}\n`)
+      await until(() => expect(peer.heard).toBe(`hi\nok ${n}\n`))
+      peer.say('fix\n')
+      await until(() => expect(peer.heard).toBe(`hi\nok ${n}\nok\n`))
+      peer.socket.destroy()
+    }
+    expect(found(old.port)).toEqual([])
+  })
+
+  it('leaves no connection to the old server behind that it was fed by', async () => {
+    const sockets = new Set<Socket>()
+    let got = ''
+    const old = createServer({ allowHalfOpen: true }, (socket) => {
+      sockets.add(socket)
+      socket.on('data', (bytes) => (got += bytes.toString())).on('close', () => sockets.delete(socket))
+      socket.on('error', () => {})
+    })
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenTo(shared, oldPort)
+    const peer = await dial(port)
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect([peer.heard, got]).toEqual(['hi\nok 1\n', 'id van-1\nfix 1\n']))
+    peer.socket.destroy()
+    // It never ends its half.
+    await expect.poll(() => [...sockets].filter(({ readableEnded }) => !readableEnded)).toEqual([])
+    await expect.poll(() => connectionsTo(oldPort), { timeout: 20_000 }).toEqual([])
+  })
+
+  it('leaves the others with the old server, also those that do not say at once who they are', async () => {
+    const old = await oldServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenTo(shared, old.port)
+    const peer = await dial(port)
+    peer.say('ping\n')
+    await until(() => expect(peer.heard).toBe('pong\n'))
+    expect(old.got[0].bytes.toString()).toBe('ping\n')
+    const ended = await dial(port)
+    ended.socket.end('ping\n')
+    await until(() => expect(ended.heard).toBe('pong\n'))
+  })
+
+  it('changes nothing for a tracker that connects while another one is switched', async () => {
+    const old = await oldServer({ delayMs: 20 })
+    const shared = onTrial()
+    const { port } = await listenTo(shared, old.port)
+    const peers = await Promise.all(Array.from({ length: 20 }, () => dial(port)))
+    const switching = switchVan(shared, { trial: 'off' })
+    for (const [index, peer] of peers.entries()) peer.say(`id ${index % 2 ? '007' : 'van-1'}\nfix ${index}\n`)
+    await switching
+    for (const [index, peer] of peers.entries()) await until(() => expect(peer.heard).toBe(`hi\nok ${index}\n`))
+  })
 })
 
 describe('a listener for all protocols in front of an old server', () => {
@@ -565,369 +569,377 @@ describe('a listener for all protocols in front of an old server', () => {
   })
 })
 
-it('a UDP listener in front of an old server gives each peer a socket of its own, and the answers back', async () => {
-  const old = await oldPeer((said) => `old ${said}`)
-  const shared = onTrial()
-  const { port } = await listenToUdp(shared, old.port)
-  const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
-  van.say('fixof van-1\n')
-  other.say('fixof 007\n')
-  await until(() => expect([van.heard, other.heard]).toEqual([['old fixof van-1\n'], ['old fixof 007\n']]))
-  await until(() => expect(shared.places.toSorted()).toEqual(['7/42/1001', '7/43/1002']))
-  van.say('fixof van-1\n')
-  await until(() => expect(shared.seen.different).toContain('fixof van-1|ok|old fixof van-1'))
-})
-
-it('a UDP listener in front of an old server answers a switched device itself where its datagrams name it once', async () => {
-  const old = await oldPeer((said) => `old ${said}`)
-  const shared = onTrial()
-  const { port } = await listenToUdp(shared, old.port)
-  const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
-  await switchVan(shared, { trial: 'off' })
-  van.say('id van-1\n')
-  await until(() => expect(van.heard).toEqual(['hi\n']))
-  van.say('fix 1\n')
-  await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
-  other.say('fix 1\n')
-  await until(() => expect(other.heard).toEqual(['old fix 1\n']))
-  expect(old.got).toEqual(['fix 1\n'])
-})
-
-it('a UDP listener in front of an old server passes on what it has no time to read', async () => {
-  const old = await oldPeer((said) => `old ${said}`)
-  const shared = onTrial()
-  const { port } = await listenToUdp(shared, old.port)
-  const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
-  van.say('fixof van-1\n')
-  await until(() => expect(shared.seen.stored).toBe(1))
-  shared.flood.take('unidentified', 'all networks', 100_000)
-  other.say('fixof 007\n')
-  van.say('fixof van-1\n')
-  await until(() => expect([van.heard.length, other.heard]).toEqual([2, ['old fixof 007\n']]))
-  await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 1 }))
-})
-
-it('a UDP listener in front of an old server says nothing of an old server that is only fed and away', async () => {
-  const old = await oldPeer(() => 'old')
-  const shared = onTrial()
-  const { port } = await listenToUdp(shared, old.port)
-  old.close()
-  await switchVan(shared, { trial: 'off', feed: true })
-  const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
-  for (let n = 1; n < 4; n++) {
+describe('a UDP listener in front of an old server', () => {
+  it('gives each peer a socket of its own, and the answers back', async () => {
+    const old = await oldPeer((said) => `old ${said}`)
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
     van.say('fixof van-1\n')
-    await until(() => expect(van.heard).toHaveLength(n))
-  }
-  expect(found(old.port)).toEqual([])
-  other.say('fixof 007\n')
-  await until(() => expect(found(old.port)).toHaveLength(1))
-})
-
-it('a UDP listener in front of an old server compares its answers with ours', async () => {
-  const old = await oldPeer(() => 'ok\n')
-  const shared = onTrial()
-  const { port } = await listenToUdp(shared, old.port, false)
-  const van = await datagramPeer(port)
-  van.say('fixof van-1\n')
-  van.say('fixof van-1\n')
-  await until(() => expect(shared.seen).toMatchObject({ stored: 2, equal: 2, different: [] }))
-  expect(shared.stored).toEqual([])
-})
-
-it('a UDP listener in front of an old server answers a switched device itself, and feeds the old server if asked to', async () => {
-  const old = await oldPeer(() => 'old')
-  const shared = onTrial()
-  const { port } = await listenToUdp(shared, old.port)
-  const van = await datagramPeer(port)
-  await switchVan(shared, { trial: 'off', feed: true })
-  van.say('fixof van-1\n')
-  await until(() => expect([van.heard, old.got]).toEqual([['ok\n'], ['fixof van-1\n']]))
-  await switchVan(shared, { trial: 'off' })
-  van.say('fixof van-1\n')
-  await until(() => expect(van.heard).toEqual(['ok\n', 'ok\n']))
-  expect(old.got).toHaveLength(1)
-})
-
-it('an HTTP listener in front of an old server passes requests and answers as they are, and compares status and body', async () => {
-  const asked: string[] = []
-  const old = await oldServerOver((req, res) => {
-    let body = ''
-    req
-      .on('data', (bytes) => (body += bytes))
-      .on('end', () => {
-        asked.push(`${req.method} ${req.url} ${String(req.headers['x-van'])} ${body}`)
-        res.writeHead(req.url === '/fix' ? 418 : 200, 'Fine', { 'x-old': 'yes' }).end('ok\n')
-      })
+    other.say('fixof 007\n')
+    await until(() => expect([van.heard, other.heard]).toEqual([['old fixof van-1\n'], ['old fixof 007\n']]))
+    await until(() => expect(shared.places.toSorted()).toEqual(['7/42/1001', '7/43/1002']))
+    van.say('fixof van-1\n')
+    await until(() => expect(shared.seen.different).toContain('fixof van-1|ok|old fixof van-1'))
   })
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  const ask = async (path: string, body?: string) => {
-    const answer = await request(`http://127.0.0.1:${port}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { 'x-van': '12' },
-      body,
+
+  it('answers a switched device itself where its datagrams name it once', async () => {
+    const old = await oldPeer((said) => `old ${said}`)
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
+    await switchVan(shared, { trial: 'off' })
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
+    other.say('fix 1\n')
+    await until(() => expect(other.heard).toEqual(['old fix 1\n']))
+    expect(old.got).toEqual(['fix 1\n'])
+  })
+
+  it('passes on what it has no time to read', async () => {
+    const old = await oldPeer((said) => `old ${said}`)
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
+    van.say('fixof van-1\n')
+    await until(() => expect(shared.seen.stored).toBe(1))
+    shared.flood.take('unidentified', 'all networks', 100_000)
+    other.say('fixof 007\n')
+    van.say('fixof van-1\n')
+    await until(() => expect([van.heard.length, other.heard]).toEqual([2, ['old fixof 007\n']]))
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 1 }))
+  })
+
+  it('says nothing of an old server that is only fed and away', async () => {
+    const old = await oldPeer(() => 'old')
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    old.close()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
+    for (let n = 1; n < 4; n++) {
+      van.say('fixof van-1\n')
+      await until(() => expect(van.heard).toHaveLength(n))
+    }
+    expect(found(old.port)).toEqual([])
+    other.say('fixof 007\n')
+    await until(() => expect(found(old.port)).toHaveLength(1))
+  })
+
+  it('compares its answers with ours', async () => {
+    const old = await oldPeer(() => 'ok\n')
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port, false)
+    const van = await datagramPeer(port)
+    van.say('fixof van-1\n')
+    van.say('fixof van-1\n')
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, equal: 2, different: [] }))
+    expect(shared.stored).toEqual([])
+  })
+
+  it('answers a switched device itself, and feeds the old server if asked to', async () => {
+    const old = await oldPeer(() => 'old')
+    const shared = onTrial()
+    const { port } = await listenToUdp(shared, old.port)
+    const van = await datagramPeer(port)
+    await switchVan(shared, { trial: 'off', feed: true })
+    van.say('fixof van-1\n')
+    await until(() => expect([van.heard, old.got]).toEqual([['ok\n'], ['fixof van-1\n']]))
+    await switchVan(shared, { trial: 'off' })
+    van.say('fixof van-1\n')
+    await until(() => expect(van.heard).toEqual(['ok\n', 'ok\n']))
+    expect(old.got).toHaveLength(1)
+  })
+})
+
+describe('an HTTP listener in front of an old server', () => {
+  it('passes requests and answers as they are, and compares status and body', async () => {
+    const asked: string[] = []
+    const old = await oldServerOver((req, res) => {
+      let body = ''
+      req
+        .on('data', (bytes) => (body += bytes))
+        .on('end', () => {
+          asked.push(`${req.method} ${req.url} ${String(req.headers['x-van'])} ${body}`)
+          res.writeHead(req.url === '/fix' ? 418 : 200, 'Fine', { 'x-old': 'yes' }).end('ok\n')
+        })
     })
-    return [answer.statusCode, answer.headers['x-old'], await answer.body.text()]
-  }
-  expect(await ask('/fixof%20van-1')).toEqual([200, 'yes', 'ok\n'])
-  expect(await ask('/fixof%20', 'van-1')).toEqual([200, 'yes', 'ok\n'])
-  expect(asked).toEqual(['GET /fixof%20van-1 12 ', 'POST /fixof%20 12 van-1'])
-  await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 0, equal: 2, different: [] }))
-  expect(shared.places).toEqual(['7/42/1001', '7/42/1001'])
-  expect((await ask('/nothing'))[0]).toBe(200)
-  await until(() => expect(shared.seen.different).toHaveLength(1))
-  expect(shared.seen.different[0]).toMatch(/^GET \/nothing\|400 .*\|200 ok$/)
-})
-
-it('an HTTP listener in front of an old server passes bodies on that are too long for us', async () => {
-  let length = 0
-  const old = await oldServerOver((req, res) => {
-    req.on('data', (bytes: Buffer) => (length += bytes.length)).on('end', () => res.end('ok\n'))
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const ask = async (path: string, body?: string) => {
+      const answer = await request(`http://127.0.0.1:${port}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'x-van': '12' },
+        body,
+      })
+      return [answer.statusCode, answer.headers['x-old'], await answer.body.text()]
+    }
+    expect(await ask('/fixof%20van-1')).toEqual([200, 'yes', 'ok\n'])
+    expect(await ask('/fixof%20', 'van-1')).toEqual([200, 'yes', 'ok\n'])
+    expect(asked).toEqual(['GET /fixof%20van-1 12 ', 'POST /fixof%20 12 van-1'])
+    await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 0, equal: 2, different: [] }))
+    expect(shared.places).toEqual(['7/42/1001', '7/42/1001'])
+    expect((await ask('/nothing'))[0]).toBe(200)
+    await until(() => expect(shared.seen.different).toHaveLength(1))
+    expect(shared.seen.different[0]).toMatch(/^GET \/nothing\|400 .*\|200 ok$/)
   })
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  for (const change of [{}, { trial: 'off' }] as const) {
-    await switchVan(shared, change)
-    length = 0
-    const body = Buffer.alloc(100_000, 'x')
-    const answer = await request(`http://127.0.0.1:${port}/`, { method: 'POST', body })
-    expect([answer.statusCode, await answer.body.text(), length]).toEqual([200, 'ok\n', 100_000])
-  }
-  await until(() => expect(shared.seen).toMatchObject({ stored: 0, missed: 2 }))
+
+  it('passes bodies on that are too long for us', async () => {
+    let length = 0
+    const old = await oldServerOver((req, res) => {
+      req.on('data', (bytes: Buffer) => (length += bytes.length)).on('end', () => res.end('ok\n'))
+    })
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    for (const change of [{}, { trial: 'off' }] as const) {
+      await switchVan(shared, change)
+      length = 0
+      const body = Buffer.alloc(100_000, 'x')
+      const answer = await request(`http://127.0.0.1:${port}/`, { method: 'POST', body })
+      expect([answer.statusCode, await answer.body.text(), length]).toEqual([200, 'ok\n', 100_000])
+    }
+    await until(() => expect(shared.seen).toMatchObject({ stored: 0, missed: 2 }))
+  })
+
+  it('cuts the connection of a client if the old server cuts its own, or is down', async () => {
+    const old = await oldServerOver((req) => void req.socket.resetAndDestroy())
+    const { port } = await listenToHttp(onTrial(), old.port)
+    await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
+    await new Promise((resolve) => old.server.close(resolve))
+    await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
+  })
+
+  it('answers the requests of a switched device itself', async () => {
+    const asked: string[] = []
+    const old = await oldServerOver((req, res) => (asked.push(req.url ?? ''), res.end('old')))
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const ask = async (path: string) => (await request(`http://127.0.0.1:${port}${path}`)).body.text()
+    await switchVan(shared, { trial: 'off' })
+    expect([await ask('/fixof%20van-1'), await ask('/fixof%20007'), asked]).toEqual(['ok\n', 'old', ['/fixof%20007']])
+    await switchVan(shared, { trial: 'off', feed: true })
+    expect(await ask('/fixof%20van-1')).toBe('ok\n')
+    await until(() => expect(asked).toEqual(['/fixof%20007', '/fixof%20van-1']))
+    await switchVan(shared, {})
+    expect(await ask('/fixof%20van-1')).toBe('old')
+  })
 })
 
-it('an HTTP listener in front of an old server cuts the connection of a client if the old server cuts its own, or is down', async () => {
-  const old = await oldServerOver((req) => void req.socket.resetAndDestroy())
-  const { port } = await listenToHttp(onTrial(), old.port)
-  await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
-  await new Promise((resolve) => old.server.close(resolve))
-  await expect(request(`http://127.0.0.1:${port}/fixof%20van-1`)).rejects.toThrow()
-})
+describe('a client of an HTTP listener in front of an old server', () => {
+  it('gets all answers in order if it does not wait for them, also if it has ended its half', async () => {
+    const old = await askedServer((asked) => `${asked};`)
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const peer = await dial(port)
+    const paths = Array.from({ length: 60 }, (_, n) => `/fixof%20van-1?${n}`)
+    peer.socket.end(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+    await until(() => expect(peer.over).toBe(true))
+    expect(old.asked).toEqual(paths.map((path) => `GET ${path}`))
+    expect([...peer.heard.matchAll(/GET (\S+);/g)].map(([, path]) => path)).toEqual(paths)
+  })
 
-it('an HTTP listener in front of an old server answers the requests of a switched device itself', async () => {
-  const asked: string[] = []
-  const old = await oldServerOver((req, res) => (asked.push(req.url ?? ''), res.end('old')))
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  const ask = async (path: string) => (await request(`http://127.0.0.1:${port}${path}`)).body.text()
-  await switchVan(shared, { trial: 'off' })
-  expect([await ask('/fixof%20van-1'), await ask('/fixof%20007'), asked]).toEqual(['ok\n', 'old', ['/fixof%20007']])
-  await switchVan(shared, { trial: 'off', feed: true })
-  expect(await ask('/fixof%20van-1')).toBe('ok\n')
-  await until(() => expect(asked).toEqual(['/fixof%20007', '/fixof%20van-1']))
-  await switchVan(shared, {})
-  expect(await ask('/fixof%20van-1')).toBe('old')
-})
+  it('is read no further while it does not wait and the old server does not answer', async () => {
+    const old = await askedServer(() => undefined)
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const peer = await dial(port)
+    const requests = 'GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000)
+    let sent = 0
+    while (sent < 500 && peer.socket.write(requests)) sent++
+    for (; sent < 500; sent++) peer.socket.write(requests)
+    await until(() => expect(old.asked).toHaveLength(1))
+    await sleep(300)
+    expect(peer.socket.writableLength).toBeGreaterThan(8 << 20)
+    expect([peer.over, old.asked, shared.pressure.isHigh]).toEqual([false, ['GET /fixof%20van-1'], false])
+  })
 
-it('a client of an HTTP listener in front of an old server gets all answers in order if it does not wait for them, also if it has ended its half', async () => {
-  const old = await askedServer((asked) => `${asked};`)
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  const peer = await dial(port)
-  const paths = Array.from({ length: 60 }, (_, n) => `/fixof%20van-1?${n}`)
-  peer.socket.end(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
-  await until(() => expect(peer.over).toBe(true))
-  expect(old.asked).toEqual(paths.map((path) => `GET ${path}`))
-  expect([...peer.heard.matchAll(/GET (\S+);/g)].map(([, path]) => path)).toEqual(paths)
-})
+  it.each(['close', 'reset'])(
+    'has its complete requests passed on if it does not wait for answers: %s',
+    async (how) => {
+      const old = await askedServer()
+      const shared = onTrial()
+      const { port } = await listenToHttp(shared, old.port)
+      const posts = Array.from({ length: 5 }, (_, n) => `van-${n + 1}`)
+      const text = posts.map((van) => `POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n${van}`).join('')
+      const peer = await dial(port)
+      await new Promise((resolve) => peer.socket.write(text, resolve))
+      await until(() => expect(old.asked.length).toBeGreaterThan(how === 'close' ? -1 : 0))
+      if (how === 'close') peer.socket.destroy()
+      else peer.socket.resetAndDestroy()
+      await until(() => expect(old.asked).toEqual(posts.map((van) => `POST /fixof%20 ${van}`)))
+      await until(() => expect(shared.seen.stored).toBeGreaterThan(0))
+      await until(() => expect(old.sockets.size).toBe(0))
+    },
+  )
 
-it('a client of an HTTP listener in front of an old server is read no further while it does not wait and the old server does not answer', async () => {
-  const old = await askedServer(() => undefined)
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  const peer = await dial(port)
-  const requests = 'GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000)
-  let sent = 0
-  while (sent < 500 && peer.socket.write(requests)) sent++
-  for (; sent < 500; sent++) peer.socket.write(requests)
-  await until(() => expect(old.asked).toHaveLength(1))
-  await sleep(300)
-  expect(peer.socket.writableLength).toBeGreaterThan(8 << 20)
-  expect([peer.over, old.asked, shared.pressure.isHigh]).toEqual([false, ['GET /fixof%20van-1'], false])
-})
+  it('leaves nothing behind at an old server that does not answer', async () => {
+    const old = await askedServer(() => undefined)
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const whole = await dial(port)
+    whole.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(old.asked).toHaveLength(1))
+    whole.socket.resetAndDestroy()
+    await expect.poll(() => old.sockets.size, { timeout: 20_000 }).toBe(0)
+  })
 
-it.each(['close', 'reset'])(
-  'a client of an HTTP listener in front of an old server has its complete requests passed on if it does not wait for answers: %s',
-  async (how) => {
+  it('is nothing to the old server if it is gone before its request is complete', async () => {
     const old = await askedServer()
     const shared = onTrial()
     const { port } = await listenToHttp(shared, old.port)
-    const posts = Array.from({ length: 5 }, (_, n) => `van-${n + 1}`)
-    const text = posts.map((van) => `POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n${van}`).join('')
-    const peer = await dial(port)
-    await new Promise((resolve) => peer.socket.write(text, resolve))
-    await until(() => expect(old.asked.length).toBeGreaterThan(how === 'close' ? -1 : 0))
-    if (how === 'close') peer.socket.destroy()
-    else peer.socket.resetAndDestroy()
-    await until(() => expect(old.asked).toEqual(posts.map((van) => `POST /fixof%20 ${van}`)))
-    await until(() => expect(shared.seen.stored).toBeGreaterThan(0))
-    await until(() => expect(old.sockets.size).toBe(0))
-  },
-)
-
-it('a client of an HTTP listener in front of an old server leaves nothing behind at an old server that does not answer', async () => {
-  const old = await askedServer(() => undefined)
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  const whole = await dial(port)
-  whole.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
-  await until(() => expect(old.asked).toHaveLength(1))
-  whole.socket.resetAndDestroy()
-  await expect.poll(() => old.sockets.size, { timeout: 20_000 }).toBe(0)
-})
-
-it('a client of an HTTP listener in front of an old server is nothing to the old server if it is gone before its request is complete', async () => {
-  const old = await askedServer()
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  for (const change of [{}, { trial: 'off' }] as const) {
-    await switchVan(shared, change)
-    const peer = await dial(port)
-    peer.say('POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nvan-1')
-    if (!change.trial) await until(() => expect(old.sockets.size).toBe(1))
+    for (const change of [{}, { trial: 'off' }] as const) {
+      await switchVan(shared, change)
+      const peer = await dial(port)
+      peer.say('POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nvan-1')
+      if (!change.trial) await until(() => expect(old.sockets.size).toBe(1))
+      await sleep(50)
+      peer.socket.destroy()
+      await until(() => expect(old.sockets.size).toBe(0))
+    }
     await sleep(50)
-    peer.socket.destroy()
-    await until(() => expect(old.sockets.size).toBe(0))
-  }
-  await sleep(50)
-  expect([old.asked, old.sockets.size]).toEqual([[], 0])
-})
-
-it('a client of an HTTP listener in front of an old server has a body passed on that takes its time, also while a device is switched', async () => {
-  const old = await askedServer()
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off' })
-  const { port } = await listenToHttp(shared, old.port)
-  const peer = await dial(port)
-  peer.say('POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nvan')
-  await until(() => expect(old.sockets.size).toBe(1))
-  peer.say('-1')
-  await until(() => expect(peer.heard).toMatch(/200 OK[^]*old$/))
-  expect(old.asked).toEqual(['POST /fixof%20 van-1'])
-})
-
-it('a client of an HTTP listener in front of an old server is told to go on by the old server, or not', async () => {
-  const old = await askedServer()
-  old.server.on('checkContinue', (req, res) => {
-    if (req.url !== '/no') res.writeContinue()
-    if (req.url === '/no') res.writeHead(413, { connection: 'close' }).end('too long')
-    else old.server.emit('request', req, res)
+    expect([old.asked, old.sockets.size]).toEqual([[], 0])
   })
-  const shared = onTrial()
-  const { port } = await listenToHttp(shared, old.port)
-  const head = 'HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'
-  for (const change of [{}, { trial: 'off' }] as const) {
-    await switchVan(shared, change)
+
+  it('has a body passed on that takes its time, also while a device is switched', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenToHttp(shared, old.port)
     const peer = await dial(port)
-    peer.say(`POST /fixof%20 ${head}`)
+    peer.say('POST /fixof%20 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nvan')
+    await until(() => expect(old.sockets.size).toBe(1))
+    peer.say('-1')
+    await until(() => expect(peer.heard).toMatch(/200 OK[^]*old$/))
+    expect(old.asked).toEqual(['POST /fixof%20 van-1'])
+  })
+
+  it('is told to go on by the old server, or not', async () => {
+    const old = await askedServer()
+    old.server.on('checkContinue', (req, res) => {
+      if (req.url !== '/no') res.writeContinue()
+      if (req.url === '/no') res.writeHead(413, { connection: 'close' }).end('too long')
+      else old.server.emit('request', req, res)
+    })
+    const shared = onTrial()
+    const { port } = await listenToHttp(shared, old.port)
+    const head = 'HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'
+    for (const change of [{}, { trial: 'off' }] as const) {
+      await switchVan(shared, change)
+      const peer = await dial(port)
+      peer.say(`POST /fixof%20 ${head}`)
+      await until(() => expect(peer.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
+      peer.say('007\n\n')
+      await until(() => expect(peer.heard).toMatch(/Continue\r\n\r\nHTTP\/1.1 200 OK[^]*old$/))
+    }
+    expect(old.asked).toEqual(Array(2).fill('POST /fixof%20 007'))
+    await switchVan(shared, {})
+    const refused = await dial(port)
+    refused.say(`POST /no ${head}`)
+    await until(() => expect(refused.heard).toMatch(/^HTTP\/1.1 413 [^]*too long/))
+    const own = await dial(port)
+    await switchVan(shared, { trial: 'off' })
+    own.say(`POST /fixof%20 ${head}`)
+    await until(() => expect(own.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
+    own.say('van-1')
+    await until(() => expect(own.heard).toMatch(/200 OK[^]*ok\n$/))
+  })
+
+  it('is refused by us if it may not connect, also if it asks before it sends', async () => {
+    const old = await askedServer()
+    const trial = { host: '127.0.0.1', port: old.port, push: true }
+    const trusted = Object.assign(onTrial(), { trustedProxies: networksOf(['127.0.0.1']) })
+    const { port } = await open(listenHttp({ ...AT, name: 'http/talk', networks: ['192.0.2.0/24'], trial }, trusted))
+    const peer = await dial(port)
+    peer.say('POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.1\r\nContent-Length: 5\r\n')
+    peer.say('Expect: 100-continue\r\n\r\n')
     await until(() => expect(peer.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
-    peer.say('007\n\n')
-    await until(() => expect(peer.heard).toMatch(/Continue\r\n\r\nHTTP\/1.1 200 OK[^]*old$/))
-  }
-  expect(old.asked).toEqual(Array(2).fill('POST /fixof%20 007'))
-  await switchVan(shared, {})
-  const refused = await dial(port)
-  refused.say(`POST /no ${head}`)
-  await until(() => expect(refused.heard).toMatch(/^HTTP\/1.1 413 [^]*too long/))
-  const own = await dial(port)
-  await switchVan(shared, { trial: 'off' })
-  own.say(`POST /fixof%20 ${head}`)
-  await until(() => expect(own.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
-  own.say('van-1')
-  await until(() => expect(own.heard).toMatch(/200 OK[^]*ok\n$/))
-})
-
-it('a client of an HTTP listener in front of an old server is refused by us if it may not connect, also if it asks before it sends', async () => {
-  const old = await askedServer()
-  const trial = { host: '127.0.0.1', port: old.port, push: true }
-  const trusted = Object.assign(onTrial(), { trustedProxies: networksOf(['127.0.0.1']) })
-  const { port } = await open(listenHttp({ ...AT, name: 'http/talk', networks: ['192.0.2.0/24'], trial }, trusted))
-  const peer = await dial(port)
-  peer.say('POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.1\r\nContent-Length: 5\r\n')
-  peer.say('Expect: 100-continue\r\n\r\n')
-  await until(() => expect(peer.heard).toBe('HTTP/1.1 100 Continue\r\n\r\n'))
-  peer.say('van-1')
-  await until(() => expect(peer.heard).toContain('HTTP/1.1 403'))
-  expect(old.asked).toEqual([])
-})
-
-it('a client of an HTTP listener in front of an old server may speak HTTP/1.0 without a host, and gets a body without chunks', async () => {
-  const old = await oldServerOver((_, res) => {
-    res.write('o')
-    res.end('ld')
+    peer.say('van-1')
+    await until(() => expect(peer.heard).toContain('HTTP/1.1 403'))
+    expect(old.asked).toEqual([])
   })
-  const { port } = await listenToHttp(onTrial(), old.port)
-  for (const change of ['HTTP/1.0', 'HTTP/1.0\r\nHost: x']) {
+
+  it('may speak HTTP/1.0 without a host, and gets a body without chunks', async () => {
+    const old = await oldServerOver((_, res) => {
+      res.write('o')
+      res.end('ld')
+    })
+    const { port } = await listenToHttp(onTrial(), old.port)
+    for (const change of ['HTTP/1.0', 'HTTP/1.0\r\nHost: x']) {
+      const peer = await dial(port)
+      peer.say(`GET /fixof%20van-1 ${change}\r\n\r\n`)
+      await until(() => expect(peer.over).toBe(true))
+      expect(peer.heard).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nold$/)
+    }
+  })
+
+  it('gets the answer of an old server as it is, also one whose end ends its body', async () => {
+    const answer = 'HTTP/1.1 200 Fine\r\nX-Old: yes\r\n\r\nold'
+    const old = createServer((socket) => void socket.on('data', () => socket.end(answer)))
+    const oldPort = await listening(old)
+    onTestFinished(() => void old.close())
+    const { port } = await listenToHttp(onTrial(), oldPort)
     const peer = await dial(port)
-    peer.say(`GET /fixof%20van-1 ${change}\r\n\r\n`)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
     await until(() => expect(peer.over).toBe(true))
-    expect(peer.heard).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nold$/)
-  }
-})
+    expect(peer.heard).toBe(answer)
+  })
 
-it('a client of an HTTP listener in front of an old server gets the answer of an old server as it is, also one whose end ends its body', async () => {
-  const answer = 'HTTP/1.1 200 Fine\r\nX-Old: yes\r\n\r\nold'
-  const old = createServer((socket) => void socket.on('data', () => socket.end(answer)))
-  const oldPort = await listening(old)
-  onTestFinished(() => void old.close())
-  const { port } = await listenToHttp(onTrial(), oldPort)
-  const peer = await dial(port)
-  peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
-  await until(() => expect(peer.over).toBe(true))
-  expect(peer.heard).toBe(answer)
-})
-
-it('a client of an HTTP listener in front of an old server is answered by us if its device is switched and its body is compressed', async () => {
-  const old = await askedServer()
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off' })
-  const { port } = await listenToHttp(shared, old.port)
-  const body = gzipSync('van-1')
-  const headers = { 'content-encoding': 'gzip' }
-  const answer = await request(`http://127.0.0.1:${port}/fixof%20`, { method: 'POST', body, headers })
-  expect([await answer.body.text(), old.asked]).toEqual(['ok\n', []])
+  it('is answered by us if its device is switched and its body is compressed', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off' })
+    const { port } = await listenToHttp(shared, old.port)
+    const body = gzipSync('van-1')
+    const headers = { 'content-encoding': 'gzip' }
+    const answer = await request(`http://127.0.0.1:${port}/fixof%20`, { method: 'POST', body, headers })
+    expect([await answer.body.text(), old.asked]).toEqual(['ok\n', []])
+  })
 })
 
 const ask = async (port: number, van: string) => (await request(`http://127.0.0.1:${port}/fixof%20${van}`)).body.text()
 
-it('requests that an old server is fed with reach it also if their clients are gone at once', async () => {
-  const old = await askedServer()
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off', feed: true })
-  const { port } = await listenToHttp(shared, old.port)
-  for (let n = 0; n < 20; n++) {
+describe('requests that an old server is fed with', () => {
+  it('reach it also if their clients are gone at once', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenToHttp(shared, old.port)
+    for (let n = 0; n < 20; n++) {
+      const peer = await dial(port)
+      peer.say(`GET /fixof%20van-1?${n} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      await until(() => expect(peer.heard).toContain('200'))
+      peer.socket.destroy()
+    }
+    await until(() => expect(old.asked.toSorted()).toHaveLength(20))
+  })
+
+  it('are no finding while it is away', async () => {
+    const old = await askedServer()
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenToHttp(shared, old.port)
+    await new Promise((resolve) => old.server.close(resolve))
+    expect(await ask(port, 'van-1')).toBe('ok\n')
+    expect(await ask(port, 'van-1')).toBe('ok\n')
+    await expect(ask(port, '007')).rejects.toThrow()
+    await until(() => expect(found(old.port)).toHaveLength(1))
+  })
+
+  it('hold up neither what is passed on nor their devices while it does not answer, and are few', async () => {
+    const old = await askedServer((asked) => (asked.includes('van-1') ? undefined : 'old'))
+    const shared = onTrial()
+    await switchVan(shared, { trial: 'off', feed: true })
+    const { port } = await listenToHttp(shared, old.port)
     const peer = await dial(port)
-    peer.say(`GET /fixof%20van-1?${n} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-    await until(() => expect(peer.heard).toContain('200'))
-    peer.socket.destroy()
-  }
-  await until(() => expect(old.asked.toSorted()).toHaveLength(20))
-})
-
-it('requests that an old server is fed with are no finding while it is away', async () => {
-  const old = await askedServer()
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off', feed: true })
-  const { port } = await listenToHttp(shared, old.port)
-  await new Promise((resolve) => old.server.close(resolve))
-  expect(await ask(port, 'van-1')).toBe('ok\n')
-  expect(await ask(port, 'van-1')).toBe('ok\n')
-  await expect(ask(port, '007')).rejects.toThrow()
-  await until(() => expect(found(old.port)).toHaveLength(1))
-})
-
-it('requests that an old server is fed with hold up neither what is passed on nor their devices while it does not answer, and are few', async () => {
-  const old = await askedServer((asked) => (asked.includes('van-1') ? undefined : 'old'))
-  const shared = onTrial()
-  await switchVan(shared, { trial: 'off', feed: true })
-  const { port } = await listenToHttp(shared, old.port)
-  const peer = await dial(port)
-  const pad = 'x'.repeat(3000)
-  for (let n = 0; n < 4000; n += 10) {
-    peer.say(`GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\nX-Pad: ${pad}\r\n\r\n`.repeat(10))
-    await until(() => expect(peer.heard.split('200 OK')).toHaveLength(n + 11))
-  }
-  peer.say('GET /fixof%20007 HTTP/1.1\r\nHost: x\r\n\r\n')
-  await until(() => expect(peer.heard.endsWith('old')).toBe(true))
-  expect(old.asked.length).toBeLessThan(40)
+    const pad = 'x'.repeat(3000)
+    for (let n = 0; n < 4000; n += 10) {
+      peer.say(`GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\nX-Pad: ${pad}\r\n\r\n`.repeat(10))
+      await until(() => expect(peer.heard.split('200 OK')).toHaveLength(n + 11))
+    }
+    peer.say('GET /fixof%20007 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.heard.endsWith('old')).toBe(true))
+    expect(old.asked.length).toBeLessThan(40)
+  })
 })

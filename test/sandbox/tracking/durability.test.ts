@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { countPositions, positionsIn } from '../../../src/sandbox/demo/account.ts'
 import { createTrackingService, type TrackingService } from '../../../src/sandbox/tracking/service.ts'
 import type { ApiAnswer } from '../../../src/tracking/answer.ts'
@@ -65,48 +65,51 @@ async function pushUntilGone(
 
 const ROUTE = { company: '7', route: '1001', oauthToken: 'token-7' }
 
-it('an answered push keeps answered pushes after a SIGKILL under load', async () => {
-  const databaseFile = join(folder, 'killed.sqlite')
-  const { child, client } = await startProcess(databaseFile)
-  const killWhenBusy = (count: number) => count === 100 && child.kill('SIGKILL')
-  const lanes = Array.from({ length: 16 }, (_, lane) => pushUntilGone(client, lane * 100_000, killWhenBusy))
-  const accepted = (await Promise.all(lanes)).flat()
-  expect(accepted.length).toBeGreaterThanOrEqual(100)
+describe('an answered push', () => {
+  it('keeps answered pushes after a SIGKILL under load', async () => {
+    const databaseFile = join(folder, 'killed.sqlite')
+    const { child, client } = await startProcess(databaseFile)
+    const killWhenBusy = (count: number) => count === 100 && child.kill('SIGKILL')
+    const lanes = Array.from({ length: 16 }, (_, lane) => pushUntilGone(client, lane * 100_000, killWhenBusy))
+    const accepted = (await Promise.all(lanes)).flat()
+    expect(accepted.length).toBeGreaterThanOrEqual(100)
 
-  const again = await startProcess(databaseFile)
-  const read = new Set<number>()
-  for (let lane = 0; lane < 16; lane++) {
-    const from = lane * 100_000
-    for (const { timestamp } of await positionsIn(again.client, ROUTE, { from, to: from + 7_200 })) read.add(timestamp)
-  }
-  expect(accepted.filter((time) => !read.has(time))).toEqual([])
-})
+    const again = await startProcess(databaseFile)
+    const read = new Set<number>()
+    for (let lane = 0; lane < 16; lane++) {
+      const from = lane * 100_000
+      for (const { timestamp } of await positionsIn(again.client, ROUTE, { from, to: from + 7_200 }))
+        read.add(timestamp)
+    }
+    expect(accepted.filter((time) => !read.has(time))).toEqual([])
+  })
 
-it('an answered push reads pushed positions after a restart of the service', async () => {
-  const databaseFile = join(folder, 'closed.sqlite')
-  for (const time of [1, 2]) {
-    const { service, client } = await start(databaseFile, 1)
-    expect(await push(client, time)).toMatchObject({ status: 200 })
-    expect(await positionsIn(client, ROUTE, { from: 0, to: 9 })).toHaveLength(time)
-    await client.close()
+  it('reads pushed positions after a restart of the service', async () => {
+    const databaseFile = join(folder, 'closed.sqlite')
+    for (const time of [1, 2]) {
+      const { service, client } = await start(databaseFile, 1)
+      expect(await push(client, time)).toMatchObject({ status: 200 })
+      expect(await positionsIn(client, ROUTE, { from: 0, to: 9 })).toHaveLength(time)
+      await client.close()
+      await service.close()
+    }
+  })
+
+  it('stores pushes that arrive while the service closes', async () => {
+    const databaseFile = join(folder, 'closing.sqlite')
+    const { service, client } = await start(databaseFile, 32)
+    const answers = Array.from({ length: 256 }, (_, time) => push(client, time))
+    await Promise.race(answers)
     await service.close()
-  }
-})
-
-it('an answered push stores pushes that arrive while the service closes', async () => {
-  const databaseFile = join(folder, 'closing.sqlite')
-  const { service, client } = await start(databaseFile, 32)
-  const answers = Array.from({ length: 256 }, (_, time) => push(client, time))
-  await Promise.race(answers)
-  await service.close()
-  const outcomes = (await Promise.all(answers)).map((answer) =>
-    'status' in answer ? answer.status : 'fault' in answer && answer.fault,
-  )
-  await client.close()
-  const accepted = outcomes.filter((outcome) => outcome === 200).length
-  expect(accepted).toBeGreaterThanOrEqual(1)
-  expect(countPositions(databaseFile).stored).toBeGreaterThanOrEqual(accepted)
-  expect(new Set([...outcomes, 200, 503, 'reset', 'refused'])).toEqual(new Set([200, 503, 'reset', 'refused']))
+    const outcomes = (await Promise.all(answers)).map((answer) =>
+      'status' in answer ? answer.status : 'fault' in answer && answer.fault,
+    )
+    await client.close()
+    const accepted = outcomes.filter((outcome) => outcome === 200).length
+    expect(accepted).toBeGreaterThanOrEqual(1)
+    expect(countPositions(databaseFile).stored).toBeGreaterThanOrEqual(accepted)
+    expect(new Set([...outcomes, 200, 503, 'reset', 'refused'])).toEqual(new Set([200, 503, 'reset', 'refused']))
+  })
 })
 
 it('the service keeps a lane after a SIGKILL and a start without it', async () => {
@@ -154,46 +157,50 @@ async function writeOne(url: string, id: number): Promise<Written> {
   return { id, items, returned, number: await write(`/api/v1/companies/7/numbers/${id}`, { number: `${id}` }) }
 }
 
-it('answered items, returns and numbers keeps answered items, returns and numbers after a SIGKILL, and no half request', async () => {
-  const databaseFile = join(folder, 'killed-items.sqlite')
-  const { child, url } = await startProcess(databaseFile)
-  const written: Written[] = []
-  const writeUntilGone = async (first: number) => {
-    for (let id = first; ; id++) {
-      const one = await writeOne(url, id)
-      written.push(one)
-      if (!one.number) return
-      if (written.length === 60) child.kill('SIGKILL')
+describe('answered items, returns and numbers', () => {
+  it('keeps answered items, returns and numbers after a SIGKILL, and no half request', async () => {
+    const databaseFile = join(folder, 'killed-items.sqlite')
+    const { child, url } = await startProcess(databaseFile)
+    const written: Written[] = []
+    const writeUntilGone = async (first: number) => {
+      for (let id = first; ; id++) {
+        const one = await writeOne(url, id)
+        written.push(one)
+        if (!one.number) return
+        if (written.length === 60) child.kill('SIGKILL')
+      }
     }
-  }
-  await Promise.all(Array.from({ length: 8 }, (_, n) => writeUntilGone(n * 1_000)))
-  expect(written.filter(({ number }) => number).length).toBeGreaterThanOrEqual(60)
+    await Promise.all(Array.from({ length: 8 }, (_, n) => writeUntilGone(n * 1_000)))
+    expect(written.filter(({ number }) => number).length).toBeGreaterThanOrEqual(60)
 
-  const again = await startProcess(databaseFile)
-  for (const { id, items, returned, number } of written) {
-    const { json } = await ask(`${again.url}/api/v1/companies/7/orders/${id}/items`)
-    const { results = [] } = json as { results?: unknown[] }
-    expect(items ? [2] : [0, 2]).toContain(results.length)
-    if (items) expect(results[0]).toEqual((items as unknown[])[0])
-    if (returned) expect([results[1]]).toEqual(returned)
-    if (number) expect(await ask(`${again.url}/api/v1/companies/7/numbers/${id}`)).toMatchObject({ json: number })
-  }
+    const again = await startProcess(databaseFile)
+    for (const { id, items, returned, number } of written) {
+      const { json } = await ask(`${again.url}/api/v1/companies/7/orders/${id}/items`)
+      const { results = [] } = json as { results?: unknown[] }
+      expect(items ? [2] : [0, 2]).toContain(results.length)
+      if (items) expect(results[0]).toEqual((items as unknown[])[0])
+      if (returned) expect([results[1]]).toEqual(returned)
+      if (number) expect(await ask(`${again.url}/api/v1/companies/7/numbers/${id}`)).toMatchObject({ json: number })
+    }
+  })
 })
 
-it('a service that cannot start rejects a start on a port that is in use', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  ended.push(() => server.close())
-  const { port } = server.address() as AddressInfo
-  await expect(startService(join(folder, 'taken.sqlite'), port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
-})
+describe('a service that cannot start', () => {
+  it('rejects a start on a port that is in use', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    ended.push(() => server.close())
+    const { port } = server.address() as AddressInfo
+    await expect(startService(join(folder, 'taken.sqlite'), port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
 
-it('a service that cannot start leaves the lanes unchanged when a start fails', async () => {
-  const databaseFile = join(folder, 'untouched.sqlite')
-  const { service, client } = await start(databaseFile, 1)
-  const none = { companies: [], routes: [], exhaustive: true }
-  await expect(startService(databaseFile, service.port, none)).rejects.toMatchObject({ code: 'EADDRINUSE' })
-  expect(await push(client, 1)).toMatchObject({ status: 200 })
-  await client.close()
-  await service.close()
+  it('leaves the lanes unchanged when a start fails', async () => {
+    const databaseFile = join(folder, 'untouched.sqlite')
+    const { service, client } = await start(databaseFile, 1)
+    const none = { companies: [], routes: [], exhaustive: true }
+    await expect(startService(databaseFile, service.port, none)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    expect(await push(client, 1)).toMatchObject({ status: 200 })
+    await client.close()
+    await service.close()
+  })
 })

@@ -56,7 +56,7 @@ export function verdict(findings: readonly Finding[], flows?: Flows, vans?: VanC
 /** Whether no van is heard, though some should be. */
 function isNobodyHeard(flows?: Flows, vans?: VanCounts): vans is VanCounts {
   if (!vans || vans.overdue === 0 || (flows && flows.accepted.perS > 0)) return false
-  // Without flows, it is unknown what parked vans send.
+  // Without rates nobody knows whether a parked van sends: it counts as one that is heard.
   return vans.moving + vans.standing + (flows ? 0 : vans.parked) <= vans.overdue
 }
 
@@ -74,7 +74,7 @@ function isNothingDelivered(serious: readonly Finding[], flows?: Flows, vans?: V
   if (flows && flows.accepted.perS > 0) return false
   if (flows && serious.some(({ code }) => code === 'backlog')) return true
   const isSomeMissing = serious.some(({ code }) => MISSING.has(code))
-  // Without flows, it is unknown what parked vans send.
+  // Without rates nobody knows whether a parked van sends: it counts as one that is heard.
   const delivering = vans && vans.moving + vans.standing + (flows ? 0 : vans.parked)
   return isSomeMissing && delivering === 0
 }

@@ -31,7 +31,7 @@ import {
   saveImage,
 } from './stored-data.ts'
 
-/** Header of a backup file. */
+/** The first part of a backup file: what it holds, and who can read it. */
 export interface BackupManifest {
   /** Programs that know this number can unpack it. */
   readonly format: number

@@ -71,7 +71,7 @@ function openAt([url, place]: RedisAddress, options: RedisOptions): Redis {
   return new Redis(url as string, { ...place, ...options })
 }
 
-/** A server that is gone must not delay the search for another one: ms. */
+/** Timeouts in ms, so short that a dead server does not delay the search for the new primary. */
 const FAILING_OVER = { connectTimeout: 2000, disconnectTimeout: 500, sentinelCommandTimeout: 2000 }
 
 /** The primary that the Sentinels name. A connection ends when they name another one. */

@@ -53,12 +53,16 @@ export class Appender {
 
   /** Writes the counts, and forgets marks that are too old; call it once a second. */
   async tidy(): Promise<void> {
-    await this.close()
+    await this.#flush()
     await this.#options.duplicates?.in(this.#shard).forget()
   }
 
   /** Resolves when Redis has the counts, or cannot be told. */
   async close(): Promise<void> {
+    await this.#flush()
+  }
+
+  async #flush(): Promise<void> {
     if (this.#counted.size > 0) await this.#store([]).catch(() => {})
   }
 

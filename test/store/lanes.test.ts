@@ -180,6 +180,21 @@ describe('the appender', () => {
     )
   })
 
+  it('counts what is filtered while it writes the counts', async () => {
+    const appender = new Appender(redis, UNFILTERED)
+    appender.count(['zero'])
+    const tidied = appender.tidy()
+    appender.count(['zero', 'past'])
+    await Promise.all([tidied, appender.close()])
+    expect(await custodyCounters(redis)).toEqual(
+      new Map([
+        ['received', 3],
+        ['filtered:zero', 2],
+        ['filtered:past', 1],
+      ]),
+    )
+  })
+
   it('rejects and counts nothing while Redis is away, and stores again when it is back', async () => {
     const appender = new Appender(redis, UNFILTERED)
     await server.kill('SIGKILL')

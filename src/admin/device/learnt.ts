@@ -169,7 +169,7 @@ const GAPS = 8
 const LONGEST_PACE_MS = 120_000
 const HALF_PACE_MS = 600_000
 const SLEEPS = 8
-/** With fewer days, the earlier value is the minimum. */
+/** After fewer days with a sleep, the usual sleep is at least the value of before. */
 const FEWEST_SLEEPS = 3
 const DAY_MS = 86_400_000
 /** With fewer samples, the earlier value is used. */

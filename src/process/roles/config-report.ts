@@ -121,7 +121,7 @@ export class ConfigReport {
   }
 }
 
-/** Returns the result of each file of routes. */
+/** Returns, for each file of routes, what it has changed, which lines are left out, and what it warns of. */
 function resultsOf(
   { read, refused, outcome }: Pick<ReportedChange, 'read' | 'refused' | 'outcome'>,
   remarks: readonly Problem[],

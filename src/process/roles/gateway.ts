@@ -168,10 +168,13 @@ async function openPath(live: Live, replica: Replica, { identity, retryPorts }: 
       redecoding.close()
       void looks.stop()
       // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
-      const released = Promise.all([writes.stop(), holding.close()])
+      const stopped = writes.stop()
+      const released = Promise.all([stopped, holding.close()])
       const books = [heard, days, arrivals, watchedFrames, trialBook]
       const written = released.then(() => Promise.all(books.map((book) => book.close())))
-      await within(LAST_WRITES_MS, Promise.all([sharing.stop(), appender.close(), written]))
+      // What the last `tidy` could not count, `close` counts.
+      const counted = stopped.then(() => appender.close())
+      await within(LAST_WRITES_MS, Promise.all([sharing.stop(), counted, written]))
     },
   }
 }

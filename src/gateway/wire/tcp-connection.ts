@@ -112,7 +112,7 @@ export class TcpConnection implements DeviceConnection {
 
   /** Handles the end of the device's half of the connection. */
   static #endReading(this: ConnectionSocket): void {
-    if (!this[CONNECTION].#isTaking) this.end()
+    if (!this[CONNECTION].#isTaking) this[CONNECTION].#continue()
   }
 
   /**
@@ -251,9 +251,11 @@ export class TcpConnection implements DeviceConnection {
     const { max_frame_bytes: maxBytes } = limits
     const isUnknown = this.session.device === undefined
     if (!this.#socket.writable) return
-    // Once the sender waits, its protocol may be clear.
-    if (isUnknown && detector && bytes.length > 0 && bytes.length !== this.#quietLength)
+    // Once the sender waits, or has ended, its protocol may be clear.
+    if (isUnknown && detector && bytes.length > 0 && bytes.length !== this.#quietLength) {
+      if (this.#socket.readableEnded) return void this.#takeAll(true)
       this.#quiet = setTimeout(() => void this.#takeAll(true), QUIET_MS)
+    }
     if (bytes.length > (isUnknown ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes)) this.abort('frame_too_long')
     else if (this.#stream.noise > maxBytes) this.abort('noise')
     else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')

@@ -32,6 +32,8 @@ const PLAIN = '4209951296'
 /** Of avema, ardi01, intellitrac and wondex alike. */
 const ALIKE_FIX = Buffer.from(`${VAN},20261120120000,13.41,52.52,0,0,30,9,2\r\n`)
 const H02_FIX = `*HQ,${VAN},V1,120000,A,5231.2000,N,01324.6000,E,0.00,0,201126,FFFFFFFF#`
+/** Its protocol is not sure before the device is silent. */
+const UNSURE = H02_FIX.replace(VAN, PLAIN)
 
 /** A gateway that finds out what its senders speak; `configured` are devices that it has. */
 function detecting(options: Parameters<typeof gateway>[0] = {}): Gateway {
@@ -51,6 +53,14 @@ const configure = (shared: Gateway, id: string) =>
   shared.configure({ id, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' })
 
 const listenAuto = (shared: Gateway) => open(listenTcp({ ...AT, protocol: undefined }, shared))
+
+/** Uses up the time that a gateway has for detection. */
+async function spent({ budget }: Detector): Promise<void> {
+  const look = () => {
+    for (const began = performance.now(); performance.now() - began < 120; );
+  }
+  while (!budget.mustWait) await budget.inTurn('192.0.2.1', { isGone: () => false, look })
+}
 
 function wrongPorts(): (readonly string[])[] {
   return observations
@@ -157,7 +167,7 @@ describe('a TCP port for all protocols', () => {
   it.each([
     ['an IMEI', avlLogin(VAN), VAN, 'teltonika'],
     ['a checksum', GT06_LOGIN, VAN, 'gt06'],
-    ['neither', Buffer.from(H02_FIX.replace(VAN, PLAIN)), PLAIN, undefined],
+    ['neither', Buffer.from(UNSURE), PLAIN, undefined],
   ])(
     'decides before the device is silent by its bytes alone, never by the roster: %s',
     async (_, first, id, expected) => {
@@ -205,11 +215,26 @@ describe('a TCP port for all protocols', () => {
       const { port } = await listenAuto(shared)
       const peer = await dial(port)
       const asked = performance.now()
-      peer.socket.write(H02_FIX.replace(VAN, PLAIN))
+      peer.socket.write(UNSURE)
       await until(() => expect(shared.places).toEqual([place]))
       expect(performance.now() - asked).toBeGreaterThanOrEqual(QUIET_MS - 20)
     },
   )
+
+  it.each([
+    ['free', false],
+    ['out of time', true],
+  ])('takes what a device sent that ended its connection at once, while detection is %s', async (_, isBusy) => {
+    const shared = detecting()
+    await configure(shared, PLAIN)
+    const { port } = await listenAuto(shared)
+    if (isBusy) await spent(shared.detector as Detector)
+    const peer = await dial(port)
+    peer.socket.end(UNSURE + UNSURE.replace('V1,120000', 'V1,120001'))
+    await until(() => expect(shared.places.filter((place) => place === '7/42/1001')).toHaveLength(2))
+    expect(shared.notUnderstood).toEqual([])
+    await until(() => expect(peer.over).toBe(true))
+  })
 
   it.each([
     ['for all protocols', undefined],

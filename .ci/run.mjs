@@ -31,6 +31,7 @@ const SCRIPTS = {
     brief: [
       ...filesIn('admin', 'company-tokens'),
       ...filesIn('copies', 'bounds', 'mqtt'),
+      ...filesIn('gateway/wire', 'matrix'),
       ...filesIn('e2e', 'any-tracker', 'canary', 'gateways', 'newer-data', 'secure', 'shutdown', 'takeover', 'tls'),
       ...filesIn('process', 'exit-codes', 'role'),
       ...filesIn('store', 'redis-tls'),

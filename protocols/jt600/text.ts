@@ -26,7 +26,8 @@ export const CODES = new Map([
   [0x11, 0x2c],
   [0x00, 0x3d],
 ])
-const TIME = /^\d+,\d+,\d+,BASE,2,TIME$/
+/** Ids have ten digits; locks that speak JT808 ask by the same words, with twelve. */
+const TIME = /^\d{10},\d+,\d+,BASE,2,TIME$/
 const SENSOR = /^\((\d+),\d+,\d+,WLNET,5,\d+,/
 
 /** The message of a line between parentheses. @throws DecodeError */

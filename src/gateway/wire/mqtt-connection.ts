@@ -50,7 +50,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
       bytesReceived(this.session, bytes.length)
       this.#receive(bytes)
     })
-    socket.on('end', () => this.push(null))
+    socket.on('end', () => this.#goOn())
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.destroy())
   }
@@ -145,10 +145,13 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     else if (!this.#isWanted || this.#rest.length > 0) this.#socket.pause()
   }
 
-  /** Passes on more bytes if the broker asks for them and nothing prevents it, the oldest first. */
+  /**
+   * Passes on more bytes if the broker asks for them and nothing prevents it, the oldest first; after the last ones the end,
+   * at which the broker drops the packets that it has not handled.
+   */
   #goOn(): void {
     if (this.#isStopped || this.#holds > 0 || this.storing > 0 || !this.#isWanted || this.destroyed) return
-    if (this.#rest.length === 0) return void this.#socket.resume()
+    if (this.#rest.length === 0) return void (this.#socket.readableEnded ? this.push(null) : this.#socket.resume())
     const rest = this.#rest
     this.#rest = EMPTY
     this.#holds++

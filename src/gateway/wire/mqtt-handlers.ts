@@ -55,10 +55,9 @@ export class MqttHandlers {
   async #preConnect(...[client, packet, done]: PreConnect): Promise<void> {
     const { ingest, limits } = this.#shared
     const connection = connectionOf(client)
+    // Until `clientReady`.
     connection.beginStoring()
-    const isCurrent = await ingest.waitForRoster('mqtt')
-    connection.endStoring()
-    if (!isCurrent) {
+    if (!(await ingest.waitForRoster('mqtt'))) {
       metrics.refused.inc({ reason: 'not_ready' })
       // The connection ends without a CONNACK: some clients never connect again after a refusal.
       connection.destroy()
@@ -110,10 +109,10 @@ export class MqttHandlers {
       this.#shared.journal.fault(error, faultPlace(connection))
       return 'fault'
     })
-    connection.endStoring()
     // `reason` marks it as counted.
     if (refusal === undefined) done()
     else done(Object.assign(new Error(refusal), { reason: refusal }))
+    connection.endStoring()
   }
 
   /** Stores one message. Resolves to why it must not be acknowledged, if so. */

@@ -40,7 +40,7 @@ export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promis
   }
 }
 
-const SOCKETS = { keepAlive: true, keepAliveInitialDelay: 60_000 }
+const SOCKETS = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
 
 /** Aedes, reduced to what trackers need: a login, and PUBLISH. */
 async function createBroker(shared: MqttShared) {
@@ -67,6 +67,8 @@ async function createBroker(shared: MqttShared) {
     // A client id is one of ours: see `MqttHandlers`.
     maxClientsIdLength: Infinity,
   })
+  // In a later turn: then the packets that waited for the login are being stored.
+  broker.on('clientReady', (client) => void setImmediate().then(() => connectionOf(client).endStoring()))
   broker.on('clientError', (client, error) => noteEnd(shared, client, error))
   broker.on('connectionError', (client, error) => noteEnd(shared, client, error))
   return {

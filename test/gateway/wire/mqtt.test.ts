@@ -3,6 +3,8 @@ import { count, type Gateway, gateway, stopTime, until } from '../../support/lis
 import { client, listen, position, TOPIC } from '../../support/mqtt.ts'
 import { connack, connect, puback, publish, pubrec, raw } from '../../support/mqtt-bytes.ts'
 
+const DISCONNECT = Buffer.of(0xe0, 0)
+
 describe('a PUBLISH', () => {
   it.for([0, 1, 2] as const)('stores a fix published with QoS %i', async (qos) => {
     const shared = gateway()
@@ -76,6 +78,39 @@ describe('a PUBLISH', () => {
     peer.say(Buffer.concat([connect({ user: 'van-1' }), ...packets]))
     await until(() => expect(peer.hex).toBe(connack(0) + all.map(puback).join('')))
     expect(shared.stored).toHaveLength(100)
+  })
+
+  it.for([
+    ['without waiting for CONNACK', true, 1],
+    ['after CONNACK', false, 1],
+    ['after CONNACK, with more packets than are taken at once', false, 250],
+  ] as const)('is stored if its client sends it and ends the connection %s', async ([, isInOne, fixes]) => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const peer = await raw(port)
+    const login = connect({ user: 'van-1' })
+    if (!isInOne) {
+      peer.say(login)
+      await until(() => expect(peer.hex).toBe(connack(0)))
+    }
+    const published = Array.from({ length: fixes }, () => publish({ topic: TOPIC, payload: position(), qos: 0 }))
+    peer.socket.end(Buffer.concat([...(isInOne ? [login] : []), ...published, DISCONNECT]))
+    await until(() => expect(peer.over).toBe(true))
+    await until(() => expect(shared.stored).toHaveLength(fixes))
+  })
+
+  it('is acknowledged to a client that has ended its half of the connection at once', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    shared.store = 'waits'
+    const peer = await raw(port)
+    const all = Array.from({ length: 150 }, (_, index) => index + 1)
+    const packets = all.map((messageId) => publish({ topic: TOPIC, payload: position(), qos: 1, messageId }))
+    peer.socket.end(Buffer.concat([connect({ user: 'van-1' }), ...packets]))
+    await until(() => expect(shared.tries).toBeGreaterThan(0))
+    shared.store = 'takes'
+    await until(() => expect(peer.over).toBe(true))
+    expect(peer.hex).toBe(connack(0) + all.map(puback).join(''))
   })
 
   it('may arrive byte by byte', async () => {

@@ -88,7 +88,9 @@ export class Slots {
     const slots = this.#devices.get(device)
     if (!slots) return []
     if (!slots.some((each) => each.gateway === gateway && each.session?.remote === session.remote)) {
-      slots.splice(slots.findLastIndex((each) => isBefore(each.session, session)) + 1, 0, slot)
+      // Those of a gateway come in the order in which they have named the device, as at that gateway.
+      const before = slots.findLastIndex((each) => each.gateway === gateway || isBefore(each.session, session))
+      slots.splice(before + 1, 0, slot)
       this.#endTooMany(device, slot)
     }
     return (this.#devices.get(device) ?? []).filter((each) => each.gateway === undefined)

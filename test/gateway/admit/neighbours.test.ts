@@ -114,6 +114,18 @@ describe('connections of a device at several gateways', () => {
     )
   })
 
+  it('end with the same one at each, though they connect in another order than they log in', async () => {
+    const [first] = await login(one.port, 1, ELSEWHERE)
+    const peers: Peer[] = []
+    for (let made = 0; made < 5; made++) peers.unshift(await dial(other.port))
+    for (const peer of peers) {
+      peer.say('id van-1\n')
+      await until(() => expect(peer.heard).toBe('hi\n'))
+    }
+    await until(() => expect(isOver([first, ...peers])).toEqual([false, true, true, false, false, false]))
+    await until(() => expect([one, other].map(({ shared }) => shared.slots.countOf('van-1'))).toEqual([4, 4]))
+  })
+
   it('end with those of a sender who opens many under the id of a van, and not with that of the van', async () => {
     const [van] = await login(one.port, 1)
     const others = [...(await login(one.port, 10, ELSEWHERE)), ...(await login(other.port, 10, ELSEWHERE))]

@@ -53,13 +53,13 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     },
     add,
   )
+  allowHalfOpen(server)
   if (trials) {
-    // Replaces defaults of node:http: the answer to `Expect`, and ending the connection when a client ends its half.
+    // Replaces the answer of node:http to `Expect`.
     server.on('checkExpectation', add).on('checkContinue', (request, response) => {
       if (!originOf(request)) response.writeContinue()
       add(request, response)
     })
-    allowHalfOpen(server)
   }
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
     endBroken(socket as Socket, code, !queues.isAnswering(socket as Socket)),

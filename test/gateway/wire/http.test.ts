@@ -240,7 +240,7 @@ describe('a bad client over HTTP', () => {
     const peer = await dial(port)
     peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
     await until(async () => expect(await count('in_flight_bytes')).toBe(REQUEST_BYTES))
-    peer.socket.destroy()
+    peer.socket.resetAndDestroy()
     await until(async () => expect(await openConnections('http')).toBe(0))
     shared.store = 'takes'
     expect(await client(port)('/fixof%20van-1')).toMatchObject({ status: 200 })
@@ -331,6 +331,21 @@ describe('requests sent ahead on one connection', () => {
     await until(() => expect(peer.heard.match(/one|two|three/g)).toEqual(['one', 'two', 'three']))
     expect(peer.over).toBe(false)
     await until(() => expect(asked).toHaveLength(3))
+  })
+
+  it('are all served if their client has ended its half of the connection', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    shared.store = 'waits'
+    const peer = await dial(port)
+    peer.socket.end(['fixof%20van-1', 'fixof%20007', 'fixof%20van-1'].map(ask).join(''))
+    await until(() => expect(shared.tries).toBe(1))
+    // What Node does at the end of the connection, it does by then.
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+    shared.store = 'takes'
+    await until(() => expect(peer.over).toBe(true))
+    expect(shared.places).toEqual(['7/42/1001', '7/43/1002', '7/42/1001'])
+    expect(peer.heard.match(/200 OK/g)).toHaveLength(3)
   })
 
   it('count as pressure only while they wait', async () => {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { SEVERITY_ORDER } from '../diagnose/codes.ts'
-import { CAUSES_OF_BACKLOG, diagnose, idOf } from '../diagnose/diagnose.ts'
+import { CAUSES_OF_BACKLOG, diagnose, idOf, isBlind } from '../diagnose/diagnose.ts'
 import { ALL, concernOf } from '../diagnose/order.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
@@ -39,7 +39,7 @@ export class Findings {
   readonly #sources: FindingSources
   readonly #followers: ((change: FindingChange) => void)[] = []
   #current: readonly Finding[] = []
-  /** Findings from when Redis went away; it is unknown whether they still hold. */
+  /** Findings from when Redis or its replicas went away; it is unknown whether they still hold. */
   #suspended: readonly Finding[] = []
   #facts: Facts | undefined
   /** When something held last that explains why positions wait, ms UTC. */
@@ -84,13 +84,13 @@ export class Findings {
     this.#current = [...current.values()]
     const others = [...before].flatMap(([id, finding]) => (current.has(id) ? [] : [finding]))
     const { now } = this.#facts
-    const isBlind = this.#facts.redis?.downSince !== undefined
-    this.#suspended = isBlind ? others : []
-    const { ended = [], merged = [] } = isBlind ? {} : Object.groupBy(others, howOver(this.#current))
+    const isComplete = !isBlind(this.#current)
+    this.#suspended = isComplete ? [] : others
+    const { ended = [], merged = [] } = !isComplete ? {} : Object.groupBy(others, howOver(this.#current))
     for (const finding of ended) this.#tell({ finding, change: 'ends', endedAt: now })
     for (const finding of merged) this.#tell({ finding, change: 'merges' })
     for (const [id, finding] of current) if (!before.has(id)) this.#tell({ finding, change: 'begins' })
-    const { news } = this.#logged.look({ now, current: this.#current, isComplete: !isBlind })
+    const { news } = this.#logged.look({ now, current: this.#current, isComplete })
     for (const [key, each] of news) {
       this.#log(each)
       this.#logged.told(key, each, now)

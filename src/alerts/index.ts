@@ -1,6 +1,7 @@
 import type { AlertReceivers, AlertTest } from '../admin/alert-tests.ts'
 import type { Findings } from '../admin/findings.ts'
 import type { Scope } from '../admin/scope.ts'
+import { isBlind } from '../diagnose/diagnose.ts'
 import type { FailedReceiver } from '../diagnose/facts.ts'
 import { DailyReports, type DailySources } from './daily.ts'
 import { AlertReceiver, receiverKey, type ReceiverSources, receiverOptions } from './receiver.ts'
@@ -51,9 +52,9 @@ export class Alerts implements AlertReceivers {
     if (!this.#findings.facts) return
     const { current } = this.#findings
     const now = this.#now()
-    const isBlind = current.some(({ code }) => code === 'redis_down')
-    const holding = { now, current, isComplete: !isBlind && now - this.#startedAt > SETTLED_MS }
-    await Promise.all(this.#receivers.map((receiver) => receiver.look(holding, isBlind)))
+    const isAway = current.some(({ code }) => code === 'redis_down')
+    const holding = { now, current, isComplete: !isBlind(current) && now - this.#startedAt > SETTLED_MS }
+    await Promise.all(this.#receivers.map((receiver) => receiver.look(holding, isAway)))
   }
 }
 

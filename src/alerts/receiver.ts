@@ -89,9 +89,9 @@ export class AlertReceiver {
     return failure && failure.tries >= TRIES ? { receiver: this.#options.receiver, ...failure } : undefined
   }
 
-  /** `isBlind`: Redis is away. */
-  async look(holding: HoldingFindings, isBlind: boolean): Promise<void> {
-    if (!this.#isRead && !(await this.#read()) && !isBlind) return
+  /** `isAway`: Redis is. */
+  async look(holding: HoldingFindings, isAway: boolean): Promise<void> {
+    if (!this.#isRead && !(await this.#read()) && !isAway) return
     const { now } = holding
     const { receiver } = this.#options
     // A receiver cannot be told of its own failure, which has ended once it can be reached.

@@ -28,6 +28,11 @@ export function diagnose(facts: Facts): Finding[] {
   return inOrder(findings)
 }
 
+/** Returns whether Redis or its replicas are away: it is unknown then what else holds. */
+export function isBlind(findings: readonly Pick<Finding, 'code'>[]): boolean {
+  return findings.some(({ code }) => code === 'redis_down' || code === 'replicas_missing')
+}
+
 function allTroubles(facts: Facts): Found[] {
   const found = [
     ...observedTroubles(facts),
@@ -193,19 +198,19 @@ const HUNDRED = 100
 /** One of the seven links of the whole system. */
 export interface LinkState extends Partial<Flow> {
   readonly link: Link
-  /** `broken`: it has a finding that is an error; `idle`: nothing arrives; `unknown`: Redis does not answer. */
+  /** `broken`: it has a finding that is an error; `idle`: nothing arrives; `unknown`: Redis does not answer, or replicas are missing. */
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
   readonly findings: readonly string[]
 }
 
 /** Returns the states of the seven links, with the figures of each, if known, and its findings. */
 export function linkStates(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): LinkState[] {
-  const isBlind = findings.some(({ code }) => code === 'redis_down')
+  const isUnknown = isBlind(findings)
   return LINKS.map((link) => {
     const own = findings.filter((finding) => finding.link === link)
     const isBroken = own.some(({ code, severity }) => severity === 'error' && !BREAKS_NO_LINK.has(code))
     const isIdle = flows !== undefined && flows[link].perS <= 0
-    const state = isBroken ? 'broken' : isBlind ? 'unknown' : isIdle ? 'idle' : 'ok'
+    const state = isBroken ? 'broken' : isUnknown ? 'unknown' : isIdle ? 'idle' : 'ok'
     return { link, state, ...flows?.[link], findings: [...new Set(own.map(({ code }) => code))] }
   })
 }

@@ -162,6 +162,25 @@ it('findings that merge into one, or are split again, are not among those that e
   expect(await findings.ended()).toMatchObject([{ code: 'silent', subject: { device: '0' } }])
 })
 
+it('while replicas of Redis are missing, no other finding ends, and an SOS does not begin again after that', async () => {
+  const lines: string[] = []
+  let facts: Facts = { now: NOW, observations: [], devices: raised(NOW - 10 * MIN) }
+  const findings = new Findings({
+    redis: admin.redis,
+    gather: async () => facts,
+    logger: pino({}, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg.split(';')[0]) }),
+  })
+  const changes: string[] = []
+  findings.follow(({ finding: { code }, change }) => changes.push(`${change} ${code}`))
+  for (const missing of [[], ['0 of 1 replicas are connected'], []]) {
+    facts = { ...facts, redis: { missing } }
+    await findings.look()
+  }
+  expect(changes).toEqual(['begins sos', 'begins replicas_missing', 'ends replicas_missing'])
+  expect(lines.filter((line) => line.includes('SOS'))).toEqual(['begins: SOS from Van 1'])
+  expect(findings.current.map(({ code }) => code)).toEqual(['sos'])
+})
+
 it('an SOS of a van that is raised anew ends the one before, and begins', async () => {
   const lines: string[] = []
   const facts = { now: NOW, observations: [], devices: raised(NOW - 60 * MIN) }

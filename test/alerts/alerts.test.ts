@@ -91,6 +91,19 @@ it('a restart repeats nothing, and tells what ended meanwhile', async () => {
   await expect.poll(() => told('upstream_down', own), soon).toEqual(['begins', 'ends'])
 })
 
+it('while replicas of Redis are missing, receivers hear of the end of no other finding', async () => {
+  const { own, findings, start, pass } = await alertsOf([finding()])
+  const alerts = start()
+  onTestFinished(() => alerts.close())
+  await expect.poll(() => told('upstream_down', own), soon).toEqual(['begins'])
+  pass(20_000)
+  findings.current = [finding({ code: 'replicas_missing' })]
+  await expect.poll(() => told('replicas_missing', own), soon).toEqual(['begins'])
+  findings.current = [finding()]
+  await expect.poll(() => told('replicas_missing', own), soon).toEqual(['begins', 'ends'])
+  expect(told('upstream_down', own)).toEqual(['begins'])
+})
+
 it('while Redis is away, receivers hear of that finding, and of the end of no other one', async () => {
   const { own, findings, start, pass } = await alertsOf([finding()])
   const alerts = start()

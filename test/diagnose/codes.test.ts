@@ -546,6 +546,11 @@ describe('findings by the facts of a system', () => {
     expect(found({ processes: [...processes, stuck], backlog: BACKLOG })).toMatchObject([{ code: 'worker_stuck' }])
   })
 
+  it('while replicas of Redis are missing, it is unknown whether the other links work', () => {
+    const links = linkStates(diagnose({ ...WELL, redis: { missing: ['0 of 1 replicas are connected'] } }))
+    expect(links.filter(({ state }) => state !== 'unknown')).toMatchObject([{ link: 'stored', state: 'broken' }])
+  })
+
   it('nothing else is said while Redis does not answer', () => {
     expect(found({ ...refused(404), redis: { downSince: NOW }, processes: [] }).map(({ code }) => code)).toEqual([
       'redis_down',

@@ -1,4 +1,4 @@
-import { distinct, say, type Text } from '../texts/text.ts'
+import { distinct, english, say, type Text } from '../texts/text.ts'
 import { ALARM_FINDINGS, BREAKS_NO_LINK, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
@@ -47,10 +47,11 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
 function causeOf(link: Link, { device, explained, findings }: Looked, isBroken = false): Finding | undefined {
   const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
   const causes = findings.filter(
-    ({ code, companies: concerned, link: of, severity, subject }) =>
+    ({ code, companies: concerned, evidence, link: of, severity, sinceAt, subject }) =>
       of === link &&
       !BREAKS_NO_LINK.has(code) &&
-      !NOT_OF_PUSHES.has(code) &&
+      !LET_PASS.has(code) &&
+      (code !== 'not_stored' || isUnstored({ evidence, sinceAt }, { device, explained })) &&
       (code !== 'traffic_stopped' || device.stopped !== undefined) &&
       (!OF_LANES.has(code) || (isOwnLane(subject, explained) && isOwnTrouble(code, explained))) &&
       (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
@@ -59,6 +60,19 @@ function causeOf(link: Link, { device, explained, findings }: Looked, isBroken =
       (concerned === undefined || concerned.includes(device.company ?? '')),
   )
   return causes.find(({ subject }) => subject.route_id !== undefined) ?? causes[0]
+}
+
+/** Returns whether the fixes of this device are among those that are not stored; some reasons concern only a few devices. */
+function isUnstored(
+  { evidence, sinceAt }: Pick<Finding, 'evidence' | 'sinceAt'>,
+  { device: { heardAt = 0 }, explained }: Pick<Looked, 'device' | 'explained'>,
+): boolean {
+  const isInVain = heardAt >= sinceAt && (fixAt(explained.device) ?? 0) < sinceAt
+  return evidence.map(english).some((reason) => {
+    if (reason === 'parked') return isInVain && ownParked(explained).length > 0
+    if (reason === 'misunderstood') return isInVain && explained.misunderstood !== undefined
+    return reason !== 'fault' || isInVain
+  })
 }
 
 /** Returns whether a finding is about the device's lane, or about a company of whose lanes it names only some. */
@@ -298,8 +312,8 @@ const OF_LANES: ReadonlySet<FindingCode> = new Set([
   'apikey_refused',
   'parked_full',
 ])
-/** Findings about relayed requests, which hold up no positions. */
-const NOT_OF_PUSHES: ReadonlySet<FindingCode> = new Set(['token_refused', 'missing_at_api'])
+/** Errors with which the positions of a device still pass their link. */
+const LET_PASS: ReadonlySet<FindingCode> = new Set(['token_refused', 'redis_unsafe', 'disk_full', 'custody_difference'])
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */

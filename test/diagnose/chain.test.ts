@@ -435,6 +435,30 @@ describe('the chain of a device', () => {
     expect(links.at(-1)).toMatchObject({ state: 'broken', evidence: ['refused 404: no such route'] })
   })
 
+  it.each<[string, Found]>([
+    ['a setting of Redis', { code: 'redis_unsafe', evidence: ['appendfsync is everysec'] }],
+    ['a disk that is nearly full', { code: 'disk_full', evidence: ['/data: 200 MiB are left'] }],
+    ['an account that does not add up', { code: 'custody_difference' }],
+    ['the account of a copy', { code: 'custody_difference', subject: { copy: 'archive' } }],
+    ['frames of others that are not stored', notStored('misunderstood', 'parked', 'fault')],
+  ])('is not broken by %s, with which its fixes are stored', (_, found) => {
+    const { broken, sentence } = chain({ found: [found] })
+    expect([broken, sentence]).toEqual([null, expect.not.stringContaining('nothing can be stored')])
+  })
+
+  it.each<[string, Case['explained']]>([
+    ['redis', {}],
+    ['fault', {}],
+    ['parked', { parked: [refusedSingly(NOW - 60 * MIN)] }],
+    ['misunderstood', { misunderstood: { frames: 1000, sinceAt: at(NOW - 60 * MIN), protocol: 'gt06' } }],
+  ])('is broken by frames that are not stored for the reason %s, if they are its own', (reason, explained) => {
+    const last_fix = { received_at: at(NOW - 60 * MIN) }
+    expect(chain({ detail: { last_fix }, explained, found: [notStored(reason)] }).broken).toBe('stored')
+    const quiet = { heardAt: NOW - 2 * MIN }
+    const broken = reason === 'redis' ? 'stored' : null
+    expect(chain({ device: quiet, detail: { last_fix }, explained, found: [notStored(reason)] }).broken).toBe(broken)
+  })
+
   it('is not broken by the apikey of another company', () =>
     expect(
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,
@@ -484,6 +508,17 @@ describe('the chain of a device', () => {
     ])
   })
 })
+
+/** Since a minute ago. */
+function notStored(...evidence: string[]): Found {
+  return { code: 'not_stored', sinceAt: NOW - MIN, evidence }
+}
+
+/** Positions of its lane that the API refused at a time. */
+function refusedSingly(ms: number) {
+  const refused = [{ status: 422, message: 'too old', at: at(ms), count: 3 }]
+  return { company_id: '7', courier_id: '42', route_id: '1007', fixes: 3, refused }
+}
 
 function sharedRoute(route_id: string) {
   return { code: 'two_on_route' as const, subject: { company_id: '7', route_id } }

@@ -244,7 +244,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'Redis does not write through (appendfsync everysec)',
     code: 'redis_unsafe',
-    van: FLEET[0],
+    well: [FLEET[0]],
     dueS: 10,
     endsS: 10,
     async begin({ command }) {
@@ -586,7 +586,7 @@ export const FAULTS: readonly Fault[] = [
     dueS: 10,
     endsS: 10,
     at: 'disk',
-    van: FLEET[0],
+    well: [FLEET[0]],
     heads: /^the disk of Redis is full, or nearly/i,
     begin: filling(0.5),
   },

@@ -92,10 +92,11 @@ function refusedTrouble({ events }: Pick<DeviceDetail, 'events'>, clock: ShowIns
  * of its courier, stay parked and do not count.
  */
 export function isRefusedNow({ device, parked, now }: Pick<ExplainedDevice, 'device' | 'parked' | 'now'>): boolean {
-  const isTaken = String(device.lane?.last_push?.status ?? '').startsWith('2')
+  const last = device.lane?.last_push?.status
   return ownParked({ device, parked }).some(
     (each) =>
-      each.parked !== undefined || each.refused.some(({ at }) => !isTaken || now - Date.parse(at ?? '') < REFUSED_MS),
+      each.parked !== undefined ||
+      each.refused.some(({ at, status }) => status === last || now - Date.parse(at ?? '') < REFUSED_MS),
   )
 }
 

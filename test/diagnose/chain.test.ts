@@ -459,6 +459,24 @@ describe('the chain of a device', () => {
     expect(chain({ device: quiet, detail: { last_fix }, explained, found: [notStored(reason)] }).broken).toBe(broken)
   })
 
+  it('is not broken by positions that were refused before, and says what its pushes fail with now', () => {
+    const explained = { parked: [refusedSingly(NOW - 60 * MIN)], upstream: { state: 'down', since_at: at(NOW - MIN) } }
+    const lane = { ...waiting, last_push: { at: at(NOW - S), status: 'timeout' } }
+    const { sentence } = chain({
+      detail: { lane },
+      explained: explained as Case['explained'],
+      found: [{ code: 'upstream_down' }],
+    })
+    expect(sentence).toMatch(/5 waiting since .*: the service is down since .*; earlier ones were refused 422/)
+    const parked = { said: { ignition: { ...SAID, value: false } }, heardAt: NOW - 10 * MIN, route: undefined }
+    const rest = { device: parked, detail: { lane: undefined }, explained: { parked: explained.parked } }
+    expect([chain(rest).broken, chain(rest).sentence]).toEqual([
+      null,
+      expect.stringMatching(/earlier ones were refused/),
+    ])
+    expect(chain({ explained: { parked: [refusedSingly(NOW - 9 * S)] } }).broken).toBe('accepted')
+  })
+
   it('is not broken by the apikey of another company', () =>
     expect(
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,

@@ -241,8 +241,8 @@ describe('parked positions', () => {
 
   it('show the most frequent answer, in one line and cut', () => {
     const refused = [
-      { status: 413, message: 'too large', count: 2 },
-      { status: 422, message: `accuracy:\n  ${'no '.repeat(100)}`, count: 5 },
+      { status: 413, message: 'too large', at: at('08:19:30'), count: 2 },
+      { status: 422, at: at('08:19:30'), message: `accuracy:\n  ${'no '.repeat(100)}`, count: 5 },
     ]
     expect(parked({ ...IDS, fixes: 7, refused })).toBe(
       `${HEAD} refused 422 by the service (accuracy: ${'no '.repeat(36)}n…), 7 parked: correct the cause and retry them, or delete them`,
@@ -384,6 +384,14 @@ describe('positions that were refused earlier', () => {
     expect(says({ lane: taken, ...held('no_route') }, facts)).toMatch(
       /^[^;]*12 fixes held since .*; earlier ones were/,
     ))
+
+  it('are not the trouble of pushes that fail for another reason, nor while no push is known', () => {
+    const failing = waiting(3, { last_push: { at: at('08:19:59'), status: 503 } })
+    expect(says(failing, facts)).toMatch(
+      /: the service answered 503, it is being retried; earlier ones were refused 422/,
+    )
+    expect(says({}, facts)).toMatch(/, all delivered; earlier ones were refused 422/)
+  })
 
   it('are the trouble if the last of them is recent', () =>
     expect(

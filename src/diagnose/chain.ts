@@ -188,6 +188,7 @@ const SAID_BY_NOTHING_ELSE = new Set<FindingCode>([
   'upstream_slow',
   'upstream_hanging',
   'not_the_api',
+  'parked_full',
   'traffic_stopped',
 ])
 

@@ -82,6 +82,7 @@ function isOwnLane({ courier_id, route_id }: Finding['subject'], { device: { lan
 
 function isOwnTrouble(code: FindingCode, explained: Looked['explained']): boolean {
   if (code === 'lane_hanging') return explained.upstream.unanswered_since_at !== undefined
+  if (code === 'parked_full') return ownParked(explained).length > 0
   if (code === 'positions_refused') return ownParked(explained).some(({ refused }) => refused.length > 0)
   return ownParked(explained).some(({ parked }) => parked !== undefined)
 }
@@ -235,7 +236,8 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     if (isHeldUp && upstream.state !== 'up' && cause?.code !== 'not_the_api')
       evidence.push(say(`the tracking API is ${upstream.state} since {}` as const, show(upstream.since_at)))
     if (isFailing) evidence.push(say('last push: {}', last_push.status))
-    if (isRefusedNow(explained) || isHeldUp || isFailing) return { ...broken(evidence), lastGoodAt }
+    const isUnaccepted = isRefusedNow(explained) || cause?.code === 'parked_full'
+    if (isUnaccepted || isHeldUp || isFailing) return { ...broken(evidence), lastGoodAt }
     return isGood ? ok([...evidence, say('answer {}', last_push.status)], lastGoodAt) : { ...idle(), evidence }
   },
 }

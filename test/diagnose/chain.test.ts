@@ -459,6 +459,19 @@ describe('the chain of a device', () => {
     expect(chain({ device: quiet, detail: { last_fix }, explained, found: [notStored(reason)] }).broken).toBe(broken)
   })
 
+  it('says that too many positions are parked also of a van of which single ones were refused', () => {
+    const found: Found[] = [{ code: 'parked_full' }]
+    const { broken, links, findings, sentence } = chain({
+      explained: { parked: [refusedSingly(NOW - 60 * MIN)] },
+      found,
+    })
+    expect([broken, findings.map(({ code }) => code)]).toEqual(['accepted', ['parked_full']])
+    expect(sentence).toMatch(/; too many positions are parked: devices on lanes with .* are not acknowledged; .*422/)
+    expect(links.at(-1)).toMatchObject({ evidence: ['refused 422: too old'], finding: { code: 'parked_full' } })
+    const others = chain({ explained: { parked: [{ ...refusedSingly(NOW), route_id: '1008' }] }, found })
+    expect([others.broken, others.findings]).toEqual([null, []])
+  })
+
   it('is not broken by positions that were refused before, and says what its pushes fail with now', () => {
     const explained = { parked: [refusedSingly(NOW - 60 * MIN)], upstream: { state: 'down', since_at: at(NOW - MIN) } }
     const lane = { ...waiting, last_push: { at: at(NOW - S), status: 'timeout' } }

@@ -80,11 +80,23 @@ function senderTrouble({ sender }: ExplainedDevice): Text | undefined {
 }
 
 /** Only if its last message was refused. */
-function refusedTrouble({ events }: Pick<DeviceDetail, 'events'>, clock: ShowInstant): Text | undefined {
-  const latest = events.find(({ event }) => !CONNECTION_EVENTS.has(event))
+function refusedTrouble(device: Pick<DeviceDetail, 'events' | 'last_fix'>, clock: ShowInstant): Text | undefined {
+  const latest = latestOf(device)
   if (latest?.event !== 'refused') return undefined
   const why = REFUSED.get(latest.reason ?? '')
   return joined([say('refused since {}', clock(latest.at)), why ? say(why) : (latest.reason ?? '')], ': ')
+}
+
+/** Returns what happened to its last message; undefined if a fix is stored since, as not each change is noted. */
+export function latestOf({ events, last_fix }: Pick<DeviceDetail, 'events' | 'last_fix'>) {
+  const latest = treatmentsIn(events)[0]
+  const isOld = latest && last_fix && Date.parse(latest.at) < Date.parse(last_fix.received_at)
+  return isOld ? undefined : latest
+}
+
+/** Returns what happened to messages, latest first. */
+export function treatmentsIn(events: DeviceDetail['events']): DeviceDetail['events'] {
+  return events.filter(({ event }) => event !== 'connected' && event !== 'disconnected')
 }
 
 /**
@@ -291,7 +303,6 @@ const REFUSED_MS = 60_000
 /** A lane whose oldest fix has waited longer is behind. */
 const BEHIND_MS = 60_000
 export const SAID_BY_FINDING = new Set<FindingCode>(['gps_old', 'clock_behind', 'checksum_errors', ...ALARM_FINDINGS])
-const CONNECTION_EVENTS = new Set(['connected', 'disconnected'])
 const NEVER_HEARD: Template =
   'nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals'
 

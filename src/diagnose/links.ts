@@ -3,7 +3,17 @@ import { ALARM_FINDINGS, BREAKS_NO_LINK, type FindingCode, type Link, SENT_IN_VA
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
-import { framesText, isOnTrial, isRefusedNow, ON_TRIAL, ownParked, type ShowInstant, waitingSince } from './explain.ts'
+import {
+  framesText,
+  isOnTrial,
+  isRefusedNow,
+  latestOf,
+  ON_TRIAL,
+  ownParked,
+  type ShowInstant,
+  treatmentsIn,
+  waitingSince,
+} from './explain.ts'
 import type { Finding } from './facts.ts'
 
 /** One of the seven links of a device. `idle`: nothing has reached this link. Instants in ms UTC. */
@@ -142,13 +152,15 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
   },
 
-  understood({ device: { heardAt, sender }, explained, own }, show) {
-    const { device, misunderstood } = explained
+  understood({ device: facts, explained, own }, show) {
+    const { heardAt, sender } = facts
+    const { device, misunderstood, now } = explained
     const frames = misunderstood ? [framesText(misunderstood, show)] : []
     if (sender) return broken([senderText(sender)], sender.sinceAt)
     const isDamaged = own.some(({ code }) => code === 'not_understood' || code === 'checksum_errors')
-    if (isDamaged || latestOf(device)?.event === 'misunderstood')
-      return { ...broken(frames), lastGoodAt: fixAt(device) }
+    // A tracker whose positions are understood may send something else that is not.
+    const isUnread = now - (fixAt(device) ?? 0) > leastSilenceMs(facts) && latestOf(device)?.event === 'misunderstood'
+    if (isDamaged || isUnread) return { ...broken(frames), lastGoodAt: fixAt(device) }
     if (heardAt === undefined) return idle()
     return ok([...frames, say('protocol {}', device.last_heard?.protocol ?? say('not known yet'))], heardAt)
   },
@@ -271,23 +283,13 @@ function idle(): LinkFound {
   return { state: 'idle', evidence: [] }
 }
 
-/** Returns what happened to its last message. */
-function latestOf(device: ExplainedDevice['device']) {
-  return treatmentsOf(device)[0]
-}
-
-/** Returns what happened to its messages, latest first. */
-function treatmentsOf({ events }: ExplainedDevice['device']) {
-  return events.filter(({ event }) => event !== 'connected' && event !== 'disconnected')
-}
-
 function fixAt({ last_fix }: ExplainedDevice['device']): number | undefined {
   return last_fix && Date.parse(last_fix.received_at)
 }
 
 /** When the first fix came that did not go to a lane, after others that did; ms UTC. */
 function placedUntil(device: ExplainedDevice['device']): number | undefined {
-  const treated = treatmentsOf(device)
+  const treated = treatmentsIn(device.events)
   const routed = treated.findIndex(({ event }) => event === 'routed')
   return routed > 0 ? Date.parse(treated[routed - 1].at) : undefined
 }

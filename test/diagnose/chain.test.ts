@@ -490,6 +490,18 @@ describe('the chain of a device', () => {
     expect(chain({ explained: { parked: [refusedSingly(NOW - 9 * S)] } }).broken).toBe('accepted')
   })
 
+  it('is not broken by a last message that is not understood or refused, if its positions come', () => {
+    const event = (name: string, reason: string, ms: number) => [{ at: at(NOW - ms), event: name, reason }]
+    const unread = (ms: number, last_fix = DETAIL.last_fix) => {
+      return chain({ detail: { last_fix, events: event('misunderstood', 'unknown_type', ms) } }).broken
+    }
+    expect([unread(5 * S), unread(MIN)]).toEqual([null, null])
+    expect(unread(5 * S, { received_at: at(NOW - 6 * MIN) })).toBe('understood')
+    const refused = (ms: number) => chain({ detail: { events: event('refused', 'wrong_secret', ms) } })
+    expect([refused(5 * S).broken, refused(MIN).broken]).toEqual(['identified', null])
+    expect(refused(MIN).sentence).toMatch(/all delivered/)
+  })
+
   it('is not broken by the apikey of another company', () =>
     expect(
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,

@@ -29,7 +29,14 @@ export interface DeviceDetail {
   readonly last_filtered?: { readonly reason: string; readonly at: string; readonly held?: boolean }
   /** Per month and day, with the headers below. */
   readonly air?: { readonly bytes_per_month: number; readonly connects_anew: boolean }
-  readonly events: readonly { readonly at: string; readonly event: string; readonly reason?: string }[]
+  readonly events: readonly DetailEvent[]
+}
+
+/** An event; of one with the name `routed`, the ids of its lane. */
+interface DetailEvent extends Partial<Pick<LaneDetail, 'courier_id' | 'route_id'>> {
+  readonly at: string
+  readonly event: string
+  readonly reason?: string
 }
 
 interface HeldDetail {
@@ -91,6 +98,8 @@ export interface ExplainedDevice {
   readonly similar?: string
   /** The line of a roster about the device that is left out, and why. */
   readonly leftOut?: Text
+  /** Since when positions of the device wait in a lane that it had before. */
+  readonly before?: { readonly route_id: string; readonly oldest_at: string }
   /** The cause that holds up all devices, if the message names it already. */
   readonly waitsFor?: Text
   /** Findings about the device itself. */

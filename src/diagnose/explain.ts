@@ -241,7 +241,7 @@ export function waitingSince(waiting: number, since: string | undefined): Text {
   return since === undefined ? say('{} waiting', waiting) : say('{} waiting since {}', waiting, since)
 }
 
-function noTrouble({ device, similar, leftOut }: ExplainedDevice, clock: ShowInstant): Text {
+function noTrouble({ before, device, similar, leftOut }: ExplainedDevice, clock: ShowInstant): Text {
   const { source, state, lane, last_fix } = device
   const pushed = lane?.last_push ? [say('last push {}', clock(lane.last_push.at))] : []
   if (state === 'never' && similar !== undefined)
@@ -252,7 +252,8 @@ function noTrouble({ device, similar, leftOut }: ExplainedDevice, clock: ShowIns
     )
   if (state === 'never') return joined([...pushed, say(NEVER_HEARD)], ': ')
   if (!lane) return routeAdvice(device, leftOut)
-  const done = [last_fix ? say('all delivered') : [], pushed].flat()
+  const rest = before && say('earlier ones wait on route {} since {}', before.route_id, clock(before.oldest_at))
+  const done = [rest ?? (last_fix ? say('all delivered') : []), pushed].flat()
   const well = done.length > 0 ? joined(done, ', ') : say('nothing to deliver')
   return device.condition === 'silent' ? say('{}: check its power and its SIM card', well) : well
 }

@@ -37,7 +37,7 @@ async function speak(
   if (isHeard)
     heard.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
   if (isHeard) heard.of(device).stored({ fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
-  heard.of(device).became(...became)
+  heard.of(device).became(...became, at)
   await heard.close()
 }
 
@@ -90,6 +90,22 @@ describe('GET /admin/devices/{id}/chain', () => {
     const { broken, links, sentence } = await chainOf(VAN_14)
     expect([broken, links[6].evidence]).toEqual(['accepted', ['refused 404: no such route', 'last push: 404']])
     expect(sentence).toMatch(/refused 404 by the service \(no such route\), 3 parked: correct the line$/)
+  })
+
+  it('does not say that all is delivered while positions wait in the lane that the device had before', async () => {
+    const [before, after] = [Date.now() - 5000, Date.now() - 4000]
+    await speak(VAN_14, { at: before, became: ['routed', '7/44/1999'] })
+    await speak(VAN_14, { at: after })
+    await store(admin.redis, '7/44/1999', { device: VAN_14, count: 3, receivedAt: before })
+    const { sentence } = await chainOf(VAN_14)
+    expect(sentence).toMatch(/, route 2001 by \S+, earlier ones wait on route 1999 since \d\d:\d\d:\d\d\S+$/)
+  })
+
+  it('says nothing of what others send to the lane that the device had before', async () => {
+    await speak(VAN_14, { at: Date.now() - 5000, became: ['routed', '7/44/1999'] })
+    await speak(VAN_14, { at: Date.now() - 4000 })
+    await store(admin.redis, '7/44/1999', { receivedAt: Date.now() - 3000 })
+    expect((await chainOf(VAN_14)).sentence).toMatch(/, route 2001 by \S+, all delivered$/)
   })
 
   it('says of the frames that are not understood only those in the protocol of the latest, with its error', async () => {

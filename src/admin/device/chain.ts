@@ -1,9 +1,9 @@
 import { chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/chain.ts'
 import type { ChainFacts, DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
-import { sameId, slipBetween } from '../../domain/ids.ts'
+import { laneIds, sameId, slipBetween } from '../../domain/ids.ts'
 import { clockIn } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
-import { isConnectionError, readFrames, type Store } from '../../store/index.ts'
+import { describeLanes, isConnectionError, readFrames, type Store } from '../../store/index.ts'
 import type { MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
 import { type ApiState, worstOf } from '../api-states.ts'
 import { type Findings, findingJson } from '../findings.ts'
@@ -96,8 +96,9 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   const { apiStates, findings, redis } = sources
   const { entry, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
-  const [parked, misunderstood, states] = await Promise.all([
+  const [parked, before, misunderstood, states] = await Promise.all([
     entry && courier !== undefined ? parkedOf(redis, entry, courier) : [],
+    entry && laneBefore(redis, entry, detail),
     misunderstoodOf(redis, id, entry),
     apiStates(),
   ])
@@ -117,6 +118,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
     explained: {
       device: detail,
       parked: parked as ExplainedDevice['parked'],
+      before,
       misunderstood,
       upstream: {
         state: api?.state ?? 'up',
@@ -127,6 +129,30 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
       now,
     },
   }
+}
+
+/**
+ * Resolves to the lane in which positions of the device wait that it had before, by its events. What came to that lane later
+ * is of other devices; parked positions are told apart.
+ */
+async function laneBefore(
+  redis: Store,
+  { company_id, id }: DeviceEntry,
+  { events, lane, last_fix }: DeviceDetail,
+): Promise<ExplainedDevice['before']> {
+  const leftAt = new Map<string, number>()
+  let until = Date.parse(last_fix?.received_at ?? '')
+  for (const { at, courier_id, route_id } of events.filter(({ event }) => event === 'routed')) {
+    const key = `${company_id}/${courier_id}/${route_id}`
+    if (!leftAt.has(key)) leftAt.set(key, until)
+    until = Date.parse(at)
+  }
+  if (lane) leftAt.delete(`${company_id}/${lane.courier_id}/${lane.route_id}`)
+  const states = await describeLanes(redis, [...leftAt.keys()], [redis.shardOf(id)])
+  const waiting = states.find(({ lane: name, oldestAt = Infinity, parked }) => {
+    return !parked && oldestAt <= (leftAt.get(name) ?? 0)
+  })
+  return waiting && { route_id: laneIds(waiting.lane).route_id, oldest_at: instant(waiting.oldestAt) ?? '' }
 }
 
 /** Returns the id of an unconfigured sending device of which `id` may be a misspelling; undefined if none or several fit. */

@@ -92,7 +92,7 @@ export interface Placement extends Storable {
   readonly heldTimes: readonly number[]
   /** Number of these fixes that arrived more than five minutes after their time. */
   readonly late: number
-  /** The last fix with a lane, or held with a known time: in UTC. */
+  /** The newest fix with a lane, or held with a known time: in UTC. */
   readonly lastFix: Fix | undefined
   /** The last fix without a lane. `held`: it is stored among the held fixes. */
   readonly lastUnplaced: { readonly reason: string; readonly fix: Fix; readonly held?: true } | undefined
@@ -105,7 +105,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   const filtered: FilterReason[] = []
   const times: number[] = []
   const heldTimes: number[] = []
-  let [aheadMs, repaired, late] = [0, 0, 0]
+  let [aheadMs, repaired, late, lastTime] = [0, 0, 0, -Infinity]
   let lastFix: Fix | undefined
   let lastUnplaced: Placement['lastUnplaced']
   for (const fix of fixes) {
@@ -131,7 +131,9 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     const past = Math.min(time, now)
     if (held) heldTimes.push(past)
     else times.push(past)
-    if (!isAhead) lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
+    if (isAhead || time < lastTime) continue
+    lastTime = time
+    lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
   const parts = partsOf(runs, origin, rules)
   return { parts, received: fixes.length, filtered, aheadMs, repaired, times, heldTimes, late, lastFix, lastUnplaced }

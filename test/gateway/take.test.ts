@@ -310,6 +310,12 @@ describe('a held fix', () => {
     })
   })
 
+  it('is the last one of its device if it is the newest of its frame, in whatever order they came', async () => {
+    const { say, heard } = await gateway({ hold: all })
+    await say({ device: van.id, fixes: [-40, -10, -20].map((s) => at((NOW_S + s) * 1000)) })
+    expect(heard.get(van.id)).toMatchObject({ fix: { fix: { time: (NOW_S - 10) * 1000 } } })
+  })
+
   it('from the future keeps the time that the device reported', async () => {
     const { say, stored, heard } = await gateway({ hold: all })
     await say({ device: van.id, fixes: [at(NOW_S * 1000), at((NOW_S + 3 * 3600) * 1000)] })

@@ -27,7 +27,7 @@ export interface DeviceFacts {
   /** What its tracker said last beside its positions. */
   readonly said?: SaidFacts
   readonly fix?: {
-    /** When a fix came that is newer than all before it. */
+    /** When a fix came that is newer than all before it, or was not known before. */
     readonly newAt: number
     readonly time: number
     readonly speed?: number

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import type { Fix } from '../../protocols/kit/index.ts'
 import { factsOf } from '../../src/admin/device/condition.ts'
 import { DeviceIndex } from '../../src/admin/device/device-index.ts'
+import { conditionOf } from '../../src/diagnose/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import type { RosterFollower } from '../../src/roster/replica.ts'
@@ -42,16 +43,22 @@ interface Message {
   readonly at: number
   readonly fix?: Partial<Fix>
   readonly filtered?: string
+  /** Besides, its fix is known already. */
+  readonly again?: 'duplicate'
   readonly ignition?: boolean
 }
 
 /** The device sends messages, each written before the next one. */
 async function hear(device: string, ...messages: readonly Message[]): Promise<void> {
-  for (const { at, fix, filtered, ignition } of messages) {
+  for (const { again, at, fix, filtered, ignition } of messages) {
     const book = new HeardBook(redis)
     book.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
     const whole = { time: at, latitude: 52.5, longitude: 13.4, valid: true, ...fix }
-    book.of(device).stored(filtered ? { filtered: { at, reason: filtered, fix: whole } } : { fix: { at, fix: whole } })
+    const reason = filtered ?? again
+    book.of(device).stored({
+      ...(filtered === undefined && { fix: { at, fix: whole } }),
+      ...(reason !== undefined && { filtered: { at, reason, fix: whole } }),
+    })
     if (ignition !== undefined) book.of(device).said({ ignition }, { at, cameAt: at })
     await book.close()
   }
@@ -93,6 +100,12 @@ async function heardOf(messages: readonly Message[], restart?: Message) {
   await hear('1', restart)
   await another.catchUp()
   return facts(another, '1')
+}
+
+/** What a device on a route does at its last message. */
+async function conditionAfter(messages: readonly Message[]) {
+  const last = await heardOf(messages)
+  return conditionOf({ ...last, route: { courier: '1', route: '1' } }, last.heardAt ?? 0)
 }
 
 /** A day of a van, so many days ago: it drives, sleeps for some hours at a time, and drives. */
@@ -297,6 +310,22 @@ describe('the usual sleeping interval of a device', () => {
     roster = await createDirectory([device], [])
     expect((await heardOf(day(3, 9))).sleepMs).toBe(2 * H)
   })
+})
+
+describe('a device that sends what it has stored', () => {
+  const sent = (stepMs: number, again?: 'duplicate') =>
+    Array.from({ length: 10 }, (_, n) => ({ at: NOW + n * 60 * S, fix: { time: NOW - H + n * stepMs }, again }))
+
+  it.each([60 * S, -60 * S])('has new positions, also newest first: each later by %i ms', async (stepMs) =>
+    expect(await conditionAfter(sent(stepMs))).toBe('standing'),
+  )
+
+  it.each([
+    ['the same one', sent(0)],
+    ['known ones', sent(-60 * S, 'duplicate')],
+  ])('has no new position if it sends %s again and again', async (_, messages) =>
+    expect(await conditionAfter(messages)).toBe('gps_old'),
+  )
 })
 
 describe('a device whose times are behind', () => {

@@ -22,8 +22,9 @@ export interface Learnt {
   readonly sleepMs?: number
   /** The longest sleep of each of the last days on which it slept. `day`: since 1970, in UTC. */
   readonly sleeps: readonly Sleep[]
-  /** When a fix came that is newer than all before it, and its time. */
+  /** When a fix came that is newer than all before it, or was not known before. */
   readonly newAt: number
+  /** The latest time of its fixes. */
   readonly newest: number
   /** m/s, as sent by the device; else computed from its last two fixes. */
   readonly speed?: number
@@ -112,14 +113,18 @@ function secondOf(gaps: readonly number[]): number {
   return gaps.toSorted((a, b) => b - a)[1] ?? 0
 }
 
-function fixLearnt(before: HeardBefore | undefined, { fix }: DeviceRecord): Pick<Learnt, 'newAt' | 'newest' | 'speed'> {
+function fixLearnt(
+  before: HeardBefore | undefined,
+  { filtered, fix }: DeviceRecord,
+): Pick<Learnt, 'newAt' | 'newest' | 'speed'> {
   const { newAt = 0, newest = 0, speed } = before?.learnt ?? {}
   const known = before?.heard?.fix
   if (!fix || (known && known.at === fix.at && known.fix.time === fix.fix.time)) return { newAt, newest, speed }
-  const isNew = fix.fix.time > newest
+  const isRepeated = fix.fix.time === known?.fix.time || (filtered?.reason === 'duplicate' && filtered.at === fix.at)
   return {
-    newAt: isNew ? fix.at : newAt,
-    newest: isNew ? fix.fix.time : newest,
+    // Of a backlog that is sent newest first, each position is new as well.
+    newAt: fix.fix.time > newest || !isRepeated ? fix.at : newAt,
+    newest: Math.max(newest, fix.fix.time),
     speed: fix.fix.speed ?? (known && speedBetween(known.fix, fix.fix)),
   }
 }

@@ -380,6 +380,25 @@ describe('a roster that is not in effect', () => {
     expect(again.routeOf('1')).toBe('1011')
   })
 
+  it('was a page for a while: it is in effect once its server has the earlier file again', async () => {
+    const { source, routeOf, failing } = await pulled(csv(line('1', 1001)))
+    /** As a server of files answers that compares dates alone. */
+    const serving = (text: string, changedAt: number) =>
+      (source.answer = ({ headers }, response) => {
+        const isKnown = changedAt <= Date.parse(headers['if-modified-since'] ?? '')
+        response.writeHead(isKnown ? 304 : 200, { 'last-modified': new Date(changedAt).toUTCString() })
+        response.end(isKnown ? undefined : text)
+      })
+    const roster = csv(line('1', 1011))
+    serving(roster, Date.now() - 7_200_000)
+    await expect.poll(() => routeOf('1'), soon).toBe('1011')
+    serving('<!doctype html><p>Back soon</p>', Date.now() - 60_000)
+    await expect.poll(async () => (await failing())?.reason, soon).toMatch(/it is a page/)
+    serving(roster, Date.now() - 7_200_000)
+    await expect.poll(failing, soon).toBe(undefined)
+    expect(routeOf('1')).toBe('1011')
+  })
+
   it('is no finding when it fails once', async () => {
     const { source, findings, failing } = await pulled(csv(line('1', 1001)))
     const serve = source.answer

@@ -58,7 +58,7 @@ export class Puller {
 class FollowedPull {
   readonly #sources: PullerSources
   #pull: Pull
-  /** The last body of its server; after a start it is fetched anew. */
+  /** The last body that was not refused; after a start it is fetched anew. */
   #body: PulledBody | undefined
   /** The body that was taken last, and the roster version that it was compared with. */
   #taken: { readonly body: PulledBody; readonly version: number } | undefined
@@ -117,8 +117,10 @@ class FollowedPull {
     try {
       const fetched = await fetchRoster(pull, { known: this.#body, signal })
       if (signal.aborted) return undefined
-      this.#body = fetched ?? this.#body
-      if (this.#body) await this.#write(this.#body, pull)
+      const body = fetched ?? this.#body
+      if (body) await this.#write(body, pull)
+      // The settings may name another server by now.
+      if (!signal.aborted) this.#body = body
       return undefined
     } catch (error) {
       if (!(error instanceof NotPulled || error instanceof ApiRefusal)) throw error

@@ -3,7 +3,7 @@
  * fields of a message with all of them are inferred from a frame. UDP, big-endian; no checksum.
  *
  *   0005 cc ma 04 FFFFFFFF EEEEEEEE IIIIIIIIIIIIIIII xxxx xxxx xxxx xx DDMMYY V AAAAAAAA OOOOOOOO SSSS CCCC hhmmss HHHHHH n x{16} BBBB …
- *   0004 cc ma text                    "<event> <id> [<event>] $GPRMC,…"
+ *   0004 cc ma text                    "<event> <id> [<event>] [$]GPRMC,… …"
  *
  *   c  command, m  kind of message      E  event              A, O  ddmm.mmmm, dddmm.mmmm, times 10,000, signed
  *   a  asks for an answer               I  id, text           S     0.1 knots         H  metres
@@ -42,6 +42,8 @@ const MASK_LENGTH = 4
 const ALL_FIELDS = 0xffff_ffff
 /** Bytes between the satellites and the voltage of the battery. */
 const BEFORE_BATTERY = 16
+/** Up to its sum; newer devices leave out its $, and have more fields behind it. */
+const SENTENCE = /^([^$G]*)\$?(GPRMC,[^*\r]*(?:\*[0-9A-F]{2})?)/
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
@@ -58,11 +60,10 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 function sentence(text: string, session: Session): Message {
-  const at = text.indexOf('$GPRMC')
-  if (at < 0) return {}
-  const device = /\d{12,22}/.exec(text.slice(0, at))?.[0]
-  const end = text.indexOf('\r', at)
-  const fix = rmcFix(text.slice(at, end < 0 ? undefined : end), session)
+  const [, before, rmc] = SENTENCE.exec(text) ?? []
+  if (rmc === undefined) return {}
+  const device = /\d{12,22}/.exec(before)?.[0]
+  const fix = rmcFix(`$${rmc}`, session)
   return fix ? { device, fixes: [fix] } : { device, none: 'no fix' }
 }
 

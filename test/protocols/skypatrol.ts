@@ -33,6 +33,11 @@ export default {
           device: '011722000000178',
           fixes: [FIX],
         },
+        {
+          frame: `\x00\x04\x02\x10\x00        10      860000000345733  459   0  14 14 ${RMC.slice(1)}*0A  91 12233 0032`,
+          device: '860000000345733',
+          fixes: [FIX],
+        },
         { frame: bytes('0005 0210 04 00000114 00000000'), fixes: [] },
         { frame: bytes('0005 0200 00 00000000') },
         { frame: bytes('000a 0217 1101') },

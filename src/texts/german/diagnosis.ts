@@ -699,7 +699,7 @@ const SENTENCE = {
   '{} ago': 'vor {1}',
   '{} ago by its clock': 'nach seiner Uhr vor {1}',
   'on route {} (courier {})': 'auf Tour {1} (Fahrer {2})',
-  'earlier ones wait on route {} since {}': 'frühere warten auf Route {1} seit {2}',
+  'earlier ones wait on route {} since {}': 'frühere warten auf Tour {1} seit {2}',
   'earlier ones were {}': 'frühere {1}',
   'but nothing can come from it now': 'aber jetzt kann nichts von ihm ankommen',
   'but what it sends is not understood': 'aber was es sendet, wird nicht verstanden',

@@ -10,6 +10,7 @@ import { observations } from '../../../src/observe/observations.ts'
 import { english } from '../../../src/texts/text.ts'
 import { avlDatagram, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, talk, until } from '../../support/listen.ts'
+import { spent } from '../../support/spent.ts'
 import { thrown } from '../../support/thrown.ts'
 import { datagramPeer } from '../../support/udp.ts'
 
@@ -53,14 +54,6 @@ const configure = (shared: Gateway, id: string) =>
   shared.configure({ id, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' })
 
 const listenAuto = (shared: Gateway) => open(listenTcp({ ...AT, protocol: undefined }, shared))
-
-/** Uses up the time that a gateway has for detection. */
-async function spent({ budget }: Detector): Promise<void> {
-  const look = () => {
-    for (const began = performance.now(); performance.now() - began < 120; );
-  }
-  while (!budget.mustWait) await budget.inTurn('192.0.2.1', { isGone: () => false, look })
-}
 
 function wrongPorts(): (readonly string[])[] {
   return observations

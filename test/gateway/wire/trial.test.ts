@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import gt06 from '../../../protocols/gt06/index.ts'
+import h02 from '../../../protocols/h02/index.ts'
 import { DecodeError, type Protocol } from '../../../protocols/kit/index.ts'
 import teltonika from '../../../protocols/teltonika/index.ts'
 import type { Device } from '../../../src/config/devices.ts'
@@ -23,6 +24,7 @@ import { bytes as hexBytes, gt06Frame, gt06Gps } from '../../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, talk, until, untilHeard } from '../../support/listen.ts'
 import { listening } from '../../support/listening.ts'
 import { openOldDatagrams, openOldServer } from '../../support/old-server.ts'
+import { spent } from '../../support/spent.ts'
 import { inEnglish } from '../../support/texts.ts'
 import { thrown } from '../../support/thrown.ts'
 import { datagramPeer } from '../../support/udp.ts'
@@ -68,7 +70,7 @@ async function oldServer(options: Parameters<typeof openOldServer>[1] = {}) {
 function detecting() {
   const shared = gateway({ admitsUnknown: true })
   const configured: Gateway['configured'] = (...claim) => shared.configured(...claim)
-  const detector = new Detector({ protocols: [gt06, teltonika], configured, onFault: thrown })
+  const detector = new Detector({ protocols: [gt06, h02, teltonika], configured, onFault: thrown })
   return onTrial(Object.assign(shared, { detector }))
 }
 
@@ -552,6 +554,21 @@ describe('a listener for all protocols in front of an old server', () => {
     await until(() => expect(peer.heard).toHaveLength(20))
     await until(() => expect(shared.seen).toMatchObject({ stored: 2, missed: 0, equal: 2, different: [] }))
     expect([...shared.seen.devices]).toEqual([ID])
+  })
+
+  it('reads what a tracker sent that was gone before there was time to find out its protocol', async () => {
+    const old = await openOldServer(gt06)
+    onTestFinished(() => old.stop())
+    const shared = detecting()
+    const trial = { host: '127.0.0.1', port: old.port, push: false }
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined, trial }, shared))
+    await spent(shared.detector as Detector)
+    const peer = await dial(port)
+    // Its protocol is not sure before the tracker is silent.
+    peer.say('*HQ,4209951296,V1,120000,A,5231.2000,N,01324.6000,E,0.00,0,201126,FFFFFFFF#')
+    peer.socket.resetAndDestroy()
+    await until(() => expect(shared.seen.stored + shared.seen.missed).toBe(1))
+    expect([shared.seen.stored, shared.notUnderstood]).toEqual([1, []])
   })
 
   it('answers a switched device in its own protocol', async () => {

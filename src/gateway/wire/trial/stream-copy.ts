@@ -61,10 +61,7 @@ export class StreamCopy {
   /** Ends the connection; bytes that have arrived are still taken. */
   ended(): void {
     this.#hasEnded = true
-    if (this.#isTaking) return
-    const isUndecided = !this.#isSettled && !this.#isOver && this.#stream.received.bytes.length > 0
-    if (isUndecided) this.#take(true)
-    else this.#finish()
+    if (!this.#isTaking) this.#continue()
   }
 
   #finish(): void {
@@ -181,12 +178,12 @@ export class StreamCopy {
   #continue(): void {
     const { detector, limits } = this.#context
     const { bytes } = this.#stream.received
-    if (this.#hasEnded) return this.#finish()
+    const isUndecided = !this.#isSettled && detector && bytes.length > 0 && bytes.length !== this.#quietLength
+    // Once the sender waits, or has ended, its protocol may be clear.
+    if (this.#hasEnded) return isUndecided && !this.#isOver ? this.#take(true) : this.#finish()
     if (this.#isOver || bytes.length === 0) return
     if (bytes.length > limits.max_frame_bytes) return this.abort()
-    // Once the sender waits, its protocol may be clear.
-    if (!this.#isSettled && detector && bytes.length !== this.#quietLength)
-      this.#quiet = setTimeout(() => this.#take(true), QUIET_MS)
+    if (isUndecided) this.#quiet = setTimeout(() => this.#take(true), QUIET_MS)
   }
 }
 

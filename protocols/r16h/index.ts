@@ -1,5 +1,5 @@
 /*
- * R16H and similar personal trackers. No specification is known: inferred from frames. TCP, text:
+ * R16H ankle bracelets: "R16H Ankle Bracelet Protocol Document"; LINK and LBSD are inferred from frames. TCP, text:
  *
  *   @LINK,I$                                               login
  *   @GPSD,I,m,YYYYMMDD,hhmmss,Y,N,O,E,S,C,H,b,L,$          position

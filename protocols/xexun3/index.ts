@@ -1,6 +1,6 @@
 /*
- * Xexun P02, X05 and other devices of version 3: "Xexun API" of 2026 as quoted in github.com/traccar/traccar/issues/5835, 6032 and
- * 6035; the other blocks are inferred from frames. TCP, big-endian.
+ * Xexun P02, X05 and other devices of version 3: "Xexun API" 260614 (traccar.org/protocol/5264-xexun3) has the envelope, and the
+ * fields of a GPS block as github.com/traccar/traccar/pull/6032 and 6035 quote them; the other blocks are inferred from frames. TCP, big-endian.
  *
  *   FC LLLL vv 20 SS IIIIIIIIIIIIIIII (tag length value)… CCCC CF   answer: the same with 00: accepted, in place of the blocks
  *   64  TTTTTTTT AAAAAAAAAAAAAAAA OOOOOOOOOOOOOOOO HHHHHHHH xx nn [xx] VVVV GGGG QQQQ dd            none: login

@@ -9,6 +9,7 @@
  *   $GPRMA,A,Y,N,O,E,,,S,C,…                       position without a time
  *   $TRCCR,YYYYMMDDhhmmss.sss,A,y,o,S,C,H,b  $ID,I,…,La,y,N,Lo,o,E,…  QZE,I,…,y,o,S,C,A,i,…       position
  *   $GPIOP,…,V,v*CC                                external voltage, battery voltage
+ *   No#x                                           a GoPass AVL-901 begins like this, its IMEI in the next line
  *
  *   T     hhmmss.sss, UTC     A  A: valid, V: not       S  knots (km/h in PUBX)     d  HDOP         q  0: no fix
  *   D     DDMMYY              Y, O  ddmm.mmmm           C  degrees                  s  satellites
@@ -79,6 +80,7 @@ export default textProtocol({
     { like: '$GPSTN,{id}[,{any}][*{any}]', none: 'login', fix: kept },
     { like: '$PCPTI,{id},{any}', none: 'login', fix: kept },
     { like: '$CONNECT,{id},{any}', none: 'login', fix: kept },
+    { like: 'No#{any}', none: 'status' },
     { like: '$GPTXT,NET,{id},{any}', none: 'status' },
     { like: '${talker}{quiet},{any}', none: 'status' },
     { like: '$GPIOP,{any:6},{externalVolts},{batteryVolts}*{any}', none: 'status' },

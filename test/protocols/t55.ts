@@ -48,6 +48,7 @@ export default {
     {
       title: 'a name, then sentences',
       frames: [
+        { frame: 'No#200\r\n', none: 'status' },
         { frame: `$PGID,${ID}*07\r\n`, device: ID, none: 'login' },
         { frame: sentence(RMC), isTypical: true, fixes: [FIX], reply: OK },
         { frame: sentence(GGA), fixes: [TODAY] },

@@ -1,17 +1,15 @@
 /*
- * Xexun P02, X05 and other devices of version 3: "Xexun API" 260614 (traccar.org/protocol/5264-xexun3) has the envelope, and the
- * fields of a GPS block as github.com/traccar/traccar/pull/6032 and 6035 quote them; the other blocks are inferred from frames. TCP, big-endian.
+ * Xexun P02, X05 and other devices of version 3: "Xexun API" 260614 has the envelope; the blocks are inferred from frames. TCP,
+ * big-endian.
  *
  *   FC LLLL vv 20 SS IIIIIIIIIIIIIIII (tag length value)… CCCC CF   answer: the same with 00: accepted, in place of the blocks
- *   64  TTTTTTTT AAAAAAAAAAAAAAAA OOOOOOOOOOOOOOOO HHHHHHHH xx nn [xx] VVVV GGGG QQQQ dd            none: login
+ *   64  TTTTTTTT AAAAAAAAAAAAAAAA OOOOOOOOOOOOOOOO HHHHHHHH xx nn …    without blocks: login
  *   6A  pp …    66  cells    6E  versions
  *
  *   L  length from v to the blocks       T  unix seconds                     n  satellites
- *   S  serial number                     A, O  degrees, doubles; FF…: no fix  G  heading, 0.1 degrees
- *   I  IMEI, packed decimals             H  metres, a float                  p  battery, %
- *   C  CRC-16/CCITT-FALSE from v on      d  seconds
- *
- * Two documents say that V is km/h and Q decimetres, later ones that V is 0.1 km/h and Q centimetres: neither is read.
+ *   S  serial number                     A, O  degrees, doubles; FF…: no fix  p  battery, %
+ *   I  IMEI, packed decimals             H  metres, a float
+ *   C  CRC-16/CCITT-FALSE from v on
  */
 import {
   ByteReader,
@@ -21,7 +19,6 @@ import {
   enveloped,
   type Fix,
   finite,
-  heading,
   lengthField,
   type Message,
   type Protocol,
@@ -45,8 +42,6 @@ const UPLOAD = 0x20
 const [GPS, STATE] = [0x64, 0x6a]
 /** Blocks without a position. */
 const KNOWN = new Set([STATE, 0x66, 0x6e])
-/** Bytes of the heading, the precision and the duration, at the end of a GPS block. */
-const HEADING_AND_BEHIND = 5
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16CcittFalse, from: 3, width: 2, trailing: 1 }, session))
@@ -82,7 +77,6 @@ function positionOf(r: ByteReader): Fix | undefined {
   const longitude = r.f64()
   const altitude = finite(r.f32())
   const satellites = r.skip(1).u8()
-  const course = r.left < HEADING_AND_BEHIND ? undefined : heading(r.skip(r.left - HEADING_AND_BEHIND).u16() / 10)
   if (Number.isNaN(latitude) || Number.isNaN(longitude)) return undefined
-  return { time, latitude, longitude, valid: true, altitude, heading: course, satellites }
+  return { time, latitude, longitude, valid: true, altitude, satellites }
 }

@@ -1,6 +1,6 @@
 import { crc16CcittFalse } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
-import { COSTLY_SIZE, eachPosition, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
 
 /** `kind`: the command, and the serial number. */
 function frame(kind: string, content: Buffer): Buffer {
@@ -36,12 +36,12 @@ export default {
         { frame: frame('2006', gps(PLACE, '')), fixes: [FIX], ...answer('2006') },
         {
           frame: frame('2027', join(gps(PLACE, '0000 00a4 0011 04'), STATE)),
-          fixes: [{ ...FIX, heading: 16.4, said }],
+          fixes: [{ ...FIX, said }],
           ...answer('2027'),
         },
         {
           frame: frame('20e8', join(gps(PLACE, '19 001c 009f 000e 00'), CELLS, gps(PLACE, ''))),
-          fixes: [{ ...FIX, heading: 15.9 }, FIX],
+          fixes: [FIX, FIX],
           ...answer('20e8'),
         },
         { frame: frame('2106', gps(PLACE, '')), ...answer('2106') },
@@ -60,13 +60,6 @@ export default {
         { frame: frame('2009', join(STATE, block('70', PLACE))), ...answer('2009') },
         { frame: frame('200a', bytes('6421')), error: 'truncated', envelope: answer('200a') },
       ],
-    },
-  ],
-  corrections: [
-    {
-      reason: 'Xexun API 260614, field 11 of the GPS block: the heading, 0.1 degrees',
-      frames: ['xexun3-001'],
-      says: eachPosition(() => ({ course: 16.4 })),
     },
   ],
 } satisfies ProtocolCases

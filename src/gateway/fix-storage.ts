@@ -44,6 +44,9 @@ export class FixStorage {
     const { id, entry } = sender
     const { at: now, lateAt, session, spoken } = source
     const { jumps } = clock
+    // That of the sender: a later one has them judged again at once, as version 0 does.
+    const { version } = replica
+    const rosterVersion = spoken?.rosterVersion ?? version
     const share: Draft<Source> = {
       sender,
       source,
@@ -56,7 +59,7 @@ export class FixStorage {
     }
     for (let { marking } = holding; marking; { marking } = holding)
       if (!(await marking)) return failing(share, 'roster')
-    const { current, roster, version } = replica
+    const { current, roster } = replica
     if (!current) return failing(share, 'roster')
     if (session.trial?.isFull) return failing(share, 'memory')
     // A frame that is understood late tells nothing about where the device is now.
@@ -66,8 +69,6 @@ export class FixStorage {
       share.claim = this.#trails.heard(id, trail, { now, sender: session.sender })
     }
     const origin = { device: id, entry, now, lateAt, isProven: session.transport !== 'udp', spoken, trail }
-    // Version 0 has them judged again at once.
-    const rosterVersion = spoken?.isRefuted ? 0 : version
     const placed = placeFixes(fixes, origin, {
       roster,
       rosterVersion,

@@ -61,9 +61,11 @@ export class FrameKeeper {
   /** Notes what a frame of a device that is not configured was read with: a protocol that was found out is a guess until a checksum fits. */
   #noteSpoken({ id }: ResolvedDevice, arrival: FrameArrival): void {
     const { protocol, session } = arrival
-    const configured = this.#options.replica.roster.find(id)?.protocol ?? protocol.name
+    const { roster, version } = this.#options.replica
+    const configured = roster.find(id)?.protocol ?? protocol.name
     const isGuess = session.isGuessed
-    arrival.spoken = { protocol: protocol.name, isGuess, isRefuted: isGuess && configured !== protocol.name }
+    const rosterVersion = isGuess && configured !== protocol.name ? 0 : version
+    arrival.spoken ??= { protocol: protocol.name, isGuess, rosterVersion }
   }
 
   #describe(
@@ -99,7 +101,7 @@ export class FrameKeeper {
       kind: kindOf(reason),
       isConfigured: entry !== undefined,
       isProven: transport !== 'udp' || (entry !== undefined && session.isProved),
-      rosterVersion: spoken?.isRefuted ? 0 : this.#options.replica.version,
+      rosterVersion: spoken?.rosterVersion ?? this.#options.replica.version,
       text: JSON.stringify(kept),
     }
   }

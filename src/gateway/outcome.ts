@@ -41,8 +41,8 @@ export interface FixSource {
 
 /** How fixes were read whose device is not configured, or whose sender is not accepted as the device. */
 interface SpokenNow extends Spoken {
-  /** Whether the entry with this id names another protocol; its held fixes are then judged at once. */
-  readonly isRefuted: boolean
+  /** By which its sender was judged; 0 if the entry with this id names another protocol: held fixes are then judged again. */
+  readonly rosterVersion: number
 }
 
 /** How a frame came. Only the path of the frame writes it. */

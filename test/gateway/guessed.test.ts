@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DecodeError, endsWith, type Framer, line, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { takeAccount } from '../../src/admin/custody.ts'
 import type { Device } from '../../src/config/devices.ts'
@@ -92,7 +92,7 @@ afterEach(async () => {
 })
 
 /** A gateway on Redis with a port for all protocols. */
-async function gateway(hold: HoldOptions = HOLD) {
+async function gateway(hold: HoldOptions = HOLD, waitMs = 0) {
   const replica = { current: true, version: 1, roster: await createDirectory([], []) }
   await redis.set(keys.roster('version'), 1)
   const shares = { markBytes: 1e9, heldFixes: 1e9, misunderstoodBytes: 1e9 }
@@ -112,7 +112,7 @@ async function gateway(hold: HoldOptions = HOLD) {
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     enrolment: { isOpen: false },
-    waitMs: { tcp: 0, mqtt: 0, http: 0, udp: 0 },
+    waitMs: { tcp: waitMs, mqtt: 0, http: 0, udp: 0 },
   })
   const decodeAgain = () => {
     const storage = new FixStorage(storing)
@@ -199,6 +199,25 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
     await until(async () => expect(await frames()).toEqual([]))
     expect(await account()).toEqual(NOTHING_LOST)
     await until(async () => expect(await surveyArrivals(redis, (id) => id === VAN.id)).toEqual([]))
+  })
+
+  it('go to its lane if it is configured while their frame is being stored', async () => {
+    const { configure, listen } = await gateway(HOLD, 60_000)
+    const { peer } = await listen()
+    const { keep } = FrameStore.prototype
+    const keeping = vi.spyOn(FrameStore.prototype, 'keep').mockImplementationOnce(async function keepSlowly(
+      this: FrameStore,
+      frame,
+    ) {
+      const isKept = await keep.call(this, frame)
+      await configure(VAN)
+      return isKept
+    })
+    onTestFinished(() => keeping.mockRestore())
+    peer.say(`at ${VAN.id} 10 20\n`)
+    await until(() => expect(peer.heard).toBe('ok\n'))
+    await until(async () => expect(await delivered()).toEqual([[10, 20]]))
+    expect(await account()).toEqual(NOTHING_LOST)
   })
 
   it('are discarded if its entry names another protocol, as which their frames are decoded', async () => {

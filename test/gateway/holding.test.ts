@@ -4,7 +4,9 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
+import { FixStorage } from '../../src/gateway/fix-storage.ts'
 import { Holding } from '../../src/gateway/holding.ts'
+import { ResolvedDevice } from '../../src/gateway/identity.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/gateway/place.ts'
 import { observations } from '../../src/observe/observations.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
@@ -78,8 +80,10 @@ async function gateway(
     () => holding.close(),
     () => appender.close(),
   )
+  const capacity = { hasShortage: false, shortageFor: () => undefined }
   return {
     holding,
+    storing: { ...placing, appender, capacity },
     clock,
     shares: options.shares,
     set isCurrent(current: boolean) {
@@ -480,6 +484,28 @@ describe('held fixes without a route', () => {
     ahead.replica.version = 2
     await redis.set(keys.roster('version'), 2)
     await frozen.send('0123', NOW)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
+  })
+
+  it('are released though the roster changed again while they waited for a change of it', async () => {
+    const lines = [line('1', NOW - 100, NOW + 100)]
+    const all = await gateway([VAN])
+    const holding: Pick<Holding, 'marking'> = { marking: undefined }
+    const change = async () => {
+      all.replica.version = 2
+      await all.configure([VAN], lines)
+      await redis.set(keys.roster('version'), 2)
+      holding.marking = undefined
+      return true
+    }
+    const sender = new ResolvedDevice(VAN.id, all.replica.roster.find(VAN.id))
+    const fix: Fix = { time: NOW * 1000, latitude: 52.5, longitude: 13.4, valid: true }
+    const begun = Promise.withResolvers<boolean>()
+    holding.marking = begun.promise
+    const source = { session: new Conversation('tcp', '127.0.0.1:1'), at: Date.now() }
+    const stored = new FixStorage({ ...all.storing, holding }).store([fix], sender, source)
+    begun.resolve(change())
+    expect(await stored).toMatchObject({ failure: undefined })
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
   })
 

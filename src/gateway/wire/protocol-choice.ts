@@ -63,9 +63,13 @@ export class ProtocolChoice {
     if (isTaken && expected && expected !== protocol) journal.wrongPort(this.#session, protocol, { port, expected })
   }
 
-  /** Stores what an unidentified connection has sent when it ends, so that people can look at it. */
+  /**
+   * Stores what an unidentified connection has sent when it ends, so that people can look at it. At the end of the gateway it
+   * may not have been looked at.
+   */
   giveUp(): void {
     this.#isOver = true
+    if (this.#session.ended === 'shutdown') return
     const { journal, port, protocol } = this.#rules
     const guesses = this.#undecided?.guesses ?? []
     journal.notUnderstood(this.#session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })

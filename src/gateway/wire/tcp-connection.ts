@@ -81,7 +81,8 @@ export class TcpConnection implements DeviceConnection {
   /** Reads nothing more, and ends once the frames that were read are answered. */
   close(): void {
     this.#socket.pause()
-    if (this.storing === 0) this.#socket.destroy()
+    if (this.#isUndecided) void this.#takeAll(true)
+    else if (this.storing === 0) this.#socket.destroy()
   }
 
   destroy(): void {
@@ -104,10 +105,30 @@ export class TcpConnection implements DeviceConnection {
     const { [CONNECTION]: connection } = this
     const { connections, logger } = connection.#context
     connections.remove(connection)
+    clearTimeout(connection.#quiet)
     guarded(
-      () => connection.#stream.end(),
+      () => connection.#end(),
       (error) => logFault(logger, error, { what: 'fault in keeping what was not understood' }),
     )
+  }
+
+  /** Takes what a device has sent that reset the connection before its protocol was clear. */
+  async #end(): Promise<void> {
+    const [stream, { ended }] = [this.#stream, this.session]
+    if (ended === undefined && this.#isUndecided) {
+      await stream.decideInQuiet()
+      const group = await stream.cutUnidentified()
+      if (group) await this.#store(group)
+    }
+    stream.end()
+  }
+
+  /** Whether it waits for the sender to be quiet, and there is time to detect its protocol at once. */
+  get #isUndecided(): boolean {
+    const { detector } = this.#context
+    const { length } = this.#stream.received.bytes
+    const waits = this.session.device === undefined && !this.#isTaking && length > 0 && length !== this.#quietLength
+    return waits && detector?.budget.mustWait === false
   }
 
   /** Handles the end of the device's half of the connection. */

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadProtocols } from '../../../protocols/index.ts'
 import { Conversation } from '../../../src/gateway/conversation.ts'
 import { Detector, QUIET_MS, Undecided } from '../../../src/gateway/wire/detect.ts'
@@ -227,6 +227,35 @@ describe('a TCP port for all protocols', () => {
     await until(() => expect(shared.places.filter((place) => place === '7/42/1001')).toHaveLength(2))
     expect(shared.notUnderstood).toEqual([])
     await until(() => expect(peer.over).toBe(true))
+  })
+
+  it('takes what a device sent that cut its connection at once', async () => {
+    const shared = detecting()
+    await configure(shared, PLAIN)
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    await new Promise((resolve) => peer.socket.write(UNSURE, resolve))
+    peer.socket.resetAndDestroy()
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    expect(shared.notUnderstood).toEqual([])
+  })
+
+  it.each([
+    ['takes what it has read', 'free', false, ['7/42/1001']],
+    ['says nothing of what it has not looked at', 'out of time', true, []],
+  ])('%s when it closes while detection is %s', async (_, __, isBusy, places) => {
+    const shared = detecting()
+    await configure(shared, PLAIN)
+    const listener = await listenAuto(shared)
+    const detector = shared.detector as Detector
+    if (isBusy) await spent(detector)
+    const asked = vi.spyOn(detector.budget, 'inTurn')
+    const peer = await dial(listener.port)
+    peer.say(UNSURE)
+    await until(() => expect(asked).toHaveBeenCalled())
+    await listener.close()
+    await until(() => expect(shared.goneDevices).toHaveLength(1))
+    expect([shared.places, shared.notUnderstood]).toEqual([places, []])
   })
 
   it.each([

@@ -48,8 +48,8 @@ function diskTrouble(reason: Text | undefined, disk: readonly Text[]): Partial<F
 }
 
 function processTroubles({ processes, now, watchedSince = now }: Facts): Found[] {
-  // At the start, and while Redis was away, no process could give a sign of life.
-  if (!processes || now - watchedSince < STUCK_MS) return []
+  // At the start, and while Redis was away, no process could give a sign of life. Our clock may have been set back since.
+  if (!processes || Math.abs(now - watchedSince) < STUCK_MS) return []
   const found: Found[] = []
   const isAlive = (role: string) => processes.some((process) => process.role === role && process.ageMs < STUCK_MS)
   for (const role of ['gateway', 'worker'] as const)

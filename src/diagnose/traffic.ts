@@ -31,7 +31,7 @@ interface TrafficLook {
  * ms UTC.
  */
 export class TrafficWatch {
-  readonly #startedAt: number
+  #startedAt: number
   #stops: Stop[] = []
   #explainedAt = -Infinity
   /** By gateway: the least time since its vans were last heard, by which its clock may be behind ours. */
@@ -52,6 +52,8 @@ export class TrafficWatch {
 
   /** Returns the traffic that stopped and has not resumed. Call it with all vans that should be heard. */
   look(vans: readonly TrafficVan[], { now, isExplained }: TrafficLook): void {
+    // Our clock may have been set back.
+    this.#startedAt = Math.min(this.#startedAt, now)
     if (isExplained) this.#explainedAt = now
     this.#endThoseThatAreHeard(vans)
     this.#learnClocks(vans, now)

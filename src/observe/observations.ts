@@ -124,7 +124,7 @@ export class Observations {
   noteState(code: ObservationCode, { subject, evidence, count }: StateDetails): void {
     const key = `${code} ${JSON.stringify(subject)}`
     const lastAt = Date.now()
-    const sinceAt = this.#observed.get(key)?.sinceAt ?? lastAt
+    const sinceAt = Math.min(this.#observed.get(key)?.sinceAt ?? lastAt, lastAt)
     this.#observed.set(key, {
       code,
       subject,

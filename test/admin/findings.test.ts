@@ -248,4 +248,7 @@ it('fixes that waited for the tracking API are a backlog only if they still wait
   expect(await codesAfter(6, 'up')).toEqual([])
   expect(await codesAfter(14, 'up')).toEqual([])
   expect(await codesAfter(15, 'up')).toEqual(['backlog'])
+  // The clock was an hour ahead.
+  expect(await codesAfter(3600, 'down')).toEqual(['upstream_down'])
+  expect(await codesAfter(20, 'up')).toEqual(['backlog'])
 })

@@ -546,6 +546,13 @@ describe('findings by the facts of a system', () => {
     expect(found({ processes: [...processes, stuck], backlog: BACKLOG })).toMatchObject([{ code: 'worker_stuck' }])
   })
 
+  it('missing signs of life are said also after our clock was set back', () => {
+    expect(found({ processes: [], watchedSince: NOW + 3600 * S }).map(({ code }) => code)).toEqual([
+      'no_gateway',
+      'no_worker',
+    ])
+  })
+
   it('while replicas of Redis are missing, it is unknown whether the other links work', () => {
     const links = linkStates(diagnose({ ...WELL, redis: { missing: ['0 of 1 replicas are connected'] } }))
     expect(links.filter(({ state }) => state !== 'unknown')).toMatchObject([{ link: 'stored', state: 'broken' }])

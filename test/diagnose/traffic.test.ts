@@ -288,6 +288,17 @@ it('a silence that lasts is said once what explained it is over for a while', ()
   expect(saidAfter(said)).toBeLessThanOrEqual(300)
 })
 
+it('a watch goes on if the clock is set back by hours', () => {
+  const traffic = new TrafficWatch(START + 3 * 3600 * S)
+  const senders = fleet(50, () => ({ untilS: 100 }))
+  for (let nowS = 0; nowS < 200; nowS++)
+    traffic.look(
+      senders.flatMap((each) => seen(each, nowS)),
+      { now: START + nowS * S, isExplained: nowS === 0 },
+    )
+  expect(traffic.stops()).toMatchObject([{ vans: 50 }])
+})
+
 it('a watch goes on if the one before has stopped: what was said is still said, and ends as it would have', () => {
   const senders = fleet(50, (index) => ({ untilS: 100, fromS: index < 40 ? 300 : 400 }))
   const before = new TrafficWatch(START - 3600 * S)

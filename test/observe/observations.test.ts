@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Observations } from '../../src/observe/observations.ts'
 
 describe('the observation of a process', () => {
@@ -37,6 +37,18 @@ describe('the observation of a process', () => {
     const [{ sinceAt }] = seen.current()
     seen.noteState('config_refused', { ...state, evidence: ['devices.yaml:3'], count: 1 })
     expect(seen.current()).toMatchObject([{ sinceAt, count: 1, evidence: ['devices.yaml:3'] }])
+  })
+
+  it('as a state is not of the future if the clock was set back', () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const seen = new Observations()
+    const state = { subject: { file: 'devices.yaml' }, evidence: [], count: 1 }
+    for (const now of [3_600_000, 1000]) {
+      vi.setSystemTime(now)
+      seen.noteState('config_refused', state)
+    }
+    expect(seen.current()).toMatchObject([{ sinceAt: 1000, lastAt: 1000 }])
   })
 
   it('lasts while it is noted at each question, and ends after that', () => {

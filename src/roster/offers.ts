@@ -31,11 +31,15 @@ export async function decideRedelivery(
       writer,
       at: Date.now(),
       fixes: moves.reduce((sum, { fixes }) => sum + fixes, 0),
-      vans: [...new Set(moves.map(({ device: { id, name = id } }) => name))],
+      vans: vansIn(moves),
       corrections: redelivery.corrections.filter(({ device }) => ids.has(device)),
     }
     await redis.hset(OFFERS, fieldOf(offer), JSON.stringify(offer))
   }
+}
+
+function vansIn(moves: Redelivery['moves']): string[] {
+  return [...new Set(moves.map(({ device: { id, name = id } }) => name))]
 }
 
 export async function readOffers(redis: Store): Promise<Offer[]> {
@@ -64,8 +68,9 @@ export async function refreshOffers(redis: Store, roster: Roster, keepMs: number
         return planDeliveredElsewhere(redis, { roster, devices: roster.entriesOf([device]), interval, keepMs })
       }),
     )
-    const fixes = plans.flatMap((plan) => plan?.moves ?? []).reduce((sum, move) => sum + move.fixes, 0)
-    const changed = { ...offer, fixes }
+    const moves = plans.flatMap((plan) => plan?.moves ?? [])
+    const fixes = moves.reduce((sum, move) => sum + move.fixes, 0)
+    const changed = { ...offer, fixes, vans: vansIn(moves) }
     if (fixes === 0) await redis.hdel(OFFERS, fieldOf(offer))
     else left.push(changed)
     if (fixes > 0 && fixes !== offer.fixes) await redis.hset(OFFERS, fieldOf(offer), JSON.stringify(changed))

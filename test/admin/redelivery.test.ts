@@ -30,11 +30,15 @@ beforeEach(async () => {
 })
 
 /** Has fixes of Van 12 delivered to a lane. */
-async function deliver(lane: string, ...timestamps: number[]): Promise<void> {
+function deliver(lane: string, ...timestamps: number[]): Promise<void> {
+  return deliverOf(VAN_12, lane, timestamps)
+}
+
+async function deliverOf(device: string, lane: string, timestamps: readonly number[]): Promise<void> {
   const positions = timestamps.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
-  const records = packRecords(positions, packDevice(VAN_12), Date.now())
+  const records = packRecords(positions, packDevice(device), Date.now())
   const appender = new Appender(admin.redis, UNFILTERED)
-  await appender.append({ parts: [{ lane, device: VAN_12, records }], received: positions.length, filtered: [] })
+  await appender.append({ parts: [{ lane, device, records }], received: positions.length, filtered: [] })
   await appender.close()
   const leases = new Leases(admin.redis, { maxPositions: 500, maxWaitMs: 0, keepMs: 48 * 3_600_000 })
   await vi.waitFor(async () => {
@@ -167,6 +171,18 @@ describe('a file that replaces lines of the past', () => {
     expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000 }])
     await expect.poll(offered, SOON).toEqual([])
     expect((await decide('POST')).json).toEqual({ fixes: 0 })
+  })
+
+  it('names only those vans that are still on another route', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await deliverOf('356307042441014', '7/43/2001', [T])
+    const other = `Van 14,43,3014,${at(T)},${at(T + 7200)}\n`
+    await write(line(3201) + other)
+    await expect.poll(offered, SOON).toMatchObject([{ count: 3, message: expect.stringContaining('Van 12, Van 14') }])
+    await write(line(1001) + other)
+    await expect
+      .poll(offered, SOON)
+      .toMatchObject([{ count: 1, message: 'positions of Van 14 went to another route than the roster says now' }])
   })
 
   it('offers nothing any more once it is declined, or put right', async () => {

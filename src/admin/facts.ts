@@ -133,7 +133,7 @@ export class FactGatherer {
     return {
       now,
       watchedSince: this.#watchedSince,
-      observations: stored.observations.map((each) => withCompany(each, deviceOf)),
+      observations: stored.observations.flatMap((each) => withCompany(each, deviceOf) ?? []),
       nameOf,
       processes: stored.processes.map(processFacts),
       redis: stored.server,
@@ -226,12 +226,14 @@ async function refusedLanes(redis: Store): Promise<RefusedLanes[]> {
 }
 
 /** A gateway notes the device only. Observations from the time when the device belonged to another company are not shown. */
-function withCompany(observation: Observation, deviceOf: FactSources['deviceOf']): Observation {
-  const { evidence, sinceAt, subject } = observation
+function withCompany(observation: Observation, deviceOf: FactSources['deviceOf']): Observation | undefined {
+  const { lastAt, sinceAt, subject } = observation
   const entry = subject.device === undefined ? undefined : deviceOf(subject.device)
   if (!entry) return observation
-  const { company_id } = entry
-  return { ...observation, subject: { ...subject, company_id }, evidence: belongedAt(entry, sinceAt) ? evidence : [] }
+  if (!belongedAt(entry, lastAt)) return undefined
+  const { company_id, companySince = sinceAt } = entry
+  const own = { ...observation, subject: { ...subject, company_id } }
+  return belongedAt(entry, sinceAt) ? own : { ...own, sinceAt: companySince, evidence: [] }
 }
 
 function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProcess): ProcessFacts {

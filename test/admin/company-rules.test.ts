@@ -171,6 +171,9 @@ describe('a token for company 7', () => {
     await addWatchedFrames(redis, new Map([[id, [JSON.stringify({ ...WATCHED, at: Date.now() })]]]))
     await keepFrame(redis, id, { company: '8', content: Buffer.from('{"id":"zebra-9"') })
     await keepFrame(redis, id, { company: undefined, content: Buffer.from('{"zebra":') })
+    const holding = async () =>
+      (await resultsOf(all(`/admin/findings?device=${id}`))).filter(({ ended_at }) => !ended_at)
+    await expect.poll(holding, soon).toHaveLength(1)
     await expect.poll(async () => (await all(`/admin/devices/${id}`)).text, soon).toContain('10.1.2.3')
     await all(`/admin/devices/${id}`, { method: 'DELETE' })
     expect(await put(seven, 7)).toMatchObject({ status: 200 })
@@ -183,6 +186,8 @@ describe('a token for company 7', () => {
     expect(said.map(({ status }) => status)).toEqual(said.map(() => 200))
     expect(/.{0,80}(?:zebra|10\.1\.2\.3|52\.5\b|808081).{0,80}/i.exec(text)?.[0]).toBeUndefined()
     expect(said[0].json).toMatchObject({ state: 'never', held: [], events: [] })
+
+    await expect.poll(holding, soon).toEqual([])
 
     // What it sends now is company 7's, and not company 8's when that has the van again.
     await heard(admin, id, '7/1/1')

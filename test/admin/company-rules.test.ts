@@ -173,6 +173,9 @@ describe('a token for company 7', () => {
     await keepFrame(redis, id, { company: undefined, content: Buffer.from('{"zebra":') })
     const holding = async () =>
       (await resultsOf(all(`/admin/findings?device=${id}`))).filter(({ ended_at }) => !ended_at)
+    const bytes = Buffer.from(`*HQ,${id},V1#`).toString('hex')
+    const sender = { at: Date.now(), address: '10.1.2.3:9', transport: 'tcp', port: 5023, evidence: [], bytes }
+    await redis.lpush(keys.arrivals, JSON.stringify(sender))
     await expect.poll(holding, soon).toHaveLength(1)
     await expect.poll(async () => (await all(`/admin/devices/${id}`)).text, soon).toContain('10.1.2.3')
     await all(`/admin/devices/${id}`, { method: 'DELETE' })

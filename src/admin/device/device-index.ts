@@ -2,7 +2,7 @@ import { yieldToEventLoop } from '../../async.ts'
 import type { DeviceCondition } from '../../diagnose/devices.ts'
 import type { LostSender, StoppedWith } from '../../diagnose/device-facts.ts'
 import { sameId } from '../../domain/ids.ts'
-import type { DeviceEntry } from '../../roster/device-entry.ts'
+import { belongedAt, type DeviceEntry } from '../../roster/device-entry.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import {
@@ -142,9 +142,10 @@ export class DeviceIndex {
   }
 
   /** Returns the sender that sent the device's id to a port of another protocol, if that was after the device was last heard. */
-  senderOf({ id, heard }: Pick<IndexedDevice, 'id' | 'heard'>, now: number): LostSender | undefined {
+  senderOf({ entry, id, heard }: Pick<IndexedDevice, 'entry' | 'id' | 'heard'>, now: number): LostSender | undefined {
     const sender = this.#lost.of(sameId(id), now)
-    return sender && sender.at > (heard?.at ?? 0) + ANOTHER_MS ? sender : undefined
+    const isOwn = sender && belongedAt(entry ?? {}, sender.at)
+    return isOwn && sender.at > (heard?.at ?? 0) + ANOTHER_MS ? sender : undefined
   }
 
   /** The last contact of a device. A connection counts only while its gateway gives a life sign. */

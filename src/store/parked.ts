@@ -86,9 +86,15 @@ async function hasMisplaced(shard: Shard, lane: string, place: Place): Promise<b
 export function discard(redis: Store, lanes: readonly string[]): Promise<number> {
   return sumOver(partsOf(redis, lanes), async ([shard, lane]) => {
     const refused = await sweepRefused(shard, lane, () => DELETED)
-    const isParked = (await shard.hexists(shard.keyNames.parked, lane)) === 1
-    const token = isParked ? await seize(shard, lane) : undefined
-    return refused.left + (token ? (await sweep(shard, { ...listOf(shard, lane), token }, () => DELETED)).left : 0)
+    const { parked, schedule, upstream } = shard.keyNames
+    const isParked = async () => (await shard.hexists(parked, lane)) === 1
+    const token = (await isParked()) ? await seize(shard, lane) : undefined
+    if (!token) return refused.left
+    // Its probe may have been accepted in the meantime.
+    if (await isParked())
+      return refused.left + (await sweep(shard, { ...listOf(shard, lane), token }, () => DELETED)).left
+    await shard.run('postpone', [schedule, upstream], [lane, token, 0])
+    return refused.left
   })
 }
 

@@ -257,6 +257,22 @@ describe('DELETE /admin/parked', () => {
     })
   })
 
+  it('delete leaves alone a lane that its probe under way frees', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.park(await lease('7/42/1'), { status: 403, message: 'no' })
+    const probe = await lease('7/42/1')
+    const removing = remove('?all=true')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await leases.done(probe, { count: 1, status: 200, wanted: 0, atOnce: false })
+    expect((await removing).json).toEqual({ deleted: 0 })
+    expect(await admin.redis.llen(keys.lane('7/42/1'))).toBe(2)
+    expect((await admin.ask('/admin/status')).json).toMatchObject({
+      waiting: { fixes: 2 },
+      custody: { received: 3, delivered: 1, discarded: 0, difference: 0 },
+    })
+  })
+
   it.each(['', '?all=false'])('delete with "%s" answers 422 and deletes nothing', async (query) => {
     await park()
     const { status, json } = await remove(query)

@@ -317,6 +317,38 @@ describe('a refusal', () => {
     expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
   })
 
+  it.each([
+    ['accepted', 200, [1, 4]],
+    ['refused alone', 422, [0, 4]],
+  ])(
+    'a probe that is %s after the roster has changed lets the rest go where it belongs',
+    async (_, code, [old, other]) => {
+      const { promise: changed, resolve: change } = Promise.withResolvers<void>()
+      let isParking = true
+      api.respond((push, response) => {
+        if (isParking) status(404)(push, response)
+        else if (push.lane === '42/2') ok(push, response)
+        else void changed.then(() => status(code)(push, response))
+      })
+      const corrected = new Map<string, string>()
+      await store('7/42/1', ...range(1, 5))
+      const { rosterChanged } = pushing({ place: () => corrected.get('lane') })
+      await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+      isParking = false
+      const before = api.seen.length
+      await redis.zadd(keys.schedule, 'XX', 0, '7/42/1')
+      await expect.poll(() => api.seen.length, soon).toBe(before + 1)
+      corrected.set('lane', '7/42/2')
+      rosterChanged()
+      await expect.poll(() => redis.hget(keys.parked, '7/42/1'), soon).toContain('again')
+      change()
+      await expect.poll(delivered, soon).toBe(old + other)
+      expect(api.seen.slice(before + 1).map(({ lane }) => lane)).toEqual(['42/2', '42/2'])
+      expect(api.timestampsOf('42/2')).toEqual(range(2, 5))
+      expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
+    },
+  )
+
   it('a device that the roster has changed has no parked fix of another device looked at', async () => {
     api.respond((push, response) => (push.lane === '42/2' ? ok : status(404))(push, response))
     const looked = new Set<string>()

@@ -40,7 +40,7 @@ local scores = {}
 local function next_of(i, token, count, wanted, at_once)
   local lane = lanes[i]
   if count > 0 then
-    if reasons[i] then redis.call('HDEL', parked, lane) end
+    if reasons[i] and stays_parked(parked, lane, reasons[i], left[i]) then wanted = 0 end
     at_once = newest_sent[i] and note_sent_ahead(ahead, lane) or reasons[i] or at_once
   end
   if left[i] <= 0 then

@@ -98,6 +98,19 @@ local function pass_probe_on(upstream, lane)
   if redis.call('HGET', upstream, 'prober') == lane then redis.call('HSET', upstream, 'probe', now) end
 end
 
+-- A record of a parked lane was accepted or refused alone: the lane is parked no more, unless `try_parked` asked for it during the
+-- request: then its records may belong elsewhere by now, and are looked up first. Answers whether it stays parked.
+local function stays_parked(parked, lane, reason, left)
+  reason = cjson.decode(reason)
+  if left <= 0 or not reason.again then
+    redis.call('HDEL', parked, lane)
+    return false
+  end
+  reason.again = nil
+  redis.call('HSET', parked, lane, cjson.encode(reason))
+  return true
+end
+
 -- `ahead` has the lanes that are behind: '1:' and when the newest record was received, while this record is at the head of
 -- the list; '0:' once it was sent. Answers whether it was at the head, and notes that it was sent.
 local function note_sent_ahead(ahead, lane)

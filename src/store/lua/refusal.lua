@@ -32,7 +32,8 @@ local function refuse()
   local header = cjson.encode({ status = tonumber(status), message = text, at = now, count = 1 })
   redis.call('RPUSH', refused, struct.pack('>I4', #header) .. header .. record)
   redis.call('ZADD', refused_lanes, 'NX', now, lane)
-  redis.call('HDEL', parked, lane)
+  local reason = redis.call('HGET', parked, lane)
+  if reason and stays_parked(parked, lane, reason, redis.call('LLEN', list)) then wanted = '0' end
   note_sent_ahead(ahead, lane)
   local last_status, in_a_row = string.match(last_push(pushes_prefix, lane), ':(%d+):(%d+)$')
   in_a_row = last_status == status and in_a_row + 1 or 1

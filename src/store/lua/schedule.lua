@@ -172,7 +172,7 @@ local function seize()
   return token
 end
 
--- Has those lanes of ARGV tried now that are parked; one that is being tried, once more at once if it is parked again.
+-- Has those lanes of ARGV tried now that are parked; one that is being tried, once more at once.
 local function try_parked()
   local schedule, parked = unpack(KEYS)
   for _, lane in ipairs(ARGV) do

@@ -127,7 +127,7 @@ export class CorrectionWorker {
 
   /**
    * Returns whether nothing waits in the lanes where the replaced roster placed the device. Lanes that are parked whole are
-   * looked up anew anyway. The time at which the correction was noted is not used: the clock may have been an hour wrong.
+   * looked up anew anyway, unless they are probed at this moment. The time at which the correction was noted is not used: the clock may have been an hour wrong.
    */
   async #hasDrained(shard: Shard, { lanes }: Correction, seenAt: number): Promise<boolean> {
     const placedUntil = seenAt + ROSTER_HOLDS_MS
@@ -136,7 +136,9 @@ export class CorrectionWorker {
     const now = Date.now()
     const before = now - (performance.now() - placedUntil)
     const isLater = (oldestAt: number) => oldestAt > before && oldestAt < now + MOST_SKEW_MS
-    return states.every(({ oldestAt, parked }) => parked || oldestAt === undefined || isLater(oldestAt))
+    return states.every(
+      ({ oldestAt, parked }) => parked?.nextTryAt !== undefined || oldestAt === undefined || isLater(oldestAt),
+    )
   }
 
   #laneOf(device: string, position: Position): ReturnType<Place> {

@@ -348,6 +348,31 @@ describe('a correction', () => {
     expect(timesOf(OLD).filter((time) => time > T)).toEqual(expect.arrayContaining([T + 1, T + 2]))
   })
 
+  it('takes along what a parked old lane delivers after its probe, which is under way as the roster is replaced', async () => {
+    const answers: (() => void)[] = []
+    let isParking = true
+    api.respond((push, response) => {
+      if (push.lane !== OLD.slice(2)) ok(push, response)
+      else if (isParking) status(404)(push, response)
+      else answers.push(() => ok(push, response))
+    })
+    startWorker()
+    await append(OLD, range(T, 3).map(fix))
+    const parked = async () => (await describeLanes(redis, [OLD]))[0].parked?.fixes
+    await expect.poll(parked, SOON).toBe(3)
+    isParking = false
+    await redis.zadd(redis.keyNames.schedule, 'XX', 0, OLD)
+    await expect.poll(() => answers.length, SOON).toBe(1)
+    placed = () => NEW
+    await correct()
+    await new Promise((resolve) => setTimeout(resolve, 6000))
+    expect(await open()).toBe(1)
+    api.respond(ok)
+    answers.forEach((answer) => answer())
+    await expect.poll(() => timesOf(NEW).toSorted((one, other) => one - other), SOON).toEqual(range(T, 3))
+    await corrected()
+  })
+
   it('takes along what the old lane delivers between two looks at it', async () => {
     const answers: (() => void)[] = []
     api.respond((push, response) => {

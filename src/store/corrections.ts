@@ -43,7 +43,9 @@ export function misplacedFixes(
     const to = laneOf(fix)
     if (to === NOT_CURRENT) return to
     if (to === undefined || companyOfLane(to) !== companyOfLane(fix.lane)) continue
-    if (![fix, ...others].some(({ lane }) => lane === to)) found.push({ fix, to })
+    // Before a fix is delivered to a lane, it is queued for it, or queued and withdrawn in turns.
+    const own = [fix, ...others].filter(({ lane }) => lane === to)
+    if (own.length % 2 === 0 && own.every(({ isQueued }) => isQueued)) found.push({ fix, to })
   }
   return found.toSorted((one, other) => one.fix.timestamp - other.fix.timestamp)
 }

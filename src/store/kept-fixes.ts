@@ -20,7 +20,7 @@ export interface KeepSettings {
 /** One delivery of a fix: a fix that was delivered to two lanes has two. */
 export interface KeptFix extends Position {
   readonly lane: string
-  /** Whether it is queued for this lane again; its delivery is a separate entry. */
+  /** Whether it is queued for this lane again, or withdrawn since; its delivery is a separate entry. */
   readonly isQueued: boolean
 }
 

@@ -5,8 +5,11 @@ import type { Shard } from './shards.ts'
 /** Signals that the process cannot know that its roster is current; it then moves nothing. */
 export const NOT_CURRENT = Symbol('roster not current')
 
-/** What happens to a record in a list: it stays, it moves (a part of a lane), or it leaves under a name of the account. */
-export type Fate = 'stays' | Part | { readonly gone: string }
+/**
+ * What happens to a record in a list: it stays, it moves (a part of a lane), it leaves under a name of the account, or it is
+ * withdrawn from its lane, since it was delivered to another before.
+ */
+export type Fate = 'stays' | Part | { readonly gone: string } | { readonly withdrawn: Buffer }
 
 export interface Swept {
   readonly left: number
@@ -31,15 +34,18 @@ export async function sweep(
     const parts: Part[] = []
     const entries: [number, Buffer][] = []
     const counters = new Map<string, number>()
+    const withdrawn: Buffer[] = []
     for (const [index, entry] of slice.entries()) {
       const fate = decide(entry)
       if (fate === NOT_CURRENT) return { left, stayed, end: NOT_CURRENT }
       if (fate === 'stays') continue
       entries.push([stayed + index, entry])
       if ('gone' in fate) add(counters, fate.gone, 1)
+      else if ('withdrawn' in fate) withdrawn.push(fate.withdrawn)
       else parts.push(fate)
     }
-    const call = { parts, counters, from: { ...list, entries } }
+    add(counters, 'withdrawn', withdrawn.length)
+    const call = { parts, counters, from: { ...list, entries, withdrawn } }
     if (entries.length > 0 && !(await storeRecords(shard, options, call))) return { left, stayed, end: 'changed' }
     left += entries.length
     stayed += slice.length - entries.length

@@ -120,7 +120,7 @@ export async function relocate(
  * had it.
  */
 function movedTo(to: string, record: Buffer, from: string): Fate {
-  if (to !== from && isRedelivered(record, 0)) return WITHDRAWN
+  if (to !== from && isRedelivered(record, 0)) return { withdrawn: record }
   return { lane: to, device: deviceOf(record), records: record }
 }
 
@@ -166,7 +166,6 @@ const LANES = 100
 /** Records read in one call, and lanes read side by side. */
 const SLICE = 200
 const AT_ONCE = 10
-const WITHDRAWN = { gone: 'withdrawn' } as const
 const DELETED = { gone: 'discarded:deleted' } as const
 const SEIZE_MS = 15_000
 const SEIZE_AGAIN_MS = 200

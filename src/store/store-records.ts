@@ -1,5 +1,6 @@
 import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
+import { chunksOf } from './kept-chunks.ts'
 import type { ShardKeys } from './keys.ts'
 import { dueAfter } from './lease.ts'
 import { type CopiedPart, type HoldReason, type Part, slicesOf } from './record.ts'
@@ -59,7 +60,11 @@ interface StoreCall {
   /** Counts for the custody account, added in the same step. */
   readonly counters: Map<string, number>
   /** Entries that leave a list in the same step: their positions, from 0, and their content when they were read. */
-  readonly from?: RecordSource & { readonly entries: readonly (readonly [position: number, entry: Buffer])[] }
+  readonly from?: RecordSource & {
+    readonly entries: readonly (readonly [position: number, entry: Buffer])[]
+    /** The records of these that had been delivered to another lane, and are not delivered to this one. */
+    readonly withdrawn: readonly Buffer[]
+  }
 }
 
 /**
@@ -81,7 +86,9 @@ export async function storeRecords(
   const { maxFixesPerDevice, maxUnknownDevices, heldFixes } = from ? UNLIMITED : { ...hold, ...shares }
   const bounds = [maxFixesPerDevice, maxUnknownDevices, hold.maxFixesConfigured, heldFixes]
   const ownKeys = from ? [from.list, from.index] : []
-  const ownArgs = from ? [from.name, from.token ?? '', ...from.entries.flat()] : []
+  const ownArgs = from
+    ? [from.name, from.token ?? '', chunksOf(Buffer.concat(from.withdrawn), 0), ...from.entries.flat()]
+    : []
   const args = [bytes, dueAfter(maxWaitMs), ...ofFilter, ...bounds, counters.size, ...[...counters].flat(), ...ownArgs]
   let answer: unknown = null
   try {
@@ -191,4 +198,6 @@ const TOUCHED = [
   'copiedPrefix',
   'copiedEntries',
   'copiedFixes',
+  'keptPrefix',
+  'keptHours',
 ] as const satisfies readonly (keyof ShardKeys)[]

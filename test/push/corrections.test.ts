@@ -449,4 +449,28 @@ describe('a correction', () => {
     expect(await counted('withdrawn')).toBe(3)
     expect(timesOf(OLD)).toHaveLength(3)
   })
+
+  it('comes again to a lane from which it was withdrawn before it was delivered', async () => {
+    startWorker()
+    await deliver(range(T, 3))
+    api.respond((push, response) => (push.lane === NEW.slice(2) ? status(404) : ok)(push, response))
+    placed = () => NEW
+    await correct()
+    const parked = async () => (await describeLanes(redis, [NEW]))[0].parked?.fixes
+    await expect.poll(parked, SOON).toBe(3)
+    await corrected()
+    placed = () => OLD
+    await redis.zadd(redis.keyNames.schedule, 'XX', 0, NEW)
+    await expect.poll(() => counted('withdrawn'), SOON).toBe(3)
+    api.respond(ok)
+    const before = api.seen.length
+    placed = () => NEW
+    await correct()
+    await expect.poll(() => counted('redelivered'), SOON).toBe(3)
+    expect(api.seen.slice(before).flatMap(({ timestamps }) => timestamps)).toEqual(range(T, 3))
+    await corrected()
+    await correct()
+    await corrected()
+    expect(await counted('requeued')).toBe(6)
+  })
 })

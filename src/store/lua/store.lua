@@ -4,8 +4,8 @@
 --       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; bytes that the marks of all
 --       devices may take; the marks of all records of runs with a string of marks, 6 bytes each; most held fixes of a device that is not configured; most of these devices; most held fixes of a
 --       configured device for a reason; most held fixes in all; number of counters; name and amount of
---       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '';
---       of each entry that leaves its position in the list, from 0, and the entry as it was read there
+--       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '',
+--       chunks of the fixes that are withdrawn from the lane (kept.lua); of each entry that leaves its position in the list, from 0, and the entry as it was read there
 -- Answers { list of (number of a run, from 0; its duplicates, or -1: it is refused),
 --           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored,
 --           list of numbers of runs that were stored without marks, since there are too many,
@@ -23,12 +23,12 @@
 --   u16  number of records, then the records; the first byte of each is its length
 local schedule, custody, lane_prefix, held_prefix, marks_prefix, mark_expiries, mark_bytes,
   held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, clock,
-  copied_prefix, copied_entries, copied_fixes, list, index = unpack(KEYS)
+  copied_prefix, copied_entries, copied_fixes, kept_prefix, kept_hours, list, index = unpack(KEYS)
 local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks = unpack(ARGV, 1, 7)
 local most_of_unknown, most_unknown = tonumber(ARGV[8]), tonumber(ARGV[9])
 local most_of_configured, most_held = tonumber(ARGV[10]), tonumber(ARGV[11])
 local first_counter, last_counter = 13, 12 + 2 * ARGV[12]
-local name, token, first_entry = ARGV[last_counter + 1], ARGV[last_counter + 2], last_counter + 3
+local name, token, withdrawn, first_entry = ARGV[last_counter + 1], ARGV[last_counter + 2], ARGV[last_counter + 3], last_counter + 4
 
 local byte, sub = string.byte, string.sub
 
@@ -165,8 +165,13 @@ local function append()
   return { left_out, latest, turn, unmarked, full }
 end
 
+-- include kept
+
 local function move()
   if not unchanged() then return false end
   take_out()
+  local kept = { prefix = kept_prefix, hours = kept_hours, counts = {} }
+  keep(kept, '\254' .. name, withdrawn)
+  count_kept(kept)
   return append()
 end

@@ -33,7 +33,8 @@ export class DayBook {
   readonly #redis: Store
   readonly #options: DayBookOptions
   #devices = new Map<string, OpenNotes>()
-  #writtenAt = Date.now()
+  /** By the monotonic clock, as the other one may be set. */
+  #writtenAt = performance.now()
   #day = { from: 0, until: 0 }
 
   constructor(redis: Store, options: DayBookOptions) {
@@ -50,7 +51,8 @@ export class DayBook {
 
   /** Writes the notes if it is time. Call it once a second. Rejects with the last error of Redis if it did not take all. */
   async writeIfDue(): Promise<void> {
-    if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
+    if (performance.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE))
+      await this.#write()
   }
 
   /** Writes the last notes if Redis accepts them. Call it once `writeIfDue` has ended. */
@@ -62,11 +64,11 @@ export class DayBook {
   async #write(): Promise<void> {
     const { capacity, heard } = this.#options
     const now = Date.now()
-    const since = this.#writtenAt
-    this.#writtenAt = now
+    const since = now - (performance.now() - this.#writtenAt)
+    this.#writtenAt = performance.now()
     this.#present('', since, now)
     for (const { device, from } of heard.presentSince(since)) {
-      this.#present(device, from, now)
+      this.#present(device, Math.min(from, now), now)
       await yieldToEventLoop()
     }
     const devices = this.#devices.entries().toArray()

@@ -65,6 +65,21 @@ it('the day book notes when a device was connected, and when the gateway ran', a
   expect((await minutesOf('connected', now, '')).length).toBeGreaterThan(0)
 })
 
+it.each([-120, 120])(
+  'the day book notes the minute after the clock was set by %i minutes, and none in between',
+  async (step) => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: DAY + 720 * MIN })
+    onTestFinished(() => void vi.useRealTimers())
+    const { book } = await noting({}, DAY + 721 * MIN)
+    const now = DAY + (721 + step) * MIN
+    vi.advanceTimersByTime(MIN)
+    vi.setSystemTime(now)
+    await book.writeIfDue()
+    expect(await minutesOf('connected', now, '')).toEqual([1, 0])
+    expect(await minutesOf('connected', now)).toContain(0)
+  },
+)
+
 it('the day book takes half a kilobyte a device and day, and expires', async () => {
   const { say, book } = await noting({}, Date.now() - MIN)
   await say({ device: van.id, fixes: [at(Date.now())] })
@@ -96,13 +111,14 @@ it('the day book writes notes that Redis refused once Redis accepts them', async
 })
 
 it('fails once it is due if a script cannot write, and writes it later', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const { say, book } = await noting()
   const key = keys.day(DAY, van.id)
   await say({ device: van.id, fixes: [at(Date.now())] })
   await redis.lpush(key, 'no string')
   await book.writeIfDue()
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + MIN })
-  onTestFinished(() => void vi.useRealTimers())
+  vi.advanceTimersByTime(MIN)
   await expect(book.writeIfDue()).rejects.toThrow('WRONGTYPE')
   await redis.del(key)
   await book.close()

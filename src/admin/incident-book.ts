@@ -17,7 +17,10 @@ export interface TellingRules {
 export interface HoldingFindings {
   readonly now: number
   readonly current: readonly Finding[]
-  /** Whether a finding that is not listed has ended; false while Redis or its replicas are away, and in the first seconds of this process. */
+  /**
+   * Whether a finding that is not listed has ended; false while Redis or its replicas are away, and in the first seconds of this
+   * process.
+   */
   readonly isComplete: boolean
 }
 

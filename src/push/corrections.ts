@@ -127,7 +127,8 @@ export class CorrectionWorker {
 
   /**
    * Returns whether nothing waits in the lanes where the replaced roster placed the device. Lanes that are parked whole are
-   * looked up anew anyway, unless they are probed at this moment. The time at which the correction was noted is not used: the clock may have been an hour wrong.
+   * looked up anew anyway, unless they are probed at this moment. The time at which the correction was noted is not used: the
+   * clock may have been an hour wrong.
    */
   async #hasDrained(shard: Shard, { lanes }: Correction, seenAt: number): Promise<boolean> {
     const placedUntil = seenAt + ROSTER_HOLDS_MS

@@ -1,8 +1,9 @@
 -- Shared by the scripts that write kept fixes: what was delivered lately, by device and hour of the fixes' own time.
 --
 -- A device and hour has a list (see kept-fixes.ts). Its first entry names the lane of what was added last: FF and the lane,
--- for which it was delivered, or FE and the lane, for which it is queued once more, and the next time was withdrawn again. Chunks of fixes follow, each one push. Where
--- the lane changes, its entry is added behind its chunks, and the first entry is the new one.
+-- for which it was delivered, or FE and the lane, for which it is queued once more; the next FE of a fix with this lane: withdrawn
+-- from it. Chunks of fixes follow, each one push. Where the lane changes, its entry is added behind its chunks, and the first
+-- entry is the new one.
 local KEPT_HOUR = 3600000
 
 -- Adds chunks: a sequence of hour (u32), device (its length first), fixes (u16 bytes). `place`: the first entry of their lists.

@@ -5,7 +5,8 @@
 --       devices may take; the marks of all records of runs with a string of marks, 6 bytes each; most held fixes of a device that is not configured; most of these devices; most held fixes of a
 --       configured device for a reason; most held fixes in all; number of counters; name and amount of
 --       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '',
---       chunks of the fixes that are withdrawn from the lane (kept.lua); of each entry that leaves its position in the list, from 0, and the entry as it was read there
+--       chunks of the fixes that are withdrawn from the lane (kept.lua); of each entry that leaves its position in the list,
+--       from 0, and the entry as it was read there
 -- Answers { list of (number of a run, from 0; its duplicates, or -1: it is refused),
 --           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored,
 --           list of numbers of runs that were stored without marks, since there are too many,

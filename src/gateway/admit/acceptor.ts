@@ -62,7 +62,7 @@ export class Acceptor {
   readonly #isOfNetworks: (address: string) => boolean
   readonly #handshakes: TlsHandshakes | undefined
   readonly #oneAddress: OneAddressDetector | undefined
-  /** Connections whose header or handshake is incomplete. */
+  /** Connections that wait, or whose header or handshake is incomplete. */
   readonly #beginning = new Set<Socket>()
   /** Of these, those without a PROXY header, the oldest first: no limit of connections counts them. */
   readonly #unaddressed = new Set<Socket>()
@@ -157,8 +157,11 @@ export class Acceptor {
         serve(secured, complete)
       })
     if (waitMs === 0) return secure()
+    this.#beginning.add(socket)
     socket.on('error', () => socket.destroy())
-    void pauseOf(socket, waitMs).then(() => socket.destroyed || secure())
+    void pauseOf(socket, waitMs)
+      .finally(() => this.#beginning.delete(socket))
+      .then(() => socket.destroyed || secure())
   }
 
   #secure(socket: Socket, origin: Origin, serve: Serve): void {

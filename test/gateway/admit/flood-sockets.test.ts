@@ -217,6 +217,21 @@ describe('connections', () => {
     expect(await paused()).toBe(1)
   })
 
+  it.each([
+    ['TCP', (shared: Gateway) => listenTcp(AT, shared)],
+    ['HTTP', (shared: Gateway) => listenHttp(AT, shared)],
+    ['MQTT', (shared: Gateway) => listenMqtt({ ...AT, port: 0 }, { ...shared, protocolNamed })],
+  ])('that wait over %s end when their gateway closes', async (_, openTo) => {
+    const shared = gateway()
+    const listener = await openTo(shared)
+    const ended = await pauses('connections')
+    shared.flood.take('connections', '127.0.0.0/24', 60_000)
+    const peer = await dial(listener.port)
+    await until(async () => expect(await ended()).toBe(2))
+    await listener.close(60_000)
+    await until(() => expect(peer.over).toBe(true))
+  })
+
   it('of a device that logs in too often without a fix are answered later', async () => {
     const [ended, paused] = [await refusals('flood'), await pauses('logins')]
     const shared = gateway({ flood: new Flood(() => 0) })

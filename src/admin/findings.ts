@@ -101,7 +101,9 @@ export class Findings {
   /** Fixes that waited for a known cause leave once it ends, and their figures are some seconds old: that is no backlog. */
   #withoutCatchingUp(found: readonly Finding[], now: number): readonly Finding[] {
     if (found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))) this.#waitExplainedAt = now
-    return Math.abs(now - this.#waitExplainedAt) < CATCHING_UP_MS ? found.filter(({ code }) => code !== 'backlog') : found
+    return Math.abs(now - this.#waitExplainedAt) < CATCHING_UP_MS
+      ? found.filter(({ code }) => code !== 'backlog')
+      : found
   }
 
   #tell(change: FindingChange): void {

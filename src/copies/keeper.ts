@@ -16,7 +16,7 @@ import {
   trimLog,
 } from '../store/index.ts'
 import { memoryLimits } from '../store/memory.ts'
-import { say } from '../texts/text.ts'
+import { counted, say } from '../texts/text.ts'
 import { type CopySettings, placesOf } from './routes.ts'
 
 export interface KeeperOptions {
@@ -152,7 +152,10 @@ export class CopyKeeper {
 
   #note(copy: string, fixes: number): void {
     if (fixes === 0) return
-    observations.note('copy_full', { subject: { copy }, evidence: say('{} positions discarded', fixes) })
+    observations.note('copy_full', {
+      subject: { copy },
+      evidence: say('{} discarded', counted(fixes, '{} position', '{} positions')),
+    })
     this.#options.logger.debug({ copy, fixes }, 'the oldest of what waits for a copy is discarded')
   }
 }

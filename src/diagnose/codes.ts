@@ -167,7 +167,7 @@ export const CODES = {
   certificate_expires: {
     severity: 'warning',
     link: 'connected',
-    message: 'the certificate of {} ends soon',
+    message: 'the certificate of {} ends soon, or has ended',
     action: 'renew the certificate; the new files are used without a restart',
   },
   certificate_refused: {
@@ -268,7 +268,7 @@ export const CODES = {
   worker_stuck: {
     severity: 'error',
     link: 'pushed',
-    message: '{} gives no sign of life: its lanes wait for other workers',
+    message: '{} gives no sign of life: its lanes go to other workers',
     action: 'continue or end the process; start runs another one in its place',
   },
   restarting: {

@@ -239,7 +239,7 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   ],
   [CODES.no_gateway.message]: ['no tracker can send anything: a part of this server does not run'],
   [CODES.no_worker.message]: ['nothing is sent to the tracking service: a part of this server does not run'],
-  [CODES.worker_stuck.message]: ['a part of this server does not run: its work waits for others'],
+  [CODES.worker_stuck.message]: ['a part of this server does not run: its work goes to others'],
   [CODES.restarting.message]: ['a part of this server ends again and again'],
   [CODES.own_clock.message]: [
     'the clock of this server is in doubt: positions that seem too new or too old are held back',

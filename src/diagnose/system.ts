@@ -102,7 +102,9 @@ function backlogTroubles({ backlog, upstream, now }: Facts): Found[] {
 function accountTroubles({ difference = 0 }: Facts): Found[] {
   if (difference === 0) return []
   const evidence =
-    difference > 0 ? say('{} received fixes are missing', difference) : say('{} fixes too many', -difference)
+    difference > 0
+      ? counted(difference, '{} received fix is missing', '{} received fixes are missing')
+      : counted(-difference, '{} fix too many', '{} fixes too many')
   return [{ code: 'custody_difference', count: Math.abs(difference), evidence: [evidence] }]
 }
 
@@ -166,7 +168,7 @@ function offered({ offers = [] }: RosterFacts): Found[] {
       sinceAt: at,
       count: fixes,
       message: say(CODES.redelivery_offered.message, who),
-      evidence: [say('{} positions, by lines that {} has replaced', fixes, writer)],
+      evidence: [say('{}, by lines that {} has replaced', counted(fixes, '{} position', '{} positions'), writer)],
     }
   })
 }
@@ -197,7 +199,7 @@ function copyTroubles({ copies = [] }: Facts): Found[] {
   })
   const differences = copies.flatMap(({ copy, difference }): Found[] => {
     if (difference === 0) return []
-    const evidence = [say('the copy {}: {} positions', copy, difference)]
+    const evidence = [say('the copy {}: {}', copy, counted(difference, '{} position', '{} positions'))]
     return [{ code: 'custody_difference', subject: { copy }, count: Math.abs(difference), evidence }]
   })
   return [...refused, ...differences]

@@ -458,6 +458,21 @@ describe('findings by the facts of a system', () => {
       { difference: 2 },
       { count: 2, evidence: ['2 received fixes are missing'] },
     ],
+    ['custody_difference', 'a fix is missing', { difference: 1 }, { evidence: ['1 received fix is missing'] }],
+    ['custody_difference', 'there is a fix too many', { difference: -1 }, { evidence: ['1 fix too many'] }],
+    [
+      'redelivery_offered',
+      'a position went elsewhere',
+      {
+        roster: {
+          rejected: [],
+          stale: [],
+          missing: [],
+          offers: [{ company_id: '7', writer: 'routes.csv', at: NOW, fixes: 1, vans: ['Van 1'] }],
+        },
+      },
+      { evidence: ['1 position, by lines that routes.csv has replaced'] },
+    ],
   ])('%s: %s', (code, _, facts, expected) => {
     const findings = found(facts)
     expect(findings.map((finding) => finding.code)).toEqual([code])

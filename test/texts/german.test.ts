@@ -159,7 +159,7 @@ it('findings are German as a whole, and what others said stays as it is', () => 
       message: 'von Van 1 ist nichts zu hören, jetzt auf Tour',
       evidence: ['zuletzt gehört vor 3 Tagen'],
     },
-    { code: 'certificate_expires', message: 'das Zertifikat von mqtts läuft bald ab' },
+    { code: 'certificate_expires', message: 'das Zertifikat von mqtts läuft bald ab oder ist abgelaufen' },
   ])
   expect(german(verdict(findings))).toBe('Die Tracking-API antwortet mit 503: 5 Positionen warten; 2 weitere Befunde.')
   expect(german(verdict(findings.slice(1)))).toBe(

@@ -100,7 +100,7 @@ const FINDINGS = {
   '{} moved faster than a vehicle can': '{1} bewegte sich schneller, als ein Fahrzeug es kann',
   'compare the positions in the evidence; if they are not its own, give the device a secret':
     'die Positionen der Belege vergleichen; sind es nicht seine eigenen, dem Gerät ein Geheimnis geben',
-  'the certificate of {} ends soon': 'das Zertifikat von {1} läuft bald ab',
+  'the certificate of {} ends soon, or has ended': 'das Zertifikat von {1} läuft bald ab oder ist abgelaufen',
   'renew the certificate; the new files are used without a restart':
     'das Zertifikat erneuern; die neuen Dateien gelten ohne Neustart',
   'the new certificate files of {} cannot be used: the earlier ones stay in effect':
@@ -225,8 +225,8 @@ const FINDINGS = {
     'kein Worker gibt ein Lebenszeichen: nichts wird an die Tracking-API gesendet',
   'start a worker, or end the one that is frozen (start runs another one); its log says why it does not start':
     'einen Worker starten, oder den angehaltenen beenden (start startet einen neuen); warum er nicht startet, sagt sein Protokoll',
-  '{} gives no sign of life: its lanes wait for other workers':
-    '{1} gibt kein Lebenszeichen: seine Spuren warten auf andere Worker',
+  '{} gives no sign of life: its lanes go to other workers':
+    '{1} gibt kein Lebenszeichen: seine Spuren gehen an andere Worker',
   'continue or end the process; start runs another one in its place':
     'den Prozess fortsetzen oder beenden; start setzt einen anderen an seine Stelle',
   '{} ends again and again, and is started anew': '{1} endet immer wieder und wird neu gestartet',
@@ -407,7 +407,7 @@ const FINDINGS = {
     'die Zeilen der Belege berichtigen und den Tourenplan erneut schreiben',
   'positions of {} went to another route than the roster says now':
     'Positionen von {1} gingen an eine andere Tour, als der Plan jetzt sagt',
-  '{} positions, by lines that {} has replaced': '{1} Positionen, nach Zeilen, die {2} ersetzt hat',
+  '{}, by lines that {} has replaced': '{1}, nach Zeilen, die {2} ersetzt hat',
   'keep.delivered is {}': 'keep.delivered ist {1}',
   'deliver them to their route as well: the button of this finding, or waybridge redeliver; the route that has them keeps them':
     'sie auch ihrer Tour zustellen: mit dem Knopf bei dieser Meldung oder waybridge redeliver; die Tour, die sie hat, behält sie',
@@ -427,8 +427,8 @@ const FINDINGS = {
     'der Empfänger der Kopie {1} weist Positionen ab: sie sind zurückgestellt',
   'correct the cause that its answer names, then retry them: waybridge parked retry --copy':
     'beheben, was seine Antwort nennt, dann erneut versuchen: waybridge parked retry --copy',
-  '{} positions discarded': '{1} Positionen verworfen',
-  'the copy {}: {} positions': 'die Kopie {1}: {2} Positionen',
+  '{} discarded': '{1} verworfen',
+  'the copy {}: {}': 'die Kopie {1}: {2}',
   'it does not answer within {} s': 'er antwortet nicht binnen {1} s',
   'the company has no apikey': 'die Firma hat keinen Apikey',
   'something else answers in its place': 'etwas anderes antwortet an seiner Stelle',
@@ -512,7 +512,9 @@ const EVIDENCE = {
   '{} waiting on {}': '{1} in der Warteschlange auf {2}',
   '{} position': '{1} Position',
   '{} positions': '{1} Positionen',
+  '{} received fix is missing': '{1} empfangene Position fehlt',
   '{} received fixes are missing': '{1} empfangene Positionen fehlen',
+  '{} fix too many': '{1} Position zu viel',
   '{} fixes too many': '{1} Positionen zu viel',
   '{} on {}': '{1} auf {2}',
   '{}: last sign of life {} s ago': '{1}: letztes Lebenszeichen vor {2} s',

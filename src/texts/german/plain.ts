@@ -174,8 +174,8 @@ const SERVER = {
     'kein Tracker kann etwas senden: ein Teil dieses Servers läuft nicht',
   'nothing is sent to the tracking service: a part of this server does not run':
     'nichts wird an den Tracking-Dienst gesendet: ein Teil dieses Servers läuft nicht',
-  'a part of this server does not run: its work waits for others':
-    'ein Teil dieses Servers läuft nicht: seine Arbeit wartet auf andere',
+  'a part of this server does not run: its work goes to others':
+    'ein Teil dieses Servers läuft nicht: seine Arbeit geht an andere',
   'a part of this server ends again and again': 'ein Teil dieses Servers endet immer wieder',
   'the clock of this server is in doubt: positions that seem too new or too old are held back':
     'die Uhr dieses Servers geht vielleicht falsch: Positionen, die zu neu oder zu alt scheinen, werden zurückgehalten',

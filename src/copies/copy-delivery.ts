@@ -105,7 +105,7 @@ export class CopyDelivery {
         if (!answer || answer.to === 'retry') return
         if (answer.to === 'delivered') await settleParked(shard, copy.name, entry, 'delivered')
       }
-      await endRetry(shard, copy.name)
+      await endRetry(shard, copy.name, most)
     } catch (error) {
       logger.debug({ err: error, copy: copy.name }, 'parked fixes of a copy wait for Redis')
     }

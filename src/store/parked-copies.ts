@@ -88,9 +88,9 @@ export async function copyRefusals(redis: Store, copy: string): Promise<CopyRefu
   return [...found.values()]
 }
 
-/** Notes that what is parked of a copy was tried again. */
-export async function endRetry(shard: Shard, copy: string): Promise<void> {
-  await shard.hdel(shard.keyNames.copyCounts, `${copy} retry`)
+/** Notes that `tried` parked fixes of a copy were tried again. */
+export async function endRetry(shard: Shard, copy: string, tried: number): Promise<void> {
+  await runOnCopies(shard, 'end_retry', [copy, tried])
 }
 
 export function packParked({ at, status, message, log, fix }: ParkedCopy): Buffer {

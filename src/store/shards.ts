@@ -51,6 +51,7 @@ const SCRIPTS = {
     'replace_copied',
     'settle_parked',
     'retry_copy',
+    'end_retry',
     'discard_parked',
   ],
 } as const

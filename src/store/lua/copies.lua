@@ -168,11 +168,19 @@ local function end_copy()
   return parked
 end
 
--- Has what is parked of a copy tried again. ARGV  copy. Answers how many fixes
+-- Has what is parked of a copy tried again: while it is tried, once more afterwards. ARGV  copy. Answers how many fixes
 local function retry_copy()
-  local parked = redis.call('LLEN', own)
-  if parked > 0 then redis.call('HSET', counts, ARGV[1] .. ' retry', parked) end
+  local parked, field = redis.call('LLEN', own), ARGV[1] .. ' retry'
+  local before = tonumber(redis.call('HGET', counts, field) or 0)
+  if parked > 0 then redis.call('HSET', counts, field, parked + math.min(before, parked)) end
   return parked
+end
+
+-- Notes that parked fixes of a copy were tried again, unless that was asked for in the meantime. ARGV  copy, how many
+local function end_retry()
+  local field, tried = ARGV[1] .. ' retry', ARGV[2]
+  local left = (redis.call('HGET', counts, field) or 0) - tried
+  if left > 0 then redis.call('HSET', counts, field, left) else redis.call('HDEL', counts, field) end
 end
 
 -- Deletes what is parked of a copy. ARGV  copy. Answers how many fixes

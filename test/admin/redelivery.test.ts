@@ -173,16 +173,17 @@ describe('a file that replaces lines of the past', () => {
     expect((await decide('POST')).json).toEqual({ fixes: 0 })
   })
 
-  it('names only those vans that are still on another route', async () => {
+  it('goes on to offer what Redis had no memory for as somebody agreed', async () => {
     await deliver('7/42/1001', T, T + 60)
-    await deliverOf('356307042441014', '7/43/2001', [T])
-    const other = `Van 14,43,3014,${at(T)},${at(T + 7200)}\n`
-    await write(line(3201) + other)
-    await expect.poll(offered, SOON).toMatchObject([{ count: 3, message: expect.stringContaining('Van 12, Van 14') }])
-    await write(line(1001) + other)
-    await expect
-      .poll(offered, SOON)
-      .toMatchObject([{ count: 1, message: 'positions of Van 14 went to another route than the roster says now' }])
+    await write(line(3001))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    await admin.redis.config('SET', 'maxmemory', '1')
+    const { status } = await decide('POST')
+    await admin.redis.config('SET', 'maxmemory', '0')
+    expect(status).toBe(503)
+    expect(await readOffers(admin.redis)).toHaveLength(1)
+    expect((await decide('POST')).json).toEqual({ fixes: 2 })
+    expect(await corrections()).toHaveLength(1)
   })
 
   it('offers nothing any more once it is declined, or put right', async () => {

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { parse } from '../../http/refusal.ts'
 import { takeOffers } from '../../roster/offers.ts'
-import { redeliver } from '../../roster/redelivery.ts'
 import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
 import { Count } from '../schemas/parts.ts'
@@ -19,8 +18,7 @@ export function offerOperations({ live, redis }: RosterSources): Operation[] {
       const { company_id } = parse(OfferQuery, request.query)
       refuseCompany(live, company_id, scope)
       request.company = company_id
-      const offers = await takeOffers(redis, company_id)
-      if (isAccepted) for (const offer of offers) await redeliver(redis, offer)
+      const offers = await takeOffers(redis, company_id, isAccepted)
       const fixes = offers.reduce((sum, offer) => sum + offer.fixes, 0)
       request.audit = isAccepted ? { redelivered: fixes } : { offers: offers.length }
       return { fixes }

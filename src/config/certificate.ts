@@ -206,13 +206,11 @@ export class ServedCertificate {
 
   #note(): void {
     const subject = { listener: this.#listener }
-    if (this.#refused !== undefined) observations.note('certificate_refused', { subject, evidence: this.#refused })
-    for (const { file, at } of this.#certificate.ends)
-      if (at - Date.now() < EXPIRES_SOON_MS)
-        observations.note('certificate_expires', {
-          subject,
-          evidence: say('{} ends {}', file, new Date(at).toISOString()),
-        })
+    if (this.#refused !== undefined)
+      observations.noteState('certificate_refused', { subject, evidence: [this.#refused], count: 1 })
+    const ending = this.#certificate.ends.filter(({ at }) => at - Date.now() < EXPIRES_SOON_MS)
+    const evidence = ending.map(({ file, at }) => say('{} ends {}', file, new Date(at).toISOString()))
+    if (ending.length > 0) observations.noteState('certificate_expires', { subject, evidence, count: ending.length })
   }
 }
 

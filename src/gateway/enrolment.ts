@@ -22,11 +22,11 @@ export class Enrolment {
   async look(): Promise<void> {
     const leftMs = await enrolmentLeft(this.#redis)
     this.#endsAt = leftMs > 0 ? Date.now() + leftMs : 0
-    if (this.isOpen) observations.note('enrolment_open', { evidence: say('until {}', atMinute(this.#endsAt)) })
+    const evidence = [say('until {}', atMinute(this.#endsAt))]
+    if (this.isOpen) observations.noteState('enrolment_open', { subject: {}, evidence, count: 1 })
   }
 }
 
-/** The same text for a minute: evidence is kept once. */
 function atMinute(ms: number): string {
   return `${new Date(Math.round(ms / 60_000) * 60_000).toISOString().slice(0, 16)}Z`
 }

@@ -1,8 +1,10 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { Enrolment } from '../../src/gateway/enrolment.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { setEnrolment } from '../../src/store/enrolment.ts'
 import { openRedis, type Redis } from '../../src/store/index.ts'
 import { beating } from '../support/beat.ts'
+import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
@@ -24,4 +26,15 @@ it('an enrolment window ends in time while Redis is away', async () => {
   expect(enrolment.isOpen).toBe(true)
   vi.setSystemTime(Date.now() + 59_000)
   expect(enrolment.isOpen).toBe(false)
+})
+
+it('the finding about a window that is open for longer than before says its last end alone', async () => {
+  const enrolment = new Enrolment(redis)
+  for (const minutes of [10, 30]) {
+    await setEnrolment(redis, minutes * 60_000)
+    await enrolment.look()
+  }
+  const found = inEnglish(observations.current()).filter(({ code }) => code === 'enrolment_open')
+  const end = new Date(Math.round((Date.now() + 1_800_000) / 60_000) * 60_000).toISOString().slice(0, 16)
+  expect(found.map(({ evidence }) => evidence)).toEqual([[`until ${end}Z`]])
 })

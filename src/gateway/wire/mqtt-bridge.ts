@@ -108,7 +108,8 @@ export class MqttBridge {
 
   #note(): void {
     const subject = { listener: `bridge ${this.#bridge.name}` }
-    for (const evidence of this.#troubles) observations.note('bridge_down', { subject, evidence })
+    const evidence = this.#troubles
+    if (evidence.length > 0) observations.noteState('bridge_down', { subject, evidence, count: evidence.length })
   }
 
   /** Takes a message. Returns whether it may be acknowledged: it is stored, or can never be stored. */

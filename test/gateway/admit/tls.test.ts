@@ -335,6 +335,10 @@ describe('the certificate of a listener', () => {
       `the key in ${issued.files.key} does not belong to the certificate in ${issued.files.cert}`,
     ])
     expect(await serial()).toBe(first)
+    await writeFile(`${issued.files.key}.new`, 'no key')
+    await rename(`${issued.files.key}.new`, issued.files.key)
+    const isNoKey = [expect.stringContaining('is no private key in PEM')]
+    await until(() => expect(observed('certificate_refused')?.evidence).toEqual(isNoKey))
 
     await certificates.server('renewed', { days: 10 })
     await until(async () => expect(await serial()).not.toBe(first))

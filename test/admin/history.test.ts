@@ -112,11 +112,12 @@ describe('GET /admin/devices/{id}/history', () => {
     expect((await admin.ask('/admin/devices/nobody/history')).status).toBe(404)
     expect((await admin.ask(`/admin/devices/${VAN}/history${BEFORE}`)).status).toBe(422)
     expect((await admin.ask(`/admin/devices/${VAN}/history?from=soon`)).status).toBe(422)
-    expect((await historyOf('?from=2000-01-01&to=2000-01-03')).days.map(({ date }) => date)).toEqual([
-      '2000-01-01',
-      '2000-01-02',
-      '2000-01-03',
-    ])
+  })
+
+  it('has no day whose notes are kept no more: it does not say that no gateway ran then', async () => {
+    expect((await historyOf('?from=2000-01-01&to=2000-01-03')).days).toEqual([])
+    const dates = [31, 30].map((days) => new Date(startOfToday() - days * 24 * 60 * MIN + 12 * 60 * MIN).toISOString())
+    expect((await historyOf(`?from=${dates[0]}&to=${dates[1]}`)).days).toHaveLength(2)
   })
 
   it('is deleted with the data of the device', async () => {

@@ -4,7 +4,7 @@ import { type DayFacts, type DaySpan, dayOf } from '../../diagnose/history.ts'
 import { localDay } from '../../domain/times.ts'
 import { parse, refuseFields } from '../../http/refusal.ts'
 import { belongedAt, type DeviceEntry, staysWithin } from '../../roster/device-entry.ts'
-import { type NotedDay, readDays } from '../../store/index.ts'
+import { NOTES_KEPT_MS, type NotedDay, readDays } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { dateOf, spanJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
@@ -35,7 +35,8 @@ export function historyOperation(sources: DetailSources): Operation {
       const now = Date.now()
       const entry = sources.directory().find(id)
       // A day is noted as a whole, so the day on which the device changed its company is left out, too.
-      const days = daysIn(parse(HistoryQuery, query), sources, now).filter(({ from }) => belongedAt(entry ?? {}, from))
+      const isKnown = ({ from }: DaySpan) => belongedAt(entry ?? {}, from) && now - from < NOTES_KEPT_MS
+      const days = daysIn(parse(HistoryQuery, query), sources, now).filter(isKnown)
       const known = sources.index.find(id)?.id ?? id
       const starts = days.map(({ from }) => from)
       const shard = sources.redis.shardOf(known)

@@ -24,7 +24,7 @@ interface Notice {
   readonly counted?: OpenConnections & { readonly ports: string }
 }
 
-type Opened = [device: string, remote: string, connectedAt: number, isProved: boolean, standing: Standing]
+type Opened = [device: string, remote: string, namedAt: number, isProved: boolean, standing: Standing]
 type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'accepted' | 'sighted'
 
 /** The state of a gateway that is shared with other gateways. */
@@ -172,16 +172,16 @@ function shownOf({ place, sender }: Sighting): Sighting {
   return { sender, place: { latitude, longitude, timestamp } }
 }
 
-function openedOf({ session, slotDevice = '' }: Slot): Opened {
+function openedOf({ namedAt = 0, session, slotDevice = '' }: Slot): Opened {
   if (!session) return [slotDevice, '', 0, false, 0]
-  return [slotDevice, session.remote, session.connectedAt, session.isProved, standingOf(session)]
+  return [slotDevice, session.remote, namedAt, session.isProved, standingOf(session)]
 }
 
-function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, standing]: Opened): SlotElsewhere {
+function slotAt(gateway: string, [slotDevice, remote, namedAt, isProved, standing]: Opened): SlotElsewhere {
   const senderLimits = { network: networkOf(addressOf(remote)) }
   const isConfigured = standing > 0
-  const session = { remote, connectedAt, isConfigured, isProved, storedAt: 0, storesEveryMs: 0 }
-  return { senderLimits, slotDevice, session, gateway, abort: () => {} }
+  const session = { remote, isConfigured, isProved, storedAt: 0, storesEveryMs: 0 }
+  return { senderLimits, slotDevice, namedAt, session, gateway, abort: () => {} }
 }
 
 /** A message from a gateway shows that it lives. */

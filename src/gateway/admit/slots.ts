@@ -6,14 +6,13 @@ import type { SenderLimits } from './flood.ts'
 /** A connection, as far as the limits of open connections need to know it. */
 export interface Slot {
   readonly senderLimits: Pick<SenderLimits, 'network'>
-  readonly session?: Pick<
-    Conversation,
-    'connectedAt' | 'isConfigured' | 'isProved' | 'remote' | 'storedAt' | 'storesEveryMs'
-  >
+  readonly session?: Pick<Conversation, 'isConfigured' | 'isProved' | 'remote' | 'storedAt' | 'storesEveryMs'>
   /** Number of its frames that are being stored. */
   readonly storing?: number
   /** The device that this connection counts for. Only `Slots` writes it. */
   slotDevice?: string
+  /** When it named that device, ms UTC, later than those of its gateway before. Only `Slots` writes it. */
+  namedAt?: number
   /** The gateway that has the connection; undefined: this one. */
   readonly gateway?: string
   /** Ends the connection at once; the reason is counted. */
@@ -23,6 +22,7 @@ export interface Slot {
 /** A connection at another gateway. Only that gateway can end it, and knows when it has stored something. */
 export interface SlotElsewhere extends Slot {
   readonly slotDevice: string
+  readonly namedAt: number
   readonly gateway: string
   readonly session: NonNullable<Slot['session']>
 }
@@ -45,6 +45,7 @@ export class Slots {
   readonly #replaceable = new Map<string, Set<Slot>>()
   readonly #devices = new Map<string, Slot[]>()
   #follower: SlotFollower | undefined
+  #namedAt = 0
 
   constructor(maxPerDevice: number) {
     this.#maxPerDevice = maxPerDevice
@@ -70,8 +71,9 @@ export class Slots {
     if (slot.slotDevice !== undefined) return
     if (slot.session?.isConfigured !== false) this.#keep(slot)
     slot.slotDevice = device
+    slot.namedAt = this.#namedAt = Math.max(Date.now(), this.#namedAt + 1)
     const others = this.#devices.get(device)
-    if (others) others.push(slot)
+    if (others) insert(others, slot)
     else this.#devices.set(device, [slot])
     this.#follower?.opened(slot)
     this.#endTooMany(device, slot)
@@ -88,9 +90,7 @@ export class Slots {
     const slots = this.#devices.get(device)
     if (!slots) return []
     if (!slots.some((each) => each.gateway === gateway && each.session?.remote === session.remote)) {
-      // Those of a gateway come in the order in which they have named the device, as at that gateway.
-      const before = slots.findLastIndex((each) => each.gateway === gateway || isBefore(each.session, session))
-      slots.splice(before + 1, 0, slot)
+      insert(slots, slot)
       this.#endTooMany(device, slot)
     }
     return (this.#devices.get(device) ?? []).filter((each) => each.gateway === undefined)
@@ -192,12 +192,14 @@ const ABOUT: Record<Standing, readonly Template[]> = {
 }
 
 /**
- * Returns whether one connection is older than another. For connections of the same moment, all gateways must agree, or both
- * would end.
+ * Adds a connection to those of its device, the oldest first. All gateways must have the same order, also of connections of the
+ * same moment, or each would end another one.
  */
-function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['session']): boolean {
-  if (one?.connectedAt !== connectedAt) return (one?.connectedAt ?? 0) < connectedAt
-  return one.remote < remote
+function insert(slots: Slot[], slot: Slot): void {
+  const { namedAt = 0, session: { remote } = { remote: '' } } = slot
+  const isBefore = (each: Slot) =>
+    each.namedAt === namedAt ? (each.session?.remote ?? '') < remote : (each.namedAt ?? 0) < namedAt
+  slots.splice(slots.findLastIndex(isBefore) + 1, 0, slot)
 }
 
 /**

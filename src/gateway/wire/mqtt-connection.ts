@@ -17,6 +17,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   readonly session: Conversation
   readonly senderLimits: SenderLimits
   slotDevice?: string
+  namedAt?: number
   unidentifiedSince: number
   heardAt: number
   idleMs: number

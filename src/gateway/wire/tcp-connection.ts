@@ -33,6 +33,7 @@ export class TcpConnection implements DeviceConnection {
   readonly session: Conversation
   readonly senderLimits: SenderLimits
   slotDevice?: string
+  namedAt?: number
   readonly idleMs: number
   unidentifiedSince = performance.now()
   heardAt = this.unidentifiedSince

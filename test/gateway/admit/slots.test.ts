@@ -29,7 +29,6 @@ const ELSEWHERE = '127.0.9.9'
 const session = (remote: string, more: Partial<NonNullable<Slot['session']>> = {}) => ({
   isConfigured: true,
   isProved: false,
-  connectedAt: 0,
   remote,
   storedAt: 0,
   storesEveryMs: 0,
@@ -52,6 +51,12 @@ function slots(maxPerDevice: number) {
     abort: (reason) => void ended.push(`${name} ${reason}`),
   })
   return { made, ended, slot }
+}
+
+/** A connection of the device at another gateway. */
+function elsewhere(slot: Slot, namedAt = 0) {
+  const at = { slotDevice: '007', namedAt, gateway: 'other', session: slot.session ?? session('') }
+  return { ...slot, ...at, abort: () => {} }
 }
 
 describe('the connections of one device', () => {
@@ -177,12 +182,22 @@ describe('the connections of one device', () => {
       ['other', 'one'],
     ].map(([here, there]) => {
       const { made, ended, slot } = slots(1)
-      const at = (name: string) => ({ ...slot(name), session: session(name, { connectedAt: 7 }) })
-      made.identified(at(here), '007')
-      made.openedElsewhere({ ...at(there), slotDevice: '007', gateway: there, abort: () => {} })
+      const at = (name: string): Slot => ({ ...slot(name), session: session(name) })
+      const own = at(here)
+      made.identified(own, '007')
+      made.openedElsewhere(elsewhere(at(there), own.namedAt))
       return ended
     })
     expect(both).toEqual([['one max_per_device'], []])
+  })
+
+  it('end with the oldest, though a gateway tells of it after its later ones', () => {
+    const { made, ended, slot } = slots(3)
+    const at = (name: string): Slot => ({ ...slot(name), session: session(name) })
+    for (const name of ['one', 'two']) made.identified(at(name), '007')
+    made.openedElsewhere(elsewhere(at('later'), Date.now() + 1000))
+    made.openedElsewhere(elsewhere(at('earlier'), 1))
+    expect([ended, made.countOf('007')]).toEqual([[], 3])
   })
 
   it('do not count towards its limit once they are closed', () => {
@@ -221,7 +236,7 @@ describe('room for a connection', () => {
   ])('is made after 20,000 devices of %s were configured behind their login', (_, networkOf) => {
     const { made, ended, slot } = slots(4)
     for (let n = 0; n < 20_000; n++) {
-      const own = session(String(n), { connectedAt: n, isConfigured: false })
+      const own = session(String(n), { isConfigured: false })
       const van = { ...slot(`van ${n}`, networkOf(n)), session: own }
       made.opened(van)
       made.identified(van, String(n))

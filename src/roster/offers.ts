@@ -74,7 +74,8 @@ export async function refreshOffers(redis: Store, roster: Roster, keepMs: number
     const changed = { ...offer, fixes, vans: vansIn(moves) }
     if (fixes === 0) await redis.hdel(OFFERS, fieldOf(offer))
     else left.push(changed)
-    if (fixes > 0 && fixes !== offer.fixes) await redis.hset(OFFERS, fieldOf(offer), JSON.stringify(changed))
+    if (fixes > 0 && fixes !== offer.fixes)
+      await redis.run('offers', [OFFERS], [fieldOf(offer), JSON.stringify(changed)])
   }
   return left
 }

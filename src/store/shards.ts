@@ -36,6 +36,7 @@ const SCRIPTS = {
   verified: ['verified'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],
+  offers: ['offers'],
   sign: ['sign'],
   copies: [
     'enter_copies',

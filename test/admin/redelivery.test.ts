@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { decideRedelivery, readOffers } from '../../src/roster/offers.ts'
+import { decideRedelivery, readOffers, refreshOffers, takeOffers } from '../../src/roster/offers.ts'
 import { chunksOf, Leases, openCorrections, packDevice, packRecords, trimKept } from '../../src/store/index.ts'
 import { Appender } from '../../src/store/index.ts'
 import { type Answer, adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
@@ -197,6 +197,17 @@ describe('a file that replaces lines of the past', () => {
     expect((await decide('DELETE')).status).toBe(200)
     await expect.poll(offered, SOON).toEqual([])
     expect(await corrections()).toEqual([])
+  })
+
+  it('stays declined if its positions are counted anew meanwhile', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    await write(line(3001))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    await deliver('7/42/1001', T + 120)
+    const counting = refreshOffers(admin.redis, admin.live.directory(), 48 * 3_600_000)
+    expect(await takeOffers(admin.redis, '7', false)).toHaveLength(1)
+    expect(await counting).toMatchObject([{ fixes: 3 }])
+    expect(await readOffers(admin.redis)).toEqual([])
   })
 
   it('offers nothing where what was delivered went there', async () => {

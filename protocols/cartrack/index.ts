@@ -1,5 +1,5 @@
 /*
- * CarTrack trackers and clones. No specification is known: inferred from frames. TCP, text that ends with ##, or twice that:
+ * CarTrack trackers and clones. No specification is known: inferred from frames. TCP, text that ends with ##:
  *
  *   $$I???&A9955&Bhhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,…*XX|P|&C…&D…&E…##     position: what stands in $GPRMC
  *   $$I???&A0000##                                                       login
@@ -8,17 +8,14 @@
  *
  * The sum X is that of the sentence with a type that is not sent, and not checked. Nothing is answered.
  */
-import { endsWith, RMC, type Stream, textProtocol } from '../kit/index.ts'
-
-const END = '#'.charCodeAt(0)
-const toEnd = endsWith('##')
+import { endsWith, RMC, textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'cartrack',
   devices: 'CarTrack trackers and clones',
   integrity: { none: 'the sum is that of a sentence that is not sent whole' },
   port: 5061,
-  frame,
+  frame: endsWith('##'),
   ends: '#',
   fields: { id: { like: '[0-9A-Za-z]+' }, filling: { like: '[?]*' }, kind: { like: '\\d{4}' } },
   lines: [
@@ -28,10 +25,3 @@ export default textProtocol({
     { like: '$${id}{filling}&A{any}', unknown: 'type' },
   ],
 })
-
-/** With all signs at its end: a second end would be noise between frames. */
-function frame(bytes: Buffer, stream: Stream): number {
-  let length = toEnd(bytes, stream)
-  while (length > 0 && bytes[length] === END) length++
-  return length
-}

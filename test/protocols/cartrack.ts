@@ -18,7 +18,6 @@ export default {
           fixes: [{ ...FIX, hdop: 0.9 }],
         },
         { frame: `${HEAD}&A9955&B${PLACE}##`, device: '4242', fixes: [FIX] },
-        { frame: `${HEAD}&A9955&B${PLACE}####`, device: '4242', fixes: [FIX] },
         { frame: `${HEAD}&A1234##`, device: '4242' },
       ],
     },

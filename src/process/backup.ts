@@ -9,7 +9,6 @@ import {
   mkdtemp,
   readdir,
   readFile,
-  rename,
   rm,
   stat,
   writeFile,
@@ -64,9 +63,7 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
     const draft = join(folder, 'backup')
     await mkdir(draft)
     const data_format = await onStoredData(options, join(folder, 'copy'), async (data, redis) => {
-      const dump = join(data, 'redis', 'dump.rdb')
-      await saveImage(redis, dump)
-      await rename(dump, join(draft, IMAGE))
+      await saveImage(redis, join(data, 'redis', 'dump.rdb'), join(draft, IMAGE))
       await copyDatabase(join(data, DATABASE), join(draft, DATABASE))
       return readFormat(redis)
     })

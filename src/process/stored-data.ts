@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs'
-import { copyFile, cp, mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, realpath, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -104,15 +104,40 @@ async function connected<Result>(url: string, work: (redis: Redis) => Promise<Re
   }
 }
 
-/** Makes Redis write an image of this moment to the file `dump.rdb`. A separate process writes it, so Redis continues to work. */
-export async function saveImage(redis: Redis, file: string): Promise<void> {
-  await rm(file, { force: true })
-  // While the append-only file is rewritten, it waits for that.
-  await redis.bgsave('SCHEDULE')
-  while (!existsSync(file)) {
-    if (/^rdb_last_bgsave_status:err/m.test(await redis.info('persistence')))
+/**
+ * Makes Redis write an image of this moment to its file `dump.rdb`, and moves it to `file`. A separate process writes it, so
+ * Redis continues to work. @throws UserError
+ */
+export async function saveImage(redis: Redis, dump: string, file: string): Promise<void> {
+  for (;;) {
+    const isBegun = await redis.bgsave().then(() => true, ifBusy)
+    let info: string
+    do {
+      await delay(LOOK_MS)
+      info = await redis.info('persistence')
+    } while (/^(?:rdb_bgsave|aof_rewrite)_in_progress:1/m.test(info))
+    if (!isBegun) continue
+    // Until an image is complete, the status is that of the one before.
+    if (/^rdb_last_bgsave_status:err/m.test(info))
       throw new UserError('Redis could not write its image: see redis.log in the data folder.')
-    await delay(LOOK_MS)
+    // Another backup at the same time may have moved it.
+    if (await ifThere(rename(dump, file))) return
+  }
+}
+
+/** Redis writes one image at a time, and none while it rewrites the append-only file. */
+function ifBusy(error: Error): false {
+  if (/already in progress|child process is active/i.test(error.message)) return false
+  throw error
+}
+
+async function ifThere(moving: Promise<void>): Promise<boolean> {
+  try {
+    await moving
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
   }
 }
 
@@ -127,9 +152,8 @@ export async function leaveOutKept(image: string, folder: string, { dataDir, max
   await linkFetched(dataDir, folder)
   await onPrivateRedis(await startPrivateRedis(folder, maxMemory, { isImage: true }), async (redis) => {
     for (const pattern of [`${KEPT.keptPrefix}*`, KEPT.keptHours]) await deleteMatching(redis, pattern)
-    await saveImage(redis, loaded)
+    await saveImage(redis, loaded, image)
   })
-  await rename(loaded, image)
 }
 
 async function deleteMatching(redis: Redis, pattern: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, chown, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -74,6 +74,35 @@ it('a backup changes nothing in a folder while it runs', async () => {
   const before = await stored()
   await backUp(file, options)
   expect(await stored()).toEqual(before)
+})
+
+it('a backup succeeds after one that failed because Redis could not write its image', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  onTestFinished(await lockDataDir(dataDir, logger))
+  const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE)
+  onTestFinished(() => redis.stop())
+  const client = openRedis(redis.url, {})
+  onTestFinished(() => client.disconnect())
+  // Large enough that writing the image takes longer than a look at its state.
+  await client.eval("for i = 1, 200000 do redis.call('SET', 'filler' .. i, i) end", 0)
+  const image = join(dataDir, 'redis', 'dump.rdb')
+  await mkdir(image)
+  await client.bgsave()
+  await expect.poll(() => client.info('persistence')).toContain('rdb_last_bgsave_status:err')
+  await rm(image, { recursive: true })
+  await backUp(file, options)
+  const restored = { ...options, dataDir: join(await temporaryDir(), 'data') }
+  await restoreBackup(file, restored)
+})
+
+it('two backups at once both succeed', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  onTestFinished(await lockDataDir(dataDir, logger))
+  const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE)
+  onTestFinished(() => redis.stop())
+  const files = [file, `${file}.second`]
+  await Promise.all(files.map((each) => backUp(each, options)))
+  for (const each of files) await restoreBackup(each, { ...options, dataDir: join(await temporaryDir(), 'data') })
 })
 
 it('a backup holds delivered fixes that are kept only if that is asked for', async () => {

@@ -114,8 +114,8 @@ async function writeImage(file: string, prepare: (redis: Redis) => Promise<unkno
   const redis = await privateRedis(other)
   await redis.set('own', '1')
   await prepare(redis)
-  await saveImage(redis, join(other, 'redis/dump.rdb'))
-  await writeFile(file, await readFile(join(other, 'redis/dump.rdb')))
+  await saveImage(redis, join(other, 'redis/dump.rdb'), join(other, 'image'))
+  await writeFile(file, await readFile(join(other, 'image')))
 }
 
 async function privateRedis(dataDir: string): Promise<Redis> {

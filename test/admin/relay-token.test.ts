@@ -103,6 +103,14 @@ it('the relay does not take the refusal of an earlier token for one of the prese
   expect(refusals.refused()).toEqual(['7'])
 })
 
+it('the relay goes on showing that a token is refused after a late refusal of the token before it', () => {
+  const now = { ...COMPANIES[0], oauth_token: 'canary-new' }
+  const refusals = tokenRefusals(() => [now])
+  refusals.answered(now, 401)
+  refusals.answered(COMPANIES[0], 401)
+  expect(refusals.refused()).toEqual(['7'])
+})
+
 it("the relay shows a company's new API only its new token, if the API changes while a request's body arrives", async () => {
   const before = await recordingServer((response) => response.end('{}'))
   const next = await recordingServer((response) => response.end('{}'))

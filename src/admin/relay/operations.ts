@@ -161,7 +161,9 @@ export function tokenRefusals(companies: () => readonly Company[]) {
     answered({ company_id, oauth_token }: Company, status: number): void {
       const isAccepted = isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
       if (isAccepted && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
-      if (status === 401) refusedTokens.set(company_id, oauth_token)
+      // A late refusal of an earlier token says nothing about the present one.
+      const isPresent = (each: Company) => each.company_id === company_id && each.oauth_token === oauth_token
+      if (status === 401 && companies().some(isPresent)) refusedTokens.set(company_id, oauth_token)
     },
     /** Returns the ids of companies whose present token was refused, and not accepted since. */
     refused(): string[] {

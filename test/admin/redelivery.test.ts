@@ -175,7 +175,7 @@ describe('a file that replaces lines of the past', () => {
 
   it('goes on to offer what Redis had no memory for as somebody agreed', async () => {
     await deliver('7/42/1001', T, T + 60)
-    await write(line(3001))
+    await write(line(3201))
     await expect.poll(offered, SOON).toHaveLength(1)
     await admin.redis.config('SET', 'maxmemory', '1')
     const { status } = await decide('POST')
@@ -208,6 +208,7 @@ describe('a file that replaces lines of the past', () => {
     expect(await takeOffers(admin.redis, '7', false)).toHaveLength(1)
     expect(await counting).toMatchObject([{ fixes: 3 }])
     expect(await readOffers(admin.redis)).toEqual([])
+    await expect.poll(offered, SOON).toEqual([])
   })
 
   it('offers nothing where what was delivered went there', async () => {

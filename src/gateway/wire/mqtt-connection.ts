@@ -88,6 +88,16 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#goOn()
   }
 
+  /** The connection is not read until its login has ended. */
+  beginLogin(): void {
+    this.#holds++
+  }
+
+  endLogin(): void {
+    this.#holds--
+    this.#goOn()
+  }
+
   abort(reason: RefusedReason): void {
     this.session.endFor(reason)
     metrics.refused.inc({ reason })

@@ -55,9 +55,11 @@ export class MqttHandlers {
   async #preConnect(...[client, packet, done]: PreConnect): Promise<void> {
     const { ingest, limits } = this.#shared
     const connection = connectionOf(client)
-    // Until `clientReady`.
+    connection.beginLogin()
     connection.beginStoring()
-    if (!(await ingest.waitForRoster('mqtt'))) {
+    const isCurrent = await ingest.waitForRoster('mqtt')
+    connection.endStoring()
+    if (!isCurrent) {
       metrics.refused.inc({ reason: 'not_ready' })
       // The connection ends without a CONNACK: some clients never connect again after a refusal.
       connection.destroy()

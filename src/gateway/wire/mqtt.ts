@@ -68,7 +68,7 @@ async function createBroker(shared: MqttShared) {
     maxClientsIdLength: Infinity,
   })
   // In a later turn: then the packets that waited for the login are being stored.
-  broker.on('clientReady', (client) => void setImmediate().then(() => connectionOf(client).endStoring()))
+  broker.on('clientReady', (client) => void setImmediate().then(() => connectionOf(client).endLogin()))
   broker.on('clientError', (client, error) => noteEnd(shared, client, error))
   broker.on('connectionError', (client, error) => noteEnd(shared, client, error))
   return {

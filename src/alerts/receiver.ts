@@ -89,7 +89,7 @@ export class AlertReceiver {
     return failure && failure.tries >= TRIES ? { receiver: this.#options.receiver, ...failure } : undefined
   }
 
-  /** `isAway`: Redis is. */
+  /** `isAway`: Redis does not answer. */
   async look(holding: HoldingFindings, isAway: boolean): Promise<void> {
     if (!this.#isRead && !(await this.#read()) && !isAway) return
     const { now } = holding

@@ -44,7 +44,7 @@ export class FixStorage {
     const { id, entry } = sender
     const { at: now, lateAt, session, spoken } = source
     const { jumps } = clock
-    // That of the sender: a later one has them judged again at once, as version 0 does.
+    // By this version the sender was judged. If the roster has a later one, what is held is judged again at once.
     const { version } = replica
     const rosterVersion = spoken?.rosterVersion ?? version
     const share: Draft<Source> = {

@@ -41,7 +41,10 @@ export interface FixSource {
 
 /** How fixes were read whose device is not configured, or whose sender is not accepted as the device. */
 interface SpokenNow extends Spoken {
-  /** By which its sender was judged; 0 if the entry with this id names another protocol: held fixes are then judged again. */
+  /**
+   * The version of the roster by which the sender was judged; 0 if the entry with this id names another protocol: what is held
+   * is then judged again at once.
+   */
   readonly rosterVersion: number
 }
 

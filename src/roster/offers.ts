@@ -46,7 +46,7 @@ export async function readOffers(redis: Store): Promise<Offer[]> {
   return Object.values(await redis.hgetall(OFFERS)).map((json) => JSON.parse(json) as Offer)
 }
 
-/** Deletes the offers of a company; those that are accepted are redelivered before. @returns those that were there */
+/** Deletes the offers of a company, and returns them. `isAccepted`: their fixes are redelivered first. */
 export async function takeOffers(redis: Store, company_id: string, isAccepted: boolean): Promise<Offer[]> {
   const offers = (await readOffers(redis)).filter((offer) => offer.company_id === company_id)
   if (isAccepted) for (const offer of offers) await redeliver(redis, offer)

@@ -149,7 +149,7 @@ const LONGEST_RUN = 50
 /** Marks the day as written, and gives the string its usual length at once, because a growing string takes twice the memory. */
 const FIRST = ['SET', 'u1', 23, 1, 'INCRBY', 'u1', HEAD_BITS + 2 * MOST_MINUTES - 1, 0]
 const KEPT_S = 32 * 86_400
-/** For how long the notes on a day are kept from its begin. */
+/** For how long the notes on a day are kept, from the beginning of that day. */
 export const NOTES_KEPT_MS = KEPT_S * 1000
 /** Devices whose days are read in one call, which takes Redis a third of a millisecond. */
 const READ_AT_ONCE = 250

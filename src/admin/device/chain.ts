@@ -132,8 +132,8 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
 }
 
 /**
- * Resolves to the lane in which positions of the device wait that it had before, by its events. What came to that lane later
- * is of other devices; parked positions are told apart.
+ * Resolves to an earlier lane of the device, by its events, in which positions of it still wait. What came to that lane after
+ * the device had left it is of other devices. Lanes that are parked do not count: they are told elsewhere.
  */
 async function laneBefore(
   redis: Store,

@@ -84,7 +84,7 @@ const SENTENCES = {
   long_error: 'gave an error that is too large',
   no_room: 'cannot be relayed until other answers are read, ask again later',
   given_up: 'is not waited for any more, as waybridge stops',
-  closed: 'is not asked any more, as waybridge stops',
+  closed: 'is not asked any more, as waybridge stops, or the company has another API now',
   failed: 'could not be asked',
 } satisfies Record<Failure['fault'], string>
 

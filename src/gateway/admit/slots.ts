@@ -11,7 +11,7 @@ export interface Slot {
   readonly storing?: number
   /** The device that this connection counts for. Only `Slots` writes it. */
   slotDevice?: string
-  /** When it named that device, ms UTC, later than those of its gateway before. Only `Slots` writes it. */
+  /** When it named that device, ms UTC; no two connections of a gateway have the same time. Only `Slots` writes it. */
   namedAt?: number
   /** The gateway that has the connection; undefined: this one. */
   readonly gateway?: string

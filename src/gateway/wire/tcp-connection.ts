@@ -113,7 +113,7 @@ export class TcpConnection implements DeviceConnection {
     )
   }
 
-  /** Takes what a device has sent that reset the connection before its protocol was clear. */
+  /** Takes the bytes of a connection that the device has reset before its protocol was clear. */
   async #end(): Promise<void> {
     const [stream, { ended }] = [this.#stream, this.session]
     if (ended === undefined && this.#isUndecided) {

@@ -64,6 +64,8 @@ export class FactGatherer {
   #processes: readonly SeenProcess[] = []
   #primaries: readonly RedisPrimary[] = []
   #frames = { at: 0, total: 0, perS: 0 }
+  /** When pushes of each company were accepted: a worker that is started again has forgotten it. */
+  #accepted: Accepted = { acceptedAt: {}, acceptedBefore: {} }
 
   constructor(sources: FactSources) {
     this.#sources = sources
@@ -126,7 +128,7 @@ export class FactGatherer {
     this.#watchedSince = stored.server.missing?.length ? undefined : (this.#watchedSince ?? now)
     this.#processes = stored.processes
     this.#countFrames()
-    const { acceptedAt, acceptedBefore } = this.pushes
+    const { acceptedAt, acceptedBefore } = (this.#accepted = latestAccepted([this.#accepted, ...this.#pushFigures]))
     const apis = await Promise.all(stored.apis.map((api) => this.#apiFacts(api)))
     const worst = worstOf(apis)
     const { backlog, difference } = custody()
@@ -249,7 +251,7 @@ type FiguresOfWorker = PushFigures & { readonly url: string; readonly apis?: rea
 
 function combined(
   workers: readonly FiguresOfApi[],
-): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & Pick<PushFigures, 'acceptedAt' | 'acceptedBefore'> {
+): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & Accepted {
   const latest = workers
     .flatMap(({ lastError }) => lastError ?? [])
     .toSorted((a, b) => a.at - b.at)
@@ -266,11 +268,19 @@ function combined(
     usualMs: slowest?.usualMs,
     answeredAt: Math.max(0, ...workers.map(({ answeredAt = 0 }) => answeredAt)) || undefined,
     lastError,
-    acceptedAt: latestOf(workers.map(({ acceptedAt }) => acceptedAt)),
-    acceptedBefore: latestOf(workers.map(({ acceptedBefore }) => acceptedBefore)),
+    ...latestAccepted(workers),
     // A worker of the previous version reports neither.
     refused: workers.flatMap((each) => (each.refusedPositions as typeof each.refusedPositions | undefined) ?? []),
     answers: combinedAnswers(workers.flatMap((each) => (each.lanes as typeof each.lanes | undefined) ?? [])),
+  }
+}
+
+type Accepted = Pick<PushFigures, 'acceptedAt' | 'acceptedBefore'>
+
+function latestAccepted(known: readonly Accepted[]): Accepted {
+  return {
+    acceptedAt: latestOf(known.map(({ acceptedAt }) => acceptedAt)),
+    acceptedBefore: latestOf(known.map(({ acceptedBefore }) => acceptedBefore)),
   }
 }
 

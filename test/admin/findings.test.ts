@@ -6,9 +6,9 @@ import { DeviceSurvey } from '../../src/diagnose/devices.ts'
 import type { DeviceGroup } from '../../src/diagnose/device-facts.ts'
 import type { Facts, UpstreamFacts } from '../../src/diagnose/facts.ts'
 import { type Observation, observations } from '../../src/observe/observations.ts'
-import { readProcesses } from '../../src/store/index.ts'
+import { readProcesses, signOn } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
-import { adminFixture, TOKEN } from '../support/admin.ts'
+import { adminFixture, store, TOKEN, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const NOW = Date.now()
@@ -251,4 +251,31 @@ it('fixes that waited for the tracking API are a backlog only if they still wait
   // The clock was an hour ahead.
   expect(await codesAfter(3600, 'down')).toEqual(['upstream_down'])
   expect(await codesAfter(20, 'up')).toEqual(['backlog'])
+})
+
+it('a lane that is refused stays one when all workers are started again, and no apikey is blamed', async () => {
+  await store(admin.redis, '7/42/403', { count: 1 })
+  const { leases, lease } = workerOf(admin.redis)
+  await leases.park(await lease('7/42/403'), { status: 403, message: 'no' })
+  const refusals = async () => {
+    const { json } = await admin.ask('/admin/status')
+    const { findings, upstream } = json as { findings: { code: string }[]; upstream: { in_flight: number } }
+    return [upstream.in_flight, ...findings.flatMap(({ code }) => (code.endsWith('_refused') ? code : []))]
+  }
+  const signsOn = (inFlight: number, accepted: Readonly<Record<string, number>>) =>
+    signOn(admin.redis, { role: 'worker', installation: admin.dir, slot: 1 }, () => ({
+      inFlight,
+      oldestMs: 0,
+      slowestMs: 0,
+      url: 'http://api',
+      acceptedAt: accepted,
+      acceptedBefore: accepted,
+    }))
+  const worker = signsOn(1, { 7: Date.now() + 1000 })
+  await expect.poll(refusals, soon).toEqual([1, 'lane_refused'])
+  await worker.stop()
+  const next = signsOn(2, {})
+  onTestFinished(() => next.stop())
+  await expect.poll(async () => (await refusals())[0], soon).toBe(2)
+  expect(await refusals()).toEqual([2, 'lane_refused'])
 })

@@ -316,8 +316,16 @@ const OF_LANES: ReadonlySet<FindingCode> = new Set([
   'apikey_refused',
   'parked_full',
 ])
-/** Errors with which the positions of a device still pass their link. */
-const LET_PASS: ReadonlySet<FindingCode> = new Set(['token_refused', 'redis_unsafe', 'disk_full', 'custody_difference'])
+/** Errors with which the positions of a device still pass their link, or that say nothing of this device. */
+const LET_PASS: ReadonlySet<FindingCode> = new Set([
+  'token_refused',
+  'redis_unsafe',
+  'disk_full',
+  'custody_difference',
+  'bridge_down',
+  'certificate_refused',
+  'restarting',
+])
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */

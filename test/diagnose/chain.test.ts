@@ -392,6 +392,17 @@ describe('the chain of a device', () => {
     expect(states(fresh)).toEqual(['idle', 'idle', 'idle', 'idle', 'idle', 'idle', 'idle'])
   })
 
+  it('never blames what says nothing of it for a device that was never heard', () => {
+    const detail = { ...NOT_HEARD, lane: UNPUSHED }
+    for (const code of ['bridge_down', 'certificate_refused', 'restarting'] as const) {
+      const { findings, links, sentence } = chain({ device: NEVER, detail, found: [{ code }] })
+      expect([links[0].state, links[0].finding]).toEqual(['broken', undefined])
+      expect(findings).toEqual([])
+      expect(sentence).toMatch(/courier 42\)[;,] never heard/)
+    }
+    expect(chain({ device: NEVER, detail, found: [{ code: 'no_gateway' }] }).links[0].finding?.code).toBe('no_gateway')
+  })
+
   it('says of a device that sends a wrong secret after a pause what is refused, not that it is silent', () => {
     const found: Found[] = [{ code: 'wrong_secret', subject: { device: '1' }, sinceAt: NOW - MIN }]
     const some = {

@@ -67,27 +67,14 @@ local function turn_of(gateway)
   return turn
 end
 
--- Returns a text that is preceded by its length, and the position after it.
-local function text_at(at)
-  local behind = at + 1 + byte(group, at)
-  return sub(group, at + 1, behind - 1), behind
-end
-
 -- The run at a position, and the position of the next run. The marks are in the order of the runs that have marks.
 local next_mark = 1
 local function run_at(at)
-  local kind = sub(group, at, at)
-  local is_lane = string.upper(kind) == 'L'
-  local place, behind_place = text_at(at + 1)
-  local text, behind_name = text_at(behind_place)
-  local logs, behind_logs = text_at(behind_name)
-  local own_length, head
-  if logs ~= '' then
-    own_length = byte(group, behind_logs)
-    head, behind_logs = text_at(behind_logs + 1)
-  end
-  local flags, high, low = byte(group, behind_logs, behind_logs + 2)
-  local count, behind = high * 256 + low, behind_logs + 3
+  local kind, place, text, logs, behind = struct.unpack('>c1Bc0Bc0Bc0', group, at)
+  local own_length, head, flags, count
+  if logs ~= '' then own_length, head, behind = struct.unpack('>BBc0', group, behind) end
+  flags, count, behind = struct.unpack('>BI2', group, behind)
+  local is_lane = kind == 'L' or kind == 'l'
   local marks = ''
   if is_lane then
     local first_mark = next_mark

@@ -46,15 +46,17 @@ export interface ReadOptions {
 }
 
 /**
- * Reads all files that exist; a missing gateway.yaml counts as empty. @throws ConfigError if the directory does not exist or
- * a file cannot be read
+ * Reads all files that exist; a missing gateway.yaml counts as empty. @throws ConfigError if the directory does not exist, a
+ * file cannot be read, or a gateway.yaml that had content is gone or empty, as while another program replaces it
  */
 export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory())
     throw unreadable(dir, `there is no such directory: \`waybridge init ${dir}\` makes one`)
   const names = options.gatewayOnly ? [GATEWAY, MAPPINGS] : await fileNames(dir)
-  const texts = await Promise.all(names.map(async (name) => [name, await readTextFile(join(dir, name))] as const))
-  return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
+  const read = await Promise.all(names.map(async (name) => [name, await readTextFile(join(dir, name))] as const))
+  const texts = new Map(read.filter((entry): entry is [string, string] => entry[1] !== undefined))
+  if (options.previous?.gateway.source.text && !texts.get(GATEWAY)) throw unreadable(join(dir, GATEWAY), GONE)
+  return filesOf(dir, texts, options)
 }
 
 /** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */
@@ -192,6 +194,7 @@ async function referencesOf({ text }: Source): Promise<string> {
 
 const GATEWAY = 'gateway.yaml'
 const MAPPINGS = 'mappings.yaml'
+const GONE = 'this file is gone or empty: its last content stays in effect'
 const NOTHING_KEPT = 'nothing is kept, so nothing is verified: keep delivered fixes, or set verify.share to 0'
 const DEVICES = ['devices.yaml', 'devices.csv']
 const ROUTES = 'routes.csv'

@@ -327,6 +327,25 @@ describe('a part of the configuration that is not in effect', () => {
     await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1')])
   })
 
+  it('is observed of a gateway.yaml that is gone or empty: its companies and copies stay', async () => {
+    const { dir } = await folder()
+    const file = join(dir, 'gateway.yaml')
+    const text = `${await readFile(file, 'utf8')}copies: [{ name: crm, to: "https://crm.example/fixes" }]\n`
+    await writeFile(file, text)
+    const { live } = await following(dir, { followsFiles: false })
+    const inEffect = () => [live.companies().map(({ company_id }) => company_id), live.copies().map(({ name }) => name)]
+    for (const lose of [() => rm(file), () => writeFile(file, '')]) {
+      await lose()
+      const gone =
+        'config_refused gateway.yaml: gateway.yaml: this file is gone or empty: its last content stays in effect'
+      await expect.poll(observed, soon).toEqual([gone])
+      expect(inEffect()).toEqual([['7'], ['crm']])
+      await writeFile(file, text)
+      await expect.poll(observed, soon).toEqual([])
+      expect(inEffect()).toEqual([['7'], ['crm']])
+    }
+  })
+
   it('is observed of settings that need a restart, by each process, and not of those that take effect', async () => {
     const { dir } = await folder()
     const gateway = await readFile(join(dir, 'gateway.yaml'), 'utf8')

@@ -19,7 +19,11 @@ export function mqttReceiver({ copy, names, timeoutMs }: Omit<HttpReceiverOption
     // A connection keeps the order.
     queueOf: () => '',
     async send(company, fixes) {
-      if (!connection || connection.ended !== undefined) connection = new BrokerConnection(copy)
+      try {
+        if (!connection || connection.ended !== undefined) connection = new BrokerConnection(copy)
+      } catch (error) {
+        return { to: 'retry', reason: (error as Error).message, mayBeFixes: false }
+      }
       const messages = fixes.map((fix) => ({
         topic: topicOf(pattern, company, fix),
         payload: JSON.stringify(fixJson(company, fix, names.nameOf(company, fix.device))),
@@ -53,6 +57,7 @@ class BrokerConnection {
   /** By `performance.now()`. */
   #pingAt = 0
 
+  /** @throws Error if the files for TLS cannot be used */
   constructor(copy: Copy) {
     this.#parser.on('packet', (packet) => this.#handle(packet))
     this.#parser.on('error', () => this.#over(say('the broker sends what is not MQTT')))

@@ -1,7 +1,11 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { Aedes } from 'aedes'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { observations } from '../../src/observe/observations.ts'
 import { copyAccounts, enterCopies, type Store } from '../../src/store/index.ts'
+import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { copying, copyOf, storeCopied, VAN } from '../support/copies.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { listening } from '../support/listening.ts'
@@ -16,10 +20,11 @@ withRedis((one, connection) => {
   redis = connection
 })
 
+const failing = () => observations.current().flatMap(({ code, evidence }) => (code === 'copy_failing' ? evidence : []))
 const account = async () => (await copyAccounts(redis, ['crm']))[0]
 
 /** A broker that notes what is published; it acknowledges once that is noted. */
-async function startBroker() {
+async function startBroker(tls?: Issued) {
   const published: { topic: string; qos: number; fix: { time: string; device: string } }[] = []
   const logins: (string | undefined)[] = []
   let accepts = true
@@ -34,10 +39,11 @@ async function startBroker() {
     },
   })
   const sockets = new Set<Socket>()
-  const listener: Server = createServer((socket) => {
+  const handle = (socket: Socket) => {
     sockets.add(socket)
     broker.handle(socket)
-  })
+  }
+  const listener: Server = tls ? createTlsServer({ cert: tls.cert, key: tls.key }, handle) : createServer(handle)
   const [port] = await freePorts(1)
   await listening(listener, port)
   onTestFinished(async () => {
@@ -90,4 +96,22 @@ it('loses nothing when the broker cuts the connection, or refuses the login for 
   await vi.waitFor(async () => expect(await account()).toMatchObject({ delivered: 3, difference: 0 }), {
     timeout: 60_000,
   })
+})
+
+it('says that a file for its TLS cannot be used, and goes on once it can', async () => {
+  const certificates = await CertificateMaker.create()
+  onTestFinished(() => certificates.remove())
+  const issued = await certificates.issue('broker', { cn: 'broker', san: 'IP:127.0.0.1' })
+  const broker = await startBroker(issued)
+  const ca = issued.files.cert
+  await writeFile(ca, 'half of a certificate')
+  await enterCopies(redis, [{ copy: 'crm', log: '7' }])
+  copying(server, [copyOf({ to: `mqtts://127.0.0.1:${broker.port}`, tls: { ca } })])
+  await storeCopied(redis, [1])
+  await expect.poll(failing, { timeout: 20_000 }).toEqual([`tls.ca: ${ca} is no certificate in PEM`])
+  await writeFile(ca, issued.cert)
+  await vi.waitFor(async () => expect(await account()).toMatchObject({ delivered: 1, difference: 0 }), {
+    timeout: 30_000,
+  })
+  await expect.poll(failing, { timeout: 20_000 }).toEqual([])
 })

@@ -47,6 +47,7 @@ export class Sampler {
   /** Until when nothing is read, ms UTC, for all companies of an API, or for one. */
   readonly #pausedUntil = new Map<string | object, number>()
   readonly #recheckedAt = new Map<string, number>()
+  #lookedAt = -Infinity
 
   constructor(sources: SamplerSources) {
     this.#sources = sources
@@ -55,6 +56,8 @@ export class Sampler {
   /** Makes at most one request. Call it once a second. Rejects if Redis does not answer. */
   async look(now: number): Promise<void> {
     if (!(await this.#hasTurn())) return
+    if (now < this.#lookedAt - WINDOW_MS) this.#forget()
+    this.#lookedAt = now
     if (this.#sources.settings.share > 0) {
       await this.#sample(now)
       for (const age of LATE_MS) await this.#sampleLate(now, age)
@@ -64,6 +67,13 @@ export class Sampler {
     const task = this.#nextTask(now, isReadable)
     if (task) await this.#read(task, now)
     else await this.#recheck(now, isReadable)
+  }
+
+  /** Drops what was noted by a clock that was ahead: it would stop the comparisons until that time. */
+  #forget(): void {
+    this.#tasks = []
+    this.#lastWindow = undefined
+    for (const noted of [this.#lastHours, this.#pausedUntil, this.#recheckedAt]) noted.clear()
   }
 
   async #hasTurn(): Promise<boolean> {
@@ -153,9 +163,9 @@ export class Sampler {
   /** Reads missing fixes again, those checked longest ago first. */
   async #recheck(now: number, isReadable: (company: string) => boolean): Promise<void> {
     const { redis, settlement } = this.#sources
-    const lookedAt = ({ at, ...each }: MissingFixes) => Math.max(at, this.#recheckedAt.get(keyOfMissing(each)) ?? 0)
+    const lookedAt = (each: MissingFixes) => this.#recheckedAt.get(keyOfMissing(each)) ?? each.at
     const [next] = settlement.missing
-      .filter((each) => now - lookedAt(each) >= RECHECK_MS && isReadable(companyOfLane(each.lane)))
+      .filter((each) => Math.abs(now - lookedAt(each)) >= RECHECK_MS && isReadable(companyOfLane(each.lane)))
       .toSorted((one, other) => lookedAt(one) - lookedAt(other))
     if (!next) return
     for (const key of this.#recheckedAt.keys())

@@ -238,6 +238,20 @@ describe('a share of what was delivered', () => {
     )
   })
 
+  it('is compared, and ends, though the clock was a day ahead before', async () => {
+    startWorker()
+    const verifier = open()
+    await deliver(range(T, 100))
+    await verifier.look((T + 24 * 3600) * 1000)
+    lostAt(T + 50)
+    expect(await lookOn(verifier, T - 5, T + 500, 5)).toBeDefined()
+    const now = Math.floor(Date.now() / 1000)
+    await verifier.look((now + 24 * 3600 - 60) * 1000)
+    api.add(ROUTE, [{ timestamp: T + 50, lat: fix(T + 50).latitude, lon: 13.4123456 }])
+    for (let second = now + 301; second < now + 340; second++) await verifier.look(second * 1000)
+    expect(verifier.missing).toEqual([])
+  })
+
   it('ends after 24 hours', async () => {
     startWorker()
     await deliver(range(T, 100))

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { companiesMissing } from '../../src/admin/collectors.ts'
-import { adminFixture } from '../support/admin.ts'
+import { adminFixture, TOKEN } from '../support/admin.ts'
 import { createDirectory } from '../support/roster.ts'
 
 const admin = adminFixture()
@@ -78,4 +78,33 @@ it('the result of a file is in the roster results, and a line that is left out i
     timeout: 30_000,
   })
   await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 30_000 })
+})
+
+it('a line of a file that waits for its device is left out no more once the device is added by the admin port', async () => {
+  const file = join(admin.dir, 'routes.csv')
+  const text = await readFile(file, 'utf8')
+  const write = async (lines: string) => {
+    await writeFile(`${file}.new`, lines)
+    await rename(`${file}.new`, file)
+  }
+  onTestFinished(() => write(text))
+  const results = async () => ((await admin.ask('/admin/roster')).json as { results: object[] }).results
+  const held = async () => {
+    const found = (await admin.ask('/admin/findings')).json as { results: { code: string; ended_at?: string }[] }
+    return found.results.filter(({ code, ended_at }) => code === 'roster_rejected' && !ended_at)
+  }
+  await write(`${text}Van 98,,7,2020-01-01 00:00,2120-01-01 00:00\n`)
+  await expect.poll(held, { timeout: 30_000 }).toHaveLength(1)
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const body = '{"company_id":7,"courier_id":49,"name":"Van 98"}'
+  expect((await admin.ask('/admin/devices/98', { method: 'PUT', headers, body })).status).toBe(200)
+  const route = () => {
+    const entry = admin.live.directory().find('98')
+    return entry && admin.live.directory().stayAt(entry, Date.now() / 1000)?.lane.route
+  }
+  expect(route()).toBe('7')
+  await expect
+    .poll(results, { timeout: 30_000 })
+    .toContainEqual(expect.objectContaining({ kind: 'file', rejected: [] }))
+  await expect.poll(held, { timeout: 30_000 }).toEqual([])
 })

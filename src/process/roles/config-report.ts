@@ -67,6 +67,21 @@ export class ConfigReport {
     return resultsOf({ read, refused, outcome }, remarks)
   }
 
+  /** Whether a line of a file was left out for want of its device, or of its courier, and is in effect by this roster. */
+  isOutdated(roster: Roster): boolean {
+    return this.#problems.some(({ severity, key, device }) => {
+      const meant = severity === 'left_out' && device !== undefined ? roster.meant(device) : []
+      const hasCourier = key === 'courier_id' && meant.every(({ courier_id }) => courier_id !== undefined)
+      return meant.length > 0 && (key === 'device' || hasCourier)
+    })
+  }
+
+  /** @returns the results of unchanged files by the present roster */
+  async again({ read, outcome, roster }: Omit<ReportedChange, 'refused'>): Promise<FileResult[]> {
+    const remarks = await this.#warn(outcome.inEffect, roster)
+    return resultsOf({ read, refused: outcome.refused, outcome: { ...outcome, changes: new Map() } }, remarks)
+  }
+
   /** A fault is logged once until it is over. That Redis is away is a finding. */
   fault(error: Error): void {
     this.#unreadable = error instanceof ConfigError ? error.mistakes : []

@@ -8,7 +8,7 @@ import { guarded, logFault } from '../../observe/faults.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { belongedAt } from '../../roster/device-entry.ts'
-import { noteFileResults } from '../../roster/puts.ts'
+import { type FileResult, noteFileResults } from '../../roster/puts.ts'
 import type { Replica } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { deviceOf, NOT_CURRENT, type Place, receivedAt, timestampOf } from '../../store/index.ts'
@@ -102,6 +102,7 @@ class FollowedConfig implements Live {
   #following: Following | undefined
   #compared = false
   #isDue = true
+  #isReportDue = false
   #comparing: Promise<unknown> = Promise.resolve()
 
   constructor(first: FirstFiles, logger: Logger) {
@@ -184,10 +185,28 @@ class FollowedConfig implements Live {
     const { companies = [] } = this.#files.read.gateway.content.config ?? {}
     if (this.companies().length > companies.length) this.#updateSettings()
     this.#tell('roster', changed)
+    this.#reportAgain()
     // The roster was read as a whole, so Redis may have lost what files have written: compare the files again.
     if (changed || !this.#files.outcome || !this.#compared) return
     this.#isDue = true
     this.#comparing = this.#look()
+  }
+
+  /** A line that waited for its device is left out no more once the admin port has added the device. */
+  #reportAgain(): void {
+    if (this.#isReportDue || !this.#report.isOutdated(this.directory())) return
+    this.#isReportDue = true
+    void this.#inTurn(async () => {
+      this.#isReportDue = false
+      const [{ read, outcome }, roster] = [this.#files, this.directory()]
+      if (outcome && this.#report.isOutdated(roster))
+        await this.#noteResults(await this.#report.again({ read, outcome, roster }))
+    })
+  }
+
+  /** Results that are not stored are in the log. */
+  async #noteResults(results: readonly FileResult[]): Promise<void> {
+    if (this.#replica) await noteFileResults(this.#replica.redis, results).catch(() => {})
   }
 
   /** A follower that fails keeps the change from no other one. */
@@ -230,11 +249,8 @@ class FollowedConfig implements Live {
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
     this.#report.notInEffect({ read, refused })
     const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
-    if (isNews && outcome) {
-      const results = await this.#report.changed({ read, refused, outcome, roster: this.directory() })
-      // Results that are not stored are in the log.
-      if (this.#replica) await noteFileResults(this.#replica.redis, results).catch(() => {})
-    }
+    if (isNews && outcome)
+      await this.#noteResults(await this.#report.changed({ read, refused, outcome, roster: this.directory() }))
     this.#compared = true
     if (this.#replica) this.#replica.isCompared = true
     this.#complete.resolve()

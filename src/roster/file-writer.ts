@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { type Files, isMistake, type Read } from '../config/files.ts'
 import type { Problem } from '../config/problem.ts'
+import type { Config } from '../config/schema.ts'
 import {
   contentsOf,
   correctSources,
@@ -37,12 +38,17 @@ export interface FilesOutcome {
 
 /**
  * Writes to the roster what has changed in files since the last comparison. So an unchanged file writes nothing, and does not
- * undo later puts. Rejects if Redis does not answer: then call it again. @param last the outcome of the last call
+ * undo later puts. Rejects if Redis does not answer: then call it again. @param last the outcome of the last call @param
+ * config the configuration at the start of the process
  */
 export async function writeFiles(
   files: Files,
   replica: Replica,
-  { installation, last }: { readonly installation: string; readonly last?: FilesOutcome },
+  {
+    installation,
+    last,
+    config,
+  }: { readonly installation: string; readonly last?: FilesOutcome; readonly config: Pick<Config, 'keep' | 'roster'> },
 ): Promise<FilesOutcome> {
   const contents = await contentsOf(files)
   for (;;) {
@@ -50,13 +56,11 @@ export async function writeFiles(
     const asOf = replica.version
     const known = await readFileNotes(replica.redis, installation, contents)
     const { comparisons, difference, after, concerned, ...losses } = await planned(files, { contents, known, replica })
-    const { keep, roster: setting } = files.gateway.content.config ?? {}
-    const keepMs = keep?.delivered ?? 0
     const redelivery = await planRedelivery(replica.redis, {
       before: replica.roster,
       after,
       devices: concerned,
-      keepMs,
+      keepMs: config.keep.delivered,
     })
     const changed = comparisons.filter(({ isChanged }) => isChanged)
     const notes = changed.map((each) => notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now))
@@ -67,7 +71,7 @@ export async function writeFiles(
     // Redis has lost it again.
     if (replica.version < version) continue
     const writer = changed.map(({ name }) => name).join(', ')
-    await decideRedelivery(replica.redis, redelivery, { writer, decision: setting?.redeliver ?? 'never' })
+    await decideRedelivery(replica.redis, redelivery, { writer, decision: config.roster.redeliver })
     for (const { name, now } of comparisons) await correctSources(replica.roster, name, now)
     const refused = comparisons.flatMap(({ name, now }) =>
       contents.has(name) && contents.get(name) !== now ? [name] : [],

@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { decideRedelivery, readOffers, refreshOffers, takeOffers } from '../../src/roster/offers.ts'
 import { chunksOf, Leases, openCorrections, packDevice, packRecords, trimKept } from '../../src/store/index.ts'
 import { Appender } from '../../src/store/index.ts'
@@ -208,6 +208,21 @@ describe('a file that replaces lines of the past', () => {
     expect(await takeOffers(admin.redis, '7', false)).toHaveLength(1)
     expect(await counting).toMatchObject([{ fixes: 3 }])
     expect(await readOffers(admin.redis)).toEqual([])
+    await expect.poll(offered, SOON).toEqual([])
+  })
+
+  it('goes by the setting of the start while a change of it waits for a restart', async () => {
+    const file = join(admin.dir, 'gateway.yaml')
+    const text = await readFile(file, 'utf8')
+    onTestFinished(() => writeFile(file, text))
+    await writeFile(file, `${text}roster: { redeliver: always }\n`)
+    const waits = async () => (await admin.ask('/admin/findings')).text
+    await expect.poll(waits, SOON).toContain('"evidence":["roster.redeliver"]')
+    await deliver('7/42/1001', T, T + 60)
+    await write(line(3301))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    expect(await corrections()).toEqual([])
+    await decide('DELETE')
     await expect.poll(offered, SOON).toEqual([])
   })
 

@@ -85,8 +85,8 @@ export class FollowedFiles {
 
   async #write(files: Files, replica: Replica | undefined): Promise<FilesOutcome> {
     const last = this.#outcome
-    const { installation } = this.#first
-    if (replica) return writeFiles(files, replica, { installation, last })
+    const { installation, config } = this.#first
+    if (replica) return writeFiles(files, replica, { installation, last, config })
     const refused = problemsOf(files).filter(isMistake)
     if (refused.length === 0) this.#local = await rosterOf(files)
     return { inEffect: files, refused, withLoss: false, stale: [], changes: new Map(), unrouted: [] }

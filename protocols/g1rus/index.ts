@@ -17,14 +17,12 @@ import {
   ByteReader,
   crc16Xmodem,
   DecodeError,
-  eachReadable,
   enveloped,
   escaped,
   type Message,
-  maskedFix,
+  maskedRecords,
   type Protocol,
   type Session,
-  secondsSince,
   verified,
 } from '../kit/index.ts'
 
@@ -48,9 +46,6 @@ export default {
 
 const BATCHES = 0x46
 const RECORDS = 0x04
-const GPS = 1
-const BLOCKS = 16
-const since2000 = secondsSince(2000)
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(escaping.content(frame), { sum: crc16Xmodem, from: 0, width: 2 }, session))
@@ -58,29 +53,8 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.u8()
   const device = String(r.uint(3) * 2 ** 32 + r.u32()).padStart(15, '0')
   if (type !== RECORDS) return { device }
-  return enveloped({ device }, () => batch(r.part(r.u16())))
-}
-
-function batch(content: ByteReader): Message {
-  const positions: { time: number; block: ByteReader }[] = []
-  for (let left = content.u8(); left > 0 && content.left > 0; left--) positions.push(...record(content))
-  const { good, unreadable } = eachReadable(positions, ({ time, block }) => {
-    const fix = maskedFix(block, time)
-    if (!fix) throw new DecodeError('unsupported', 'its fields are not known')
-    return fix
+  return enveloped({ device }, () => {
+    const content = r.part(r.u16())
+    return maskedRecords(content, content.u8())
   })
-  return good.length > 0 || unreadable ? { fixes: good, unreadable } : { none: 'no place' }
-}
-
-/** The position of a record, if it has one. */
-function record(r: ByteReader): { time: number; block: ByteReader }[] {
-  const time = since2000(r.u32())
-  const mask = r.u16()
-  const found: { time: number; block: ByteReader }[] = []
-  for (let bit = 0; bit < BLOCKS; bit++) {
-    if ((mask & (1 << bit)) === 0) continue
-    const block = r.part(r.u8())
-    if (bit === GPS) found.push({ time, block })
-  }
-  return found
 }

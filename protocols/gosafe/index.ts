@@ -1,6 +1,6 @@
 /*
- * Gosafe G1S, G3S, G3C, G6S, G7S, G71, G737, G79: "Gosafe GPRS protocol" of G3S and successors; the binary frame is inferred from
- * one frame. TCP and UDP.
+ * Gosafe G1S, G3S, G3C, G6S, G7S, G71, G737, G79: "Gosafe GPRS protocol" of G3S and successors; the binary frames are inferred
+ * from one of each kind. TCP and UDP.
  *
  *   *GSvv,I,T,e,item,…$T,e,item,…#        v: version; records with a $ between them
  *   *GS02,I,GPS:t;A;Y;O;S;C;d,item,…#     the first version
@@ -8,7 +8,8 @@
  *         ADC:external V;battery V;…      DTT:state;inputs;…   inputs in hexadecimal digits, bit 0: ignition
  *         ADC:0;external V;…;2;battery V     of the first version: numbers of inputs in front of the values
  *
- *   F8 x{2} IIIIIIIIIIIIII TTTTTTTT BBBB block… KKKK F8      1B escapes; each block L x{L}, bit n of B: block n is there
+ *   F8 xx 01 IIIIIIIIIIIIII record KKKK F8      F8 xx 04 IIIIIIIIIIIIII LLLL NN record… KKKK F8      1B escapes; N records
+ *   record: TTTTTTTT BBBB block…      each block L x{L}, bit n of B: block n is there
  *   block 1: L MMMM F yyyyyyyy oooooooo SSSS CCCC HHHH pppp vvvv     position; block 0: the device and its versions
  *
  *   T  hhmmssDDMMYY; t and d its halves     A  A: valid, V, L: not     Y, O  degrees with the letter in front

@@ -61,7 +61,7 @@ export {
 } from './mapping.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
-export { concoxFix, flagged, maskedFix, packedFix, shortFix } from './positions.ts'
+export { concoxFix, flagged, maskedRecords, packedFix, shortFix } from './positions.ts'
 export {
   type Covered,
   type Escaping,

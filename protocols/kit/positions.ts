@@ -1,11 +1,13 @@
 import type { ByteReader } from './bytes.ts'
-import type { Fix } from './protocol.ts'
-import { bytesYmd } from './times.ts'
+import { DecodeError, readableFixes } from './errors.ts'
+import type { Fix, Message } from './protocol.ts'
+import { bytesYmd, secondsSince } from './times.ts'
 import { digitsDegreesMinutes, dop, heading, kmh, knots, utcDmy } from './units.ts'
 
 /*
  * Positions that several protocols have in the same bytes.
  *
+ *   records  TTTTTTTT BBBB block…    T  seconds since 2000, bit n of B: block n is there, behind its length; block 1: masked
  *   masked   MMMM [F] [AAAAAAAA OOOOOOOO] [SSSS] [CCCC] [HHHH] [PPPP] [VVVV]       M: which of them follow, from bit 0 on
  *   packed   DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC      F: bit 0 fix, 1 north, 2 east; S knots, C 2°
  *   short    OOOOOOOO AAAAAAAA TTTTTTTT SSSS P CCCC HHHHHH F                        S 0.1 km/h, P 0.1, H 0.1 m, F satellites
@@ -15,11 +17,30 @@ import { digitsDegreesMinutes, dop, heading, kmh, knots, utcDmy } from './units.
  *   H     metres                                P, V  HDOP, VDOP, 0.01        T  unix seconds
  */
 
-/** The position that a block of Gosafe and Proma Sat is, measured at a time; undefined where it has other fields, or no place. */
-export function maskedFix(r: ByteReader, time: number): Fix | undefined {
+/** What records of Gosafe and Proma Sat say. @throws DecodeError of one that is cut off */
+export function maskedRecords(r: ByteReader, count: number): Message {
+  const positions: { time: number; block: ByteReader }[] = []
+  for (let left = count; left > 0 && r.left > 0; left--) {
+    const time = since2000(r.u32())
+    const mask = r.u16()
+    for (let bit = 0; bit < BLOCKS; bit++) {
+      if ((mask & (1 << bit)) === 0) continue
+      const block = r.part(r.u8())
+      if (bit === GPS) positions.push({ time, block })
+    }
+  }
+  return readableFixes(positions, ({ time, block }) => maskedFix(block, time), { none: 'no place' })
+}
+
+const since2000 = secondsSince(2000)
+const [GPS, BLOCKS] = [1, 16]
+
+/** The position that a block is, measured at a time. @throws DecodeError where it has other fields, or no place */
+function maskedFix(r: ByteReader, time: number): Fix {
   const length = r.left
   const mask = r.u16()
-  if ((mask & PLACE) === 0 || length !== lengthBy(mask)) return undefined
+  if ((mask & PLACE) === 0 || length !== lengthBy(mask))
+    throw new DecodeError('unsupported', 'the fields of its position are not known')
   const has = (bit: number) => (mask & (1 << bit)) !== 0
   return {
     time,

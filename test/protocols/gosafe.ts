@@ -6,17 +6,29 @@ const ID = '351535053000777'
 const PLACE = 'GPS:A;9;N52.525000;E13.410000;36;270'
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270, satellites: 9 }
 
+const TIME = ((Date.UTC(2024, 4, 1, 23, 15, 30) - Date.UTC(2000, 0, 1)) / 1000).toString(16)
+const PLACE_OF_BINARY = '032177c8 00cc9ed0 0024 010e 0022 005a'
+
 /** A binary frame between its flags, with its checksum, escaped. */
-function binary(fields: string, blocks = '007a', type = '0601'): Buffer {
-  const content = new ByteWriter().hex(type).hex(BigInt(ID).toString(16).padStart(14, '0'))
-  content
-    .u32((Date.UTC(2024, 4, 1, 23, 15, 30) - Date.UTC(2000, 0, 1)) / 1000)
-    .hex(blocks)
-    .bytes(bytes(fields))
-  content.u32(52_525_000).u32(13_410_000).hex('0024010e0022005a0064').hex('1bf800')
-  const hex = content.crc16(crc16Xmodem).toBuffer().toString('hex')
+function binary(content: string, type = '0601'): Buffer {
+  const body = new ByteWriter().hex(type).hex(BigInt(ID).toString(16).padStart(14, '0')).bytes(bytes(content))
+  const hex = body.crc16(crc16Xmodem).toBuffer().toString('hex')
   const escaped = (hex.match(/../g) ?? []).map((byte) => (byte === '1b' ? '1b00' : byte === 'f8' ? '1be3' : byte))
   return bytes(`f8${escaped.join('')}f8`)
+}
+
+/** Several records, behind the bytes that they take and their number. */
+function batch(...records: readonly string[]): Buffer {
+  const content = bytes(records.join(''))
+  return binary(
+    new ByteWriter()
+      .u16(content.length + 1)
+      .u8(records.length)
+      .bytes(content)
+      .toBuffer()
+      .toString('hex'),
+    '1604',
+  )
 }
 
 export default {
@@ -130,27 +142,48 @@ export default {
       title: 'binary: a position with some fields; others are not read',
       frames: [
         {
-          frame: binary('13 003f 49'),
+          frame: binary(`${TIME} 000a 13 003f 49 ${PLACE_OF_BINARY} 021bf8`),
           device: ID,
           fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }],
           reply: '1234',
         },
         {
-          frame: binary('12 003e'),
+          frame: binary(`${TIME} 0002 12 003e ${PLACE_OF_BINARY}`),
           device: ID,
           fixes: [{ ...FIX, satellites: undefined, altitude: 34, hdop: 0.9 }],
           reply: '1234',
         },
         {
-          frame: binary('1d 0f50726f6d612053617420313030302015 56312e31302656312e312e34 15 007f 49', '007b'),
+          frame: binary(
+            `${TIME} 0003 1d 0f50726f6d612053617420313030302015 56312e31302656312e312e34 15 007f 49 ${PLACE_OF_BINARY} 0064`,
+          ),
           device: ID,
           fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }],
           reply: '1234',
         },
-        { frame: binary('0a 03120fa0142b8475a157', '007c'), device: ID, none: 'no place', reply: '1234' },
-        { frame: binary('13 003e 49', '007a', '4604'), error: 'unsupported' },
-        { frame: binary('13 003e 49'), device: ID, fixes: [], reply: '1234' },
-        { frame: binary('13 007f 49'), device: ID, fixes: [], reply: '1234' },
+        { frame: binary(`${TIME} 0004 0a 03120fa0142b8475a157`), device: ID, none: 'no place', reply: '1234' },
+        { frame: binary(`${TIME} 0002 13 003e 49 ${PLACE_OF_BINARY}`, '4604'), error: 'unsupported' },
+        {
+          frame: binary(`${TIME} 0002 13 003e 49 ${PLACE_OF_BINARY}`),
+          error: 'unsupported',
+          envelope: { device: ID, reply: '1234' },
+        },
+      ],
+    },
+    {
+      title: 'binary: several records',
+      frames: [
+        {
+          frame: batch(
+            `${TIME} 0022 15 007f 49 ${PLACE_OF_BINARY} 0064 02 1bf8`,
+            `${TIME} 0020 02 1bf8`,
+            `${TIME} 0002 0f 000f 09 032177c8 00cc9ed0 0024 010e`,
+          ),
+          device: ID,
+          fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }, FIX],
+          reply: '1234',
+        },
+        { frame: batch(`${TIME} 0020 02 1bf8`), device: ID, none: 'no place', reply: '1234' },
       ],
     },
   ],

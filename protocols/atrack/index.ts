@@ -71,8 +71,10 @@ function binaryLength(bytes: Buffer, stream: Stream): number {
   return length > 0 && length < HEAD ? -1 : length
 }
 
+/** A comma may be the first byte of a binary frame's checksum; the length behind that one is below 11,000 bytes. */
 function isText(bytes: Buffer): boolean | 'maybe' {
-  return bytes.length < 3 ? 'maybe' : bytes[2] === COMMA
+  if (bytes.length > 2 && bytes[2] !== COMMA) return false
+  return bytes.length < 5 ? 'maybe' : bytes[4] >= COMMA
 }
 
 /** @P,C,L,… : L counts from the comma behind it on. */

@@ -50,6 +50,7 @@ export default {
           fixes: [{ ...FIX, satellites: 12 }],
           reply: ACK,
         },
+        { frame: beginningLikeText(), device: IMEI, fixes: [FIX], reply: ACK },
         { frame: ACK, device: IMEI, none: 'heartbeat', reply: ACK },
         { frame: binary(Buffer.alloc(50), Buffer.alloc(0), '@R'), device: IMEI, none: 'photo', reply: ACK },
         { frame: '$OK\r\n', none: 'command answer' },
@@ -149,4 +150,12 @@ function text(records: string): Buffer {
   const covered = `,${content.length}${content}`
   const checksum = crc16Arc(Buffer.from(covered, 'latin1')).toString(16).toUpperCase().padStart(4, '0')
   return Buffer.from(`@P,${checksum}${covered}`, 'latin1')
+}
+
+/** A binary frame whose checksum begins with a comma: lines have one at the same place. */
+function beginningLikeText(): Buffer {
+  for (let own = 0; ; own++) {
+    const frame = binary(record('', own.toString(16).padStart(4, '0')))
+    if (frame[2] === 0x2c) return frame
+  }
 }

@@ -129,6 +129,8 @@ function text(frame: Buffer, session: Session): Message {
   return enveloped(envelope, () => textRecords(records, session.settingsOf(device)))
 }
 
+/** An id that is no IMEI may be above 2^53. */
 function acknowledgement(device: string, sequence: number): Buffer {
-  return new ByteWriter().bytes(KEEP_ALIVE).u64(Number(device)).u16(sequence).toBuffer()
+  const id = BigInt(device).toString(16).padStart(16, '0')
+  return new ByteWriter().bytes(KEEP_ALIVE).hex(id).u16(sequence).toBuffer()
 }

@@ -1,7 +1,9 @@
 import { ByteWriter, crc16Arc } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const IMEI = '356961075931165'
+const LONG_ID = 336225321492236670n
 const SECONDS = Date.UTC(2024, 4, 1, 10, 15, 30) / 1000
 const FIX = {
   time: '2024-05-01T10:15:30Z',
@@ -98,6 +100,17 @@ export default {
       ],
     },
     {
+      title: 'a unit with an id of 18 digits',
+      frames: [
+        {
+          frame: binary(record(), Buffer.alloc(0), '@P', LONG_ID),
+          device: String(LONG_ID),
+          fixes: [FIX],
+          reply: bytes('fe02 04aa83260409497e 0007'),
+        },
+      ],
+    },
+    {
       title: 'a report with values that the setting names',
       settings: { form: '%AT%SA' },
       frames: [
@@ -130,8 +143,8 @@ export default {
   ],
 } satisfies ProtocolCases
 
-function binary(first: Buffer, second: Buffer = Buffer.alloc(0), prefix = '@P'): Buffer {
-  const content = new ByteWriter().u16(7).u64(Number(IMEI)).bytes(first).bytes(second).toBuffer()
+function binary(first: Buffer, second: Buffer = Buffer.alloc(0), prefix = '@P', id = BigInt(IMEI)): Buffer {
+  const content = new ByteWriter().u16(7).hex(id.toString(16).padStart(16, '0')).bytes(first).bytes(second).toBuffer()
   const covered = new ByteWriter().u16(content.length).bytes(content).toBuffer()
   return new ByteWriter().ascii(prefix).u16(crc16Arc(covered)).bytes(covered).toBuffer()
 }

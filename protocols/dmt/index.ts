@@ -10,6 +10,8 @@
  *   10  records of 64 bytes: PP NNNNNNNN BBBBBBBB OOOOOOOO AAAAAAAA VVVV G HHHH …
  *   05  asks whether the records are stored; answer 06: 01
  *
+ *   14  …                                    answer 15: 12 zeros; older firmware goes on after it alone ("Device direct to 3rd
+ *                                            party software", support.digitalmatter.com)
  *   22                                       answer 23, empty: assumed, as 01 follows 00 and 06 follows 05
  *
  *   value of id 00  TTTTTTTT AAAAAAAA OOOOOOOO HHHH VVVV E G D Q F
@@ -56,7 +58,7 @@ const COMMIT = 0x05
 const COMPACT_RECORDS = 0x10
 const LENGTH_OF_OLD_HELLO = 51
 const COMPACT_LENGTH = 64
-const REQUEST = 0x22
+const [UNNAMED, REQUEST] = [0x14, 0x22]
 const [POSITION, DIGITAL, ANALOGUE] = [0, 2, 6]
 const DIGITAL_LENGTH = 8
 const CHARGING = 0x10
@@ -77,7 +79,7 @@ function decode(frame: Buffer, { now }: { readonly now: number }): Message {
   if (type === COMPACT_RECORDS) return compactRecords(content)
   if (type === REQUEST) return { none: 'status', reply: answer(0x23, new ByteWriter()) }
   if (type === COMMIT) return { none: 'heartbeat', reply: answer(0x06, new ByteWriter().u8(1)) }
-  return {}
+  return { reply: type === UNNAMED ? answer(0x15, new ByteWriter().hex('00'.repeat(12))) : undefined }
 }
 
 function answer(type: number, content: ByteWriter): Buffer {

@@ -17,10 +17,7 @@
  *
  *   011 S{12} G{9} O{32} Y{32} U{32}     101 S{7} G{7} O{12} Y{11}     111 x{5}: no place     S  0.1 km/h
  *
- *   2B 00 LLLL 00 IIIIIIIIIIIIIIII x{6} m UUUUUUUU x{7} [OOOOOOOO YYYYYYYY UUUUUUUU SSSS A GGGG HHHHHH s] … 24
- *
- * Frames of newer models (GL601; 2D: of another kind), as far as frames show: I packed decimals, m bit 0: a place follows,
- * U unix seconds of the report and of the place, S 0.1 km/h, A 0.1, H 0.1 m, s satellites.
+ * Frames of newer models (GL601) are others: the kit has them.
  */
 import {
   BitReader,
@@ -37,14 +34,9 @@ import {
   type Message,
   type Session,
   said,
-  shortFix,
   utc,
   verified,
 } from '../kit/index.ts'
-
-/** What newer frames begin with. */
-const NEWER = ['+\0', '-\0']
-const isNewer = (frame: Buffer) => NEWER.includes(frame.toString('latin1', 0, 2))
 
 /** What frames begin with, and where their length is: at which byte, how many of them. */
 export const hexFrames = [
@@ -52,16 +44,16 @@ export const hexFrames = [
   framed(['+ACK'], 6, 1),
   framed(['+LGN'], 6, 2),
   framed(['+HBD'], 5, 1),
-  framed(NEWER, 2, 2, '$'),
 ]
 
-function framed(when: readonly Mark[], at: number, width: number, end = '\r\n') {
-  return { when, frame: lengthField({ start: when, at, width, add: 0, end }) }
+function framed(when: readonly Mark[], at: number, width: number) {
+  return { when, frame: lengthField({ start: when, at, width, add: 0, end: '\r\n' }), decode: decodeHex }
 }
 
-/** What the checksum of a frame covers: nothing of text and of newer binary frames. */
+/** What the checksum of a frame covers: nothing of text. */
 export function hexCovers(frame: Buffer): readonly [from: number, to: number] {
-  return frame.toString('latin1', 4, 6).includes(':') || isNewer(frame) ? [0, 0] : [4, -4]
+  if (frame.toString('latin1', 4, 6).includes(':')) return [0, 0]
+  return frame[1] <= 0x10 ? [0, -2] : [4, -4]
 }
 
 /** Frames without a place, and why they have none. */
@@ -73,8 +65,8 @@ const NONE = new Map([
   ['+LGN', 'login'],
 ])
 const COMPRESSED = 100
-/** Bits of M, and of m. */
-const [NAMED, HAS_PLACE] = [0x40, 1]
+/** Bit of M. */
+const NAMED = 0x40
 /** Bits of M that reports have which begin, behind I, with the battery in % and the external power in mV. */
 const SAYING = 0x1fbf
 const SAYING_LENGTH = 3
@@ -82,9 +74,8 @@ const SAYING_LENGTH = 3
 const [MOTION, PLACE, TAIL] = [8, 15, 13]
 
 /** @throws DecodeError */
-export function decodeHex(frame: Buffer, session: Session): Message {
+function decodeHex(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (isNewer(frame)) return newer(r)
   verified(frame, { sum: crc16CcittFalse, from: 4, width: 2, trailing: 2 }, session)
   const none = NONE.get(r.ascii(4))
   if (none !== undefined && none !== 'status') return { none }
@@ -99,11 +90,6 @@ export function decodeHex(frame: Buffer, session: Session): Message {
     if (says && fixes.length > 0) fixes[fixes.length - 1].said = says
     return { fixes, said: fixes.length > 0 ? undefined : says }
   })
-}
-
-function newer(r: ByteReader): Message {
-  const device = r.skip(4).bcd(9).replace(/^0+/, '')
-  return r.skip(6).u8() & HAS_PLACE ? { device, fixes: [shortFix(r.skip(11))] } : { device, none: 'no place' }
 }
 
 function deviceOf(id: Buffer, isNamed: boolean): string {

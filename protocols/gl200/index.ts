@@ -26,22 +26,24 @@ import {
   kmh,
   type Message,
   type Protocol,
+  queclinkFrames,
   utcYmd,
 } from '../kit/index.ts'
-import { decodeHex, hexCovers, hexFrames } from './hex.ts'
+import { hexCovers, hexFrames } from './hex.ts'
 import { saidBy } from './said.ts'
 import { KINDS } from './types.ts'
 
 const spoken = dialects([
   { when: ['+RESP:', '+BUFF:', '+ACK:'], frame: endsWith('$', '\0'), decode },
-  ...hexFrames.map((each) => ({ ...each, decode: decodeHex })),
+  ...hexFrames,
+  ...queclinkFrames,
 ])
 
 export default {
   name: 'gl200',
   devices: 'Queclink GL200, GL300, GL500, GV55, GV65, GV75, GV300, GV350, GV500, GB100, GMT100 …',
   acknowledges: 'fixes',
-  integrity: { checksum: 'CRC-16/CCITT-FALSE, of binary frames', covers: hexCovers },
+  integrity: { checksum: 'CRC-16/CCITT-FALSE or CRC-8 (31, FF), of binary frames', covers: hexCovers },
   tcp: { port: 5004, frame: spoken.frame },
   udp: { port: 5004, frame: spoken.frame },
   decode: spoken.decode,

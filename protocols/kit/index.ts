@@ -61,7 +61,7 @@ export {
 } from './mapping.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
-export { concoxFix, flagged, maskedRecords, packedFix, shortFix } from './positions.ts'
+export { concoxFix, flagged, maskedRecords, packedFix } from './positions.ts'
 export {
   type Covered,
   type Escaping,
@@ -83,6 +83,7 @@ export {
   type Transport,
   type UnfinishedMessage,
 } from './protocol.ts'
+export { queclinkFrames } from './queclink.ts'
 export { ALARMS, type Alarm, alarmsIn, alarmsOf, type Said, said } from './said.ts'
 export { tlv } from './tagged.ts'
 export {

@@ -10,11 +10,10 @@ import { digitsDegreesMinutes, dop, heading, kmh, knots, utcDmy } from './units.
  *   records  TTTTTTTT BBBB block…    T  seconds since 2000, bit n of B: block n is there, behind its length; block 1: masked
  *   masked   MMMM [F] [AAAAAAAA OOOOOOOO] [SSSS] [CCCC] [HHHH] [PPPP] [VVVV]       M: which of them follow, from bit 0 on
  *   packed   DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC      F: bit 0 fix, 1 north, 2 east; S knots, C 2°
- *   short    OOOOOOOO AAAAAAAA TTTTTTTT SSSS P CCCC HHHHHH F                        S 0.1 km/h, P 0.1, H 0.1 m, F satellites
  *   Concox   YYMMDDhhmmss F AAAAAAAA OOOOOOOO S GGGG                                A, O 1/30000 minute, see `flagged` for G
  *
  *   A, O  latitude, longitude, 1e-6 degrees     F  satellites, in bits 0–4     S  km/h     C  degrees
- *   H     metres                                P, V  HDOP, VDOP, 0.01        T  unix seconds
+ *   H     metres                                P, V  HDOP, VDOP, 0.01
  */
 
 /** What records of Gosafe and Proma Sat say. @throws DecodeError of one that is cut off */
@@ -64,18 +63,6 @@ const SATELLITES = 0x1f
 function lengthBy(mask: number): number {
   if (mask >= 1 << WIDTHS.length) return -1
   return WIDTHS.reduce((length, width, bit) => length + (mask & (1 << bit) ? width : 0), MASK)
-}
-
-/** A position of newer binary frames of Queclink. */
-export function shortFix(r: ByteReader): Fix {
-  const longitude = r.i32() / 1e6
-  const latitude = r.i32() / 1e6
-  const time = r.u32() * 1000
-  const speed = kmh(r.u16() / 10)
-  const hdop = dop(r.u8() / 10)
-  const course = heading(r.u16())
-  const altitude = r.i24() / 10
-  return { time, latitude, longitude, valid: true, speed, hdop, heading: course, altitude, satellites: r.u8() }
 }
 
 /** A position of Jointech in packed decimals, up to its course. @throws DecodeError `malformed`. */

@@ -1,4 +1,4 @@
-import { crc16CcittFalse, type Said } from '../../protocols/kit/index.ts'
+import { ByteWriter, crc8Egts, crc16CcittFalse, type Said } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
 import { COSTLY_SIZE, eachPosition, many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 import type { Vector, VectorPosition } from '../support/vectors/vectors.ts'
@@ -262,12 +262,7 @@ export default {
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ff3f070418290a03 00`)), error: 'malformed' },
         { frame: short('+ACK', '01 7f', bytes('45 0101 08')), none: 'command answer' },
         {
-          frame: bytes(
-            `2b00 0035 0 00${IMEI} 820300030000 21 66330ef2 01895000521629 00cc9ed0 032177c8 6632cd12 0168 09 010e 000154 09 24`.replaceAll(
-              ' ',
-              '',
-            ),
-          ),
+          frame: newer(`21 66330ef2 0189 5000 5216 29 00cc9ed0 032177c8 6632cd12 0168 09 010e 000154 09`),
           device: IMEI,
           fixes: [
             {
@@ -283,14 +278,10 @@ export default {
           ],
         },
         {
-          frame: bytes(`2b00 001d 0 00${IMEI} 820300030000 20 66330ef2 01895000 24`.replaceAll(' ', '')),
+          frame: newer('10 66330ef2 0120 2000 6105 010f404a00'),
           device: IMEI,
           none: 'no place',
-        },
-        {
-          frame: bytes(`2d00 001d 0 00${IMEI} 820300030000 10 66330ef2 01200000 24`.replaceAll(' ', '')),
-          device: IMEI,
-          none: 'no place',
+          said: { battery_voltage: 3.904, battery_percent: 74 },
         },
       ],
     },
@@ -447,4 +438,14 @@ function position(
   [altitude, course]: readonly number[],
 ) {
   return { deviceId, time, valid: true, lat, lon, altitude, speedKnots: 0, course }
+}
+
+/** A frame of newer models with one record. */
+function newer(record: string): Buffer {
+  const content = bytes(record)
+  const w = new ByteWriter()
+    .hex('2b00')
+    .u16(23 + content.length)
+    .hex(`000${IMEI}820300030000`)
+  return w.bytes(content).hex('0001').sum(crc8Egts).hex('24').toBuffer()
 }

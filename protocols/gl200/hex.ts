@@ -3,7 +3,8 @@
  *
  *   +RSP TT MMMMMMMM LLLL DD VVVV FFFF IIIIIIIIIIIIIIII … A SSSS s GGGG HHHH OOOOOOOO YYYYYYYY YYYYMMDDhhmmss … KKKK CCCC 0D0A
  *   +EVT events, +INF status, +CRD crash data in the same way; +BSP, +BVT, +BNF, +BRD: the same, sent later
- *   +ACK TT MM LL …, +LGN TT MM LLLL …, +HBD MM LL …
+ *   +ACK TT MM LL …, +LGN TT MM LLLL …
+ *   +HBD MM LL [D] [VV] [FF] [I] …          M, bits 1, 2, 3 and 7: D, V, F and I are there, 4: I is a name (GV200, §4.6)
  *
  *   T  type of report               I  IMEI, one byte 0–99 for two digits, the  A  HDOP; 0: the last known place
  *   M  which fields it has             last for one; a name, where bit 6 of M   S  km/h, s its tenths    G  heading
@@ -56,15 +57,18 @@ export function hexCovers(frame: Buffer): readonly [from: number, to: number] {
   return frame[1] <= 0x10 ? [0, -2] : [4, -4]
 }
 
+const HEARTBEAT = 'heartbeat'
 /** Frames without a place, and why they have none. */
 const NONE = new Map([
   ['+ACK', 'command answer'],
-  ['+HBD', 'heartbeat'],
+  ['+HBD', HEARTBEAT],
   ['+INF', 'status'],
   ['+BNF', 'status'],
   ['+LGN', 'login'],
 ])
 const COMPRESSED = 100
+/** Bytes of an id. */
+const ID = 8
 /** Bit of M. */
 const NAMED = 0x40
 /** Bits of M that reports have which begin, behind I, with the battery in % and the external power in mV. */
@@ -73,15 +77,19 @@ const SAYING_LENGTH = 3
 /** Bytes from A to H, from O to the date, and from the date of sending to the end. */
 const [MOTION, PLACE, TAIL] = [8, 15, 13]
 
+/** Bits of the mask of a heartbeat. */
+const [HAS_MODEL, HAS_VERSION, HAS_FIRMWARE, IS_NAME, HAS_ID] = [0x02, 0x04, 0x08, 0x10, 0x80]
+
 /** @throws DecodeError */
 function decodeHex(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
   verified(frame, { sum: crc16CcittFalse, from: 4, width: 2, trailing: 2 }, session)
   const none = NONE.get(r.ascii(4))
+  if (none === HEARTBEAT) return { device: deviceOfHeartbeat(r), none }
   if (none !== undefined && none !== 'status') return { none }
   const type = r.u8()
   const mask = r.u32()
-  const device = deviceOf(r.skip(7).slice(8), (mask & NAMED) !== 0)
+  const device = deviceOf(r.skip(7).slice(ID), (mask & NAMED) !== 0)
   if (none !== undefined) return { device, none }
   return enveloped({ device }, () => {
     const fixes = (type === COMPRESSED ? compressedPlaces : places)(frame.subarray(r.position, -TAIL))
@@ -90,6 +98,16 @@ function decodeHex(frame: Buffer, session: Session): Message {
     if (says && fixes.length > 0) fixes[fixes.length - 1].said = says
     return { fixes, said: fixes.length > 0 ? undefined : says }
   })
+}
+
+/** Undefined without an id, and where the model has other fields. */
+function deviceOfHeartbeat(r: ByteReader): string | undefined {
+  const mask = r.u8()
+  r.skip(1 + (mask & HAS_MODEL ? 1 : 0) + (mask & HAS_VERSION ? 2 : 0) + (mask & HAS_FIRMWARE ? 2 : 0))
+  if ((mask & HAS_ID) === 0 || r.left < ID) return undefined
+  const id = r.slice(ID)
+  const isName = (mask & IS_NAME) !== 0
+  return isName || id.every((byte) => byte <= 99) ? deviceOf(id, isName) : undefined
 }
 
 function deviceOf(id: Buffer, isNamed: boolean): string {

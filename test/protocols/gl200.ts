@@ -260,6 +260,10 @@ export default {
         },
         { frame: binary('+INF', '01 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, none: 'status' },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ff3f070418290a03 00`)), error: 'malformed' },
+        { frame: heartbeat(`eb 45 0209 ${ID}`), device: IMEI, none: 'heartbeat' },
+        { frame: heartbeat('9f 45 0102 0209 6776323030000000'), device: 'gv200', none: 'heartbeat' },
+        { frame: heartbeat('6b 45 0209'), none: 'heartbeat' },
+        { frame: heartbeat('eb ff ffff ffffffffffffffff'), none: 'heartbeat' },
         { frame: short('+ACK', '01 7f', bytes('45 0101 08')), none: 'command answer' },
         {
           frame: newer(`21 66330ef2 0189 5000 5216 29 00cc9ed0 032177c8 6632cd12 0168 09 010e 000154 09`),
@@ -402,6 +406,12 @@ function binary(head: string, type: string, content: Buffer): Buffer {
 
 function short(head: string, type: string, content: Buffer): Buffer {
   return ended(Buffer.concat([Buffer.from(head), bytes(type), u(1, 7 + content.length + 13), content]))
+}
+
+/** Of its mask and what follows the length. */
+function heartbeat(fields: string): Buffer {
+  const [mask, ...others] = bytes(fields)
+  return ended(Buffer.concat([Buffer.from('+HBD'), Buffer.of(mask, others.length + 19, ...others)]))
 }
 
 function ended(start: Buffer): Buffer {

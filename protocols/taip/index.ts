@@ -8,6 +8,9 @@
  *   >RGPDDMMYYhhmmssYYYYYYYYOOOOOOOOOSSSCCCqaabb[ee[PP]];ID=I;#n;*XX<     Virloc's position
  *   >RTT… >RPI… >RCVee… >RUSee,… >RUVeeeee,t,…                                  others with the same fields, DDMMYY to PP
  *   >RCQeeDDMMYYhhmmss…CCCbb…                                       others with the same beginning
+ *   >RLNsssssmmmyyyyyyyyyyoooooooooooHHHHHHHHHSSSSvvvvvCCCC## (NN00)… x{10} qa   position: y, o degrees × 10,000,000, signed;
+ *       H feet × 100, signed; S, v, C tenths; # satellites, and each of them
+ *   >RCPsssssYYYYYYYOOOOOOOOqa                                        position: Y, O degrees × 10,000, signed
  *
  *   Y, O  degrees × 100,000, signed; of RGP also ddmm.mmmm, dddmm.mmmm
  *   b     inputs, bit 7: ignition       q  source of RPV and REV, 9: none; of the others 0 and 9: no fix
@@ -20,7 +23,7 @@
  *
  *   Answer: >ACK;ID=I;#n;*XX<, with the parts in the order of the message; >SAK;ID=I;#n< where n begins with IP; I without n.
  *
- * Times of REV are UTC: no leap seconds are taken off. RLN (with more digits) is not read yet.
+ * Times of REV are UTC: no leap seconds are taken off.
  */
 import {
   degreesMinutes,
@@ -43,6 +46,8 @@ const GP_KMH = `{dmy}{hhmmss}{lat:8/1e5}{lon:9/1e5}{speedKmh:3}{course:3}${STATE
 /** What `identityFirst` puts in front of a message. */
 const PARTS = '{message}|[{id}]|[{satellites}]|{io}|{millivolts}|'
 const STAR = 0x2a
+/** Metres. */
+const CENTIFOOT = 0.003048
 const WEEK = 604_800_000
 const GPS_EPOCH = Date.UTC(1980, 0, 6)
 
@@ -65,6 +70,11 @@ export default textProtocol({
     source: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '9') },
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '0' && text !== '9') },
     age: { like: '\\d' },
+    milliseconds: { like: '\\d{8}', read: (text: string, draft: Draft) => void (draft.clock = +text) },
+    feet: { like: '[-+]\\d{8}', read: (text: string, draft: Draft) => void (draft.altitude = +text * CENTIFOOT) },
+    vertical: { like: '[-+]\\d{4}' },
+    used: { like: '\\d{2}', read: (text: string, draft: Draft) => void (draft.satellites = +text) },
+    each: { read: (text: string, draft: Draft) => void (draft.valid = /^\d+/.exec(text)?.[0].at(-2) !== '9') },
     event: { like: '\\d{2}' },
     hex: { like: '[0-9A-Fa-f]{2}' },
     kind: { like: '[A-Z]' },
@@ -99,6 +109,11 @@ export default textProtocol({
       answer,
     },
     { like: `${PARTS}>RAL{any}`, none: 'status', answer: numbered },
+    {
+      like: `${PARTS}>RLN{milliseconds}{lat:10/1e7}{lon:11/1e7}{feet}{speedMph:4/10}{vertical}{course:4/10}{used}{each}`,
+      answer,
+    },
+    { like: `${PARTS}>RCP{seconds}{lat:7/1e4}{lon:8/1e4}{source}{age}{any}`, answer },
     { like: `${PARTS}>RLN{any}`, unknown: 'position', answer: numbered },
     { like: `${PARTS}>{any}`, unknown: 'type', answer: numbered },
   ],

@@ -162,6 +162,50 @@ export default {
       ],
     },
     {
+      title: 'the long report and the compact one',
+      frames: [
+        {
+          frame: signed('>RLN40914500+525200000-0134100000+000100000036+000527000200000700000000000000000032;ID=0017;'),
+          device: '0017',
+          fixes: [
+            {
+              time: '2026-11-20T11:21:54.500Z',
+              latitude: 52.52,
+              longitude: -13.41,
+              speed: mph(3.6),
+              heading: 270,
+              altitude: 30.48,
+              satellites: 2,
+            },
+          ],
+          reply: '0017',
+        },
+        {
+          frame: signed('>RLN40914500+525200000-0134100000+000100000036+00052700000000000000092;ID=0017;'),
+          device: '0017',
+          fixes: [
+            {
+              time: '2026-11-20T11:21:54.500Z',
+              latitude: 52.52,
+              longitude: -13.41,
+              speed: mph(3.6),
+              heading: 270,
+              altitude: 30.48,
+              satellites: 0,
+              valid: false,
+            },
+          ],
+          reply: '0017',
+        },
+        {
+          frame: signed('>RCP40914+525200-013410032;ID=0017;'),
+          device: '0017',
+          fixes: [{ time: TIME, latitude: 52.52, longitude: -13.41 }],
+          reply: '0017',
+        },
+      ],
+    },
+    {
       title: 'what holds no position, or none that is read',
       frames: [
         { frame: signed('>RAL19500+00230+00012;ID=AA01;'), device: 'AA01', none: 'status' },
@@ -205,6 +249,44 @@ export default {
           },
         ],
         replies: [{ text: '>ACK;ID=8803;#1ABD;*00<' }],
+      },
+    },
+    {
+      reason: 'RLN holds a position ("Message Type 101, Trimble Proprietary LN message" of Cypress)',
+      frames: ['taip-001'],
+      says: {
+        positions: [
+          {
+            time: '2026-11-20T05:25:00Z',
+            valid: true,
+            lat: 33.7885218,
+            lon: -85.7685155,
+            altitude: 229.801,
+            speedKnots: 0,
+            course: 0,
+            sat: 8,
+          },
+        ],
+        replies: [{ text: '3168' }],
+      },
+    },
+    {
+      reason: 'the same',
+      frames: ['taip-016'],
+      says: {
+        positions: [
+          {
+            time: '2026-11-20T01:04:34Z',
+            valid: true,
+            lat: 34.7770828,
+            lon: -92.3453071,
+            altitude: 185.401,
+            speedKnots: 0,
+            course: 292.3,
+            sat: 9,
+          },
+        ],
+        replies: [{ text: '0017' }],
       },
     },
     {

@@ -8,11 +8,12 @@
  *   I  IMEI     g  0: not valid     k  event     b      cells and V           S  knots
  *   u  user     p  password         O, Y  ddmm.mmmm     C  degrees
  *
- * An empty b looks like the end of the frame: where it is empty, a stream is cut there and the position is lost. Nothing is answered.
+ * An empty b looks like the end of the frame; the one behind n is known to be none, others cut a stream. Nothing is answered.
  */
 import {
   DecodeError,
   degreesMinutes,
+  EndSearch,
   endsWith,
   enveloped,
   type Fix,
@@ -22,20 +23,32 @@ import {
   type Message,
   type Protocol,
   readableFixes,
+  type Stream,
   said,
   TextReader,
   utcDmy,
 } from '../kit/index.ts'
 
-const frame = endsWith('##', '##\r\n')
+const firstEnd = endsWith('##', '##\r\n')
+const secondEnd = new EndSearch('##')
 
 export default {
   name: 'v680',
   devices: 'V680 and clones',
-  tcp: { port: 5016, frame },
-  udp: { port: 5016, frame },
+  tcp: { port: 5016, frame: frameLength },
+  udp: { port: 5016, frame: frameLength },
   decode,
 } satisfies Protocol
+
+const LONGEST_HEAD = 128
+/** What stands in front of positions, and an empty b. */
+const HEAD_ALONE = /^(?:#\d{10,17}#[^#]*#)?\d{0,3}#[^#]*#[^#]+#0*[1-9]\d{0,3}##$/
+
+function frameLength(bytes: Buffer, stream: Stream): number {
+  const end = firstEnd(bytes, stream)
+  const isWithin = end > 0 && end <= LONGEST_HEAD && HEAD_ALONE.test(bytes.toString('latin1', 0, end))
+  return isWithin ? secondEnd.after(bytes, end, stream) : end
+}
 
 const FRAME = /^(?:#(\d{10,17})#[^#]*#)?(\d{0,3})#[^#]*#([^#]+)#\d{0,4}#/
 const PLACE = /^[\d.]+,[EWew],/

@@ -32,6 +32,7 @@ export default {
           device: ID,
           fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
         },
+        { frame: `#${ID}#user#1#0000#AUT#1##${PLACE}##`, device: ID, fixes: [FIX] },
         { frame: `#${ID}#user#1#0000#AUT#1#27bc10af#${PLACE.replace(',W', 'W')}##`, device: ID, fixes: [] },
         {
           frame: `#${ID}#user#1#0000#AUT#1#27bc10af#${PLACE.replace('201126', '321326')}##`,
@@ -77,5 +78,4 @@ export default {
       }),
     },
   ],
-  exceptions: { 'v680-017': 'without a cell it has an end within the frame' },
 } satisfies ProtocolCases

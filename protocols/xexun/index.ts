@@ -8,13 +8,14 @@
  *   Y, O  ddmm.mmmm                     F  F: good reception, L: low     s  satellites
  *   b  own battery, V                   c  1: it is being charged
  *
- * Without a battery, two numbers behind the IMEI are the length of the line and its CRC.
+ * Without a battery, two numbers behind the IMEI are the length of the line and its CRC. Where the CRC is two bytes (CRC-16/XMODEM,
+ * little-endian), nothing ends the line: "imei:I,117" and these bytes, behind which the next line begins.
  *
  * Events that are read: ACC on and off, help me!, low battery!, move!.
  *
  * Firmware changes sentences after their checksum was made, so that it is not looked at. Nothing is answered.
  */
-import { type Alarm, type Draft, EndSearch, type Stream, textProtocol } from '../kit/index.ts'
+import { type Alarm, crc16Xmodem, type Draft, EndSearch, type Stream, textProtocol } from '../kit/index.ts'
 
 const imeis = new EndSearch('imei:')
 const ends = new EndSearch('\n')
@@ -67,8 +68,23 @@ function readEvent(text: string, draft: Draft): void {
 function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes[0] === 0x0a || bytes[0] === 0x0d) return -1
   const imei = imeis.after(bytes, 0, stream)
-  return imei === 0 ? 0 : ends.after(bytes, imei, stream)
+  return imei === 0 ? 0 : binaryEnd(bytes, imei) || ends.after(bytes, imei, stream)
 }
+
+/** Index behind the length and the binary CRC that follow the IMEI; 0 if these do not follow it. */
+function binaryEnd(bytes: Buffer, imei: number): number {
+  const [tail] = LENGTH.exec(bytes.toString('latin1', imei, imei + LONGEST_TAIL)) ?? []
+  if (tail === undefined) return 0
+  const end = imei + tail.length
+  const isBinary =
+    !TEXT.test(tail.at(-2) ?? '') || crc16Xmodem(bytes.subarray(0, end - 2)) === bytes.readUInt16LE(end - 2)
+  return isBinary ? end : 0
+}
+
+/** An IMEI, three digits and two more bytes. */
+const LENGTH = /^\d{10,17},\d{3}[^]{2}/
+const LONGEST_TAIL = 23
+const TEXT = /[\d,.\r\n]/
 
 /** What stands behind the sentence differs by firmware; it is read in front of it. */
 function imeiFirst(text: string): string {

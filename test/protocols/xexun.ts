@@ -1,13 +1,24 @@
-import { knots } from '../../protocols/kit/index.ts'
+import { crc16Xmodem, knots } from '../../protocols/kit/index.ts'
 import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const PLACE = '115348.000,A,5231.5000,N,01324.6000,W,12.5,270,201126'
 const FIX = { time: '2026-11-20T11:53:48Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 }
 
+const COUNTED = Buffer.from(`201126115348,+4930123,GPRMC,${PLACE},,,A*5D,F,,imei:${ID},117`)
+const SUM = Buffer.alloc(2)
+SUM.writeUInt16LE(crc16Xmodem(COUNTED))
+
 export default {
   costly: { commas: `GPRMC${many(',')}imei:${ID},\n`, 'one number': `GPRMC,115348,A,${many('1')}imei:${ID},\n` },
   frames: [
+    {
+      title: 'lines that end with a binary CRC',
+      frames: [
+        { frame: Buffer.concat([COUNTED, SUM]), device: ID, fixes: [FIX] },
+        { frame: Buffer.concat([COUNTED, Buffer.from('5fab', 'hex')]), device: ID, fixes: [FIX] },
+      ],
+    },
     {
       title: 'positions of each firmware',
       frames: [

@@ -249,7 +249,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tramigo: { tcp: 5073, load: () => import('./tramigo/index.ts') },
   transync: { tcp: 5247, load: () => import('./transync/index.ts') },
   trv: { tcp: 5010, load: () => import('./trv/index.ts') },
-  tt8850: { tcp: 5079, load: () => import('./tt8850/index.ts') },
+  tt8850: { tcp: 5079, udp: 5079, load: () => import('./tt8850/index.ts') },
   ttnhttp: { http: 5261, load: () => import('./ttnhttp/index.ts') },
   tytan: { udp: 5084, load: () => import('./tytan/index.ts') },
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },

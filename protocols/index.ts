@@ -214,7 +214,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   startek: { tcp: 5222, load: () => import('./startek/index.ts') },
   stb: { tcp: 5229, load: () => import('./stb/index.ts') },
   stl060: { tcp: 5060, load: () => import('./stl060/index.ts') },
-  suntech: { tcp: 5011, load: () => import('./suntech/index.ts') },
+  suntech: { tcp: 5011, udp: 5011, load: () => import('./suntech/index.ts') },
   supermate: { tcp: 5108, load: () => import('./supermate/index.ts') },
   svias: { tcp: 5168, load: () => import('./svias/index.ts') },
   swiftech: { tcp: 5217, load: () => import('./swiftech/index.ts') },

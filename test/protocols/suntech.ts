@@ -204,6 +204,31 @@ export default {
       ],
     },
     {
+      title: 'reports over UDP',
+      transport: 'udp',
+      frames: [
+        {
+          frame: `ST300STT;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;1234;12.50;100000;2;0072\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9, said: { ignition: true, external_voltage: 12.5 } }],
+          reply: `ST300ACK;${ID}`,
+        },
+        {
+          frame: `ST300STT;${ID};04;248\r`,
+          error: 'malformed',
+          envelope: { device: ID, reply: `ST300ACK;${ID}` },
+        },
+        {
+          frame: zip('10 9070001230 28 813f 180501170f1e 105129 34525000 0d410000 002400 010e50 c9 00000000'),
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, satellites: 9 }],
+          reply: bytes('15 9070001230'),
+        },
+        { frame: 'SA200ALV;317000\r', device: '317000', none: 'heartbeat' },
+        { frame: `ST300CMD;Res;${ID};315;Disable1\r`, device: ID, none: 'command answer' },
+      ],
+    },
+    {
       title: 'no position',
       frames: [
         { frame: 'SA200ALV;317000\r', device: '317000', none: 'heartbeat' },

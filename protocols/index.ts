@@ -194,7 +194,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   riti: { tcp: 5071, load: () => import('./riti/index.ts') },
   robotrack: { tcp: 5163, load: () => import('./robotrack/index.ts') },
   rst: { udp: 5196, load: () => import('./rst/index.ts') },
-  ruptela: { tcp: 5046, load: () => import('./ruptela/index.ts') },
+  ruptela: { tcp: 5046, udp: 5046, load: () => import('./ruptela/index.ts') },
   s168: { tcp: 5204, load: () => import('./s168/index.ts') },
   sabertek: { tcp: 5166, load: () => import('./sabertek/index.ts') },
   sanav: { tcp: 5051, udp: 5051, load: () => import('./sanav/index.ts') },

@@ -1,6 +1,6 @@
 /*
  * Ruptela FM-Eco3, FM-Eco4, FM-Tco4, FM-Pro4, FM-Basic, Trace5: "Ruptela protocol" (doc.ruptela.com,
- * flespi.com/protocols/ruptela). Big-endian.
+ * flespi.com/protocols/ruptela). TCP, or UDP where a device is set to it ("FM-Eco, SMS commands", §1.1.9). Big-endian.
  *
  *   LLLL IIIIIIIIIIIIIIII TT payload CCCC
  *
@@ -45,6 +45,7 @@ export default {
   acknowledges: 'fixes',
   integrity: { checksum: 'CRC-16/KERMIT', covers: [2, -2] },
   tcp: { port: 5046, frame: lengthField({ at: 0, width: 2, add: 4 }) },
+  udp: { port: 5046 },
   decode,
 } satisfies Protocol
 

@@ -25,6 +25,11 @@ export default {
   },
   frames: [
     {
+      title: 'records over UDP',
+      transport: 'udp',
+      frames: [{ frame: frame(1, `0001${record()}`), device: IMEI, fixes: [FIX], reply: ACK }],
+    },
+    {
       title: 'identification, heartbeat, records',
       frames: [
         { frame: frame(0x0f, '4f4244'), device: IMEI, none: 'login', reply: Buffer.from('00027301cb25', 'hex') },

@@ -1,6 +1,6 @@
 /*
  * Topin and ZhongXun G02, T8S, 02F and other Wi-Fi trackers: "ZhongXun Topin Locator Communication Protocol" 180612
- * (scribd.com/document/756962096); 08 with a position, 18 and 94 to 99 are inferred from frames. Big-endian.
+ * (scribd.com/document/756962096); 08 with a position, 18, 1A, 1B and 94 to 99 are inferred from frames. Big-endian.
  *
  *   78 78 NN TT content 0D 0A
  *
@@ -9,7 +9,7 @@
  *   01  login: IMEI, packed decimals                            answer 78 78 01 01 0D 0A
  *   10, 11  YYMMDDhhmmss S AAAAAAAA OOOOOOOO V GGGG             answer N T YYMMDDhhmmss
  *   08  YYMMDDhhmmss DD MMMMMM DD MMMMMM …  (without content: heartbeat, no answer)
- *   17, 18, 69  YYMMDDhhmmss, access points and cells           answer N T YYMMDDhhmmss
+ *   17, 18, 1A, 1B, 69  YYMMDDhhmmss, access points and cells   answer N T YYMMDDhhmmss
  *   13  B …  status                                               answer: the same
  *   94, 99  vibration, SOS;  82, 83  charger connected, removed
  *   30  asks for the time                                       answer 07 30 YYYY MM DD hh mm ss
@@ -17,7 +17,7 @@
  *   B  battery, %     S  satellites, low four bits     V  speed, km/h     G  bit 12: a fix, 11: west, 10: north; heading in the low ten bits
  *   A, O  latitude, longitude, 1/30000 minute           D, M  degrees, 0 to 127, and millionths of them
  *
- * A time is one byte each, in 17, 18 and 69 packed decimals.
+ * A time is one byte each, in reports of cells packed decimals.
  */
 import {
   ByteReader,
@@ -41,7 +41,7 @@ const STORED_GPS = 0x11
 const ALARM = 0x08
 const STATUS = 0x13
 const TIME = 0x30
-const CELLS = new Set([0x17, 0x18, 0x69])
+const CELLS = new Set([0x17, 0x18, 0x1a, 0x1b, 0x69])
 /** Types of events without content, which are not answered. */
 const EVENTS = new Map<number, Said>([
   [0x82, { charging: true }],

@@ -43,6 +43,11 @@ export default {
           reply: frame('0118', '240501101530'),
         },
         {
+          frame: frame('011a', '2405011015300d0a3b813c3303010602001d240b4bc7016d00'),
+          none: 'cells',
+          reply: frame('011a', '240501101530'),
+        },
+        {
           frame: frame('0713', '514d081964'),
           none: 'status',
           said: { battery_percent: 81 },

@@ -87,7 +87,7 @@ interface Head {
 /** Undefined where the clock was never set. */
 function fixOf([place, date = '', time = '']: readonly string[], valid: boolean): Fix | undefined {
   if (time === '') throw new DecodeError('truncated')
-  if (date === '000000') return undefined
+  if (/^0+$/.test(date)) return undefined
   const r = new TextReader(place, ',')
   const longitude = degreesMinutes(r.number()) * (r.next().toUpperCase() === 'W' ? -1 : 1)
   const latitude = degreesMinutes(r.number()) * (r.next().toUpperCase() === 'S' ? -1 : 1)

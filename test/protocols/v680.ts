@@ -53,6 +53,7 @@ export default {
           device: ID,
           none: 'no date',
         },
+        { frame: `#${ID}#user#0#0000#AUT#01#46000027b8f34#0,E,0,N,0,0#0#0##`, device: ID, none: 'no date' },
       ],
     },
     {

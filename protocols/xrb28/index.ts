@@ -2,12 +2,14 @@
  * Omni scooter and bicycle locks (XRB28): "Omni lock protocol", TCP, lines:
  *
  *   *SCOR,OM,I,D0,x,hhmmss.ss,A,Y,N,O,E,s,P,DDMMYY,H,M,m#     position; *HBCR alike
+ *   *TRAR,OM,I,D0,N,Y,E,O,s,P,u#     position of a pet tracker, inferred from a frame, where D0 is Dimension0
  *   *SCOR,OM,I,Q0,…#     sign-in     *SCOR,OM,I,H0,…#     heartbeat     W0, L0, L1, E0: alarm, unlocked,
  *   locked, fault     others: state of the lock, answers to commands. Behind I a time of 12 digits may stand.
  *
  *   Q0,V,B,…     H0,x,V,x,B,c     V  battery, 0.01 V     B  %     c  1: is charged     W0,a  a  1: moved, 3: removed, 4: battery low
  *
  *   I  IMEI     A  A: valid, V: not     Y, O  ddmm.mmmm     s  satellites     P  HDOP     H  metres     m  kind of fix
+ *   u  unix seconds
  *
  * Answer to W0, L0, L1, E0, which come again without it: FFFF *SCOS,OM,I,Re,W0#, with 000000000000 behind I where a time stands
  */
@@ -23,6 +25,7 @@ export default textProtocol({
   fields: {
     kind: { like: '[A-Z]{3}' },
     stamp: { like: '\\d{12}' },
+    place: { like: 'D0|Dimension0' },
     event: { like: 'W0|L0|L1|E0' },
     alarm: { alarms: { 1: 'movement', 3: 'tampering', 4: 'low_battery' } },
     maker: { like: '[A-Z]{2}' },
@@ -32,6 +35,7 @@ export default textProtocol({
     {
       like: `${HEAD}D0,{any},{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{satellites},{hdop},{dmy},{altitude},{any}`,
     },
+    { like: `${HEAD}{place},{ns},{latNmea},{ew},{lonNmea},{satellites},{hdop},{unix}[,{any}]` },
     { like: `${HEAD}D0,{any}`, none: 'no fix' },
     { like: `${HEAD}Q0[,{batteryVolts/100}[,{batteryPercent}[,{any}]]]`, none: 'login' },
     { like: `${HEAD}H0,{any},{batteryVolts/100},{any},{batteryPercent}[,{charging}][,{any}]`, none: 'heartbeat' },

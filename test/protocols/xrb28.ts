@@ -34,6 +34,11 @@ export default {
             },
           ],
         },
+        ...['D0', 'Dimension0'].map((place) => ({
+          frame: `*TRAR,OM,${ID},${place},S,5231.50000,E,01324.60000,6,1.49,1795137662#\n`,
+          device: ID,
+          fixes: [{ time: 1_795_137_662_000, latitude: -52.525, longitude: 13.41, satellites: 6, hdop: 1.49 }],
+        })),
         { frame: `*SCOR,OM,${ID},D0,0,,V,,,,,,,,,,N#\n`, device: ID, none: 'no fix' },
         {
           frame: `*SCOR,OM,${ID},H0,0,412,28,80,1#\n`,

@@ -8,6 +8,7 @@ import {
   endRetry,
   holdCopy,
   isParked,
+  jobFaults,
   parkedCopies,
   readParked,
   releaseCopy,
@@ -107,7 +108,7 @@ export class CopyDelivery {
       }
       await endRetry(shard, copy.name, most)
     } catch (error) {
-      logger.debug({ err: error, copy: copy.name }, 'parked fixes of a copy wait for Redis')
+      jobFaults(logger)(error, 'parked fixes of a copy')
     }
   }
 

@@ -5,6 +5,7 @@ import {
   type Correction,
   describeLanes,
   endCorrection,
+  jobFaults,
   type KeepSettings,
   misplacedFixes,
   NOT_CURRENT,
@@ -51,8 +52,8 @@ export class CorrectionWorker {
 
   constructor(options: CorrectionOptions) {
     this.#options = options
-    const wait = (err: unknown) => options.logger.debug({ err }, 'corrections wait for Redis')
-    this.#beat = everySecond({ trim: () => this.#trim(), correct: () => this.#correct() }, wait)
+    const jobs = { 'kept fixes': () => this.#trim(), corrections: () => this.#correct() }
+    this.#beat = everySecond(jobs, jobFaults(options.logger))
   }
 
   stop(): Promise<void> {

@@ -53,7 +53,7 @@ export function startPushing(options: PushingOptions) {
   const corrections = new CorrectionWorker(options)
   // The keys may have changed while this process did not run.
   parkedLanes.companiesChanged(new Set(options.apikeys.keys()))
-  const turns = reportFullConcurrency(apis)
+  const turns = reportFullConcurrency(apis, logger)
 
   return {
     /** How the pushes fare, for the diagnosis. */

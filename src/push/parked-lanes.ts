@@ -3,6 +3,7 @@ import { companyOfLane, sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import {
   deviceOf,
+  jobFaults,
   lanesParked,
   misplacedLanes,
   NOT_CURRENT,
@@ -81,7 +82,7 @@ export class ParkedLanes {
       const tried = await Promise.all(shards.map((shard) => this.#tryIn(shard, changed)))
       return !tried.includes(false)
     } catch (error) {
-      logger.debug({ err: error }, 'parked lanes wait for Redis')
+      jobFaults(logger)(error, 'parked lanes')
       return false
     }
   }

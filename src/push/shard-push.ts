@@ -1,4 +1,4 @@
-import { type Lease, Leases, type Workers } from '../store/index.ts'
+import { jobFaults, type Lease, Leases, type Workers } from '../store/index.ts'
 import type { PushApis } from './apis.ts'
 import { type LaneOptions, LanePush } from './lane-push.ts'
 import { type Ticket, Tickets } from './tickets.ts'
@@ -19,10 +19,12 @@ export class ShardPush {
   readonly #tickets: Tickets
   readonly #renewing: NodeJS.Timeout
   readonly #overdue: NodeJS.Timeout
+  readonly #onFault: (error: unknown, job: string) => void
 
   constructor(options: ShardPushOptions) {
     const { apis, batch, keep, shard, logger } = options
     this.#options = options
+    this.#onFault = jobFaults(logger)
     this.#leases = new Leases(shard, {
       maxPositions: batch.max_positions,
       maxWaitMs: batch.max_wait,
@@ -58,19 +60,19 @@ export class ShardPush {
 
   /** Looks anew which API the lanes go to that were set aside because of these. Where Redis does not answer, they are due in a minute. */
   recall(apis: readonly string[]): void {
-    this.#leases.recall(apis).catch(() => {})
+    this.#leases.recall(apis).catch((error: unknown) => this.#onFault(error, 'lanes of changed APIs'))
   }
 
   /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
   readonly #work = async ({ data }: Ticket): Promise<void> => {
-    const { apis, logger } = this.#options
+    const { apis } = this.#options
     const pushes = data.map(async (lease) => {
       const to = apis.of(lease.lane)
       lease.api = to.api.id
       this.#held.add(lease)
       await to.api
         .limit(() => new LanePush(lease, to, this.#lane).run())
-        .catch((error: unknown) => logger.debug({ err: error }, 'a lane waits for its lease to end'))
+        .catch((error: unknown) => this.#onFault(error, 'push of a lane'))
       this.#held.delete(lease)
     })
     // The lanes of a ticket are of one API, unless it was changed since they were claimed.
@@ -81,7 +83,8 @@ export class ShardPush {
   }
 
   #renew(): void {
-    if (this.#held.size > 0) this.#leases.renew([...this.#held]).catch(() => {})
+    if (this.#held.size > 0)
+      this.#leases.renew([...this.#held]).catch((error: unknown) => this.#onFault(error, 'renewal of leases'))
   }
 }
 

@@ -4,6 +4,7 @@ import { within } from '../async.ts'
 import type { Logger } from '../observe/log.ts'
 import {
   isConnectionError,
+  jobFaults,
   type Lease,
   type Leases,
   LOADING,
@@ -71,7 +72,7 @@ export class Tickets {
       try {
         await sleep(await this.#handOut())
       } catch (error) {
-        this.#options.logger.debug({ err: error }, 'dispatching waits for Redis')
+        jobFaults(this.#options.logger)(error, 'hand-out of lanes')
         await sleep(REDIS_AGAIN_MS)
       }
     }

@@ -1,8 +1,9 @@
 import { apiName } from '../domain/addresses.ts'
+import { guarded } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
-import { countOverdue, type Shard } from '../store/index.ts'
+import { countOverdue, jobFaults, type Shard } from '../store/index.ts'
 import { joined, say } from '../texts/text.ts'
 import type { PushApi, PushApis } from './apis.ts'
 
@@ -20,7 +21,7 @@ interface WatchdogOptions {
  * pushed.
  */
 export function healOverdue(shard: Shard, { idle, heal, areSeveral, logger }: WatchdogOptions): NodeJS.Timeout {
-  return every(OVERDUE_LOOK_MS, async () => {
+  return every(OVERDUE_LOOK_MS, logger, async () => {
     // Of several APIs, the lanes of those that are down are set aside.
     if (!idle() || (!areSeveral?.() && (await upstreamState(shard)) !== 'up')) return
     const overdue = await countOverdue(shard, OVERDUE_MS)
@@ -32,9 +33,9 @@ export function healOverdue(shard: Shard, { idle, heal, areSeveral, logger }: Wa
 }
 
 /** Reports lanes that wait long for their turn although their API answers, because `concurrency` allows no more requests. */
-export function reportFullConcurrency(apis: Pick<PushApis, 'all'>): NodeJS.Timeout {
+export function reportFullConcurrency(apis: Pick<PushApis, 'all'>, logger: Logger): NodeJS.Timeout {
   const fullS = new WeakMap<PushApi, number>()
-  return every(1000, async () => {
+  return every(1000, logger, async () => {
     for (const api of apis.all) {
       const { id, limit, rate, statistics } = api
       const { answeredAt = 0, usualMs = 0 } = statistics.figures()
@@ -60,8 +61,9 @@ export function reportFullConcurrency(apis: Pick<PushApis, 'all'>): NodeJS.Timeo
   })
 }
 
-function every(ms: number, look: () => Promise<void>): NodeJS.Timeout {
-  return setInterval(() => void look().catch(() => {}), ms)
+function every(ms: number, logger: Logger, look: () => Promise<void>): NodeJS.Timeout {
+  const onFault = jobFaults(logger)
+  return setInterval(() => guarded(look, (error) => onFault(error, 'watchdog of pushes')), ms)
 }
 
 async function upstreamState(shard: Shard): Promise<string> {

@@ -1,4 +1,5 @@
 import { Queue } from 'bullmq'
+import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { localDay } from '../../src/domain/times.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -22,7 +23,7 @@ import {
   release,
   surveyRefused,
 } from '../../src/store/index.ts'
-import { createTrackingClient } from '../../src/tracking/client.ts'
+import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { ok, startApi, status } from '../rig/api.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -53,19 +54,28 @@ afterEach(async () => {
   await api.close()
 })
 
-function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['key-7']]]), place = STAY } = {}) {
+const APIKEYS = new Map([['7', ['key-7']]])
+
+function pushing({
+  push = PUSH,
+  max_positions = 3,
+  apikeys = APIKEYS,
+  place = STAY,
+  log = logger,
+  client: other = undefined as Pick<TrackingClient, 'push'> | undefined,
+} = {}) {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: push.concurrency })
   const connection = connect(server.url, 'worker')
   const { rosterChanged, setApikeys, stop } = startPushing({
     zone: 'UTC',
     redis: connection,
-    client,
+    client: other ?? client,
     apikeys,
     place,
     batch: { max_positions, max_wait: 0 },
     keep: { delivered: 0, max_memory: 0.1 },
     push,
-    logger,
+    logger: log,
   })
   const end = async () => {
     await stop()
@@ -92,6 +102,18 @@ const delivered = async () => (await custodyCounters(redis)).get('delivered') ??
 const laneState = async (lane: string) => (await describeLanes(redis, [lane])).find(({ waiting }) => waiting > 0)
 
 describe('waiting fixes', () => {
+  it('a fault of our own in a push is logged as a fault, and the lane waits for its lease to end', async () => {
+    const lines: { level: number; msg: string }[] = []
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const client = { push: () => Promise.reject(new TypeError('a fault')) }
+    await store('7/42/1001', 1)
+    pushing({ client, log })
+    await expect
+      .poll(() => lines.map(({ level, msg }) => `${level} ${msg}`), soon)
+      .toEqual(['50 fault in a job: push of a lane'])
+    expect(await laneState('7/42/1001')).toMatchObject({ waiting: 1 })
+  })
+
   it('a lane is pushed in order, in whole batches, one request at a time, with the key of its company', async () => {
     await store('7/42/1001', ...range(1, 10))
     pushing()

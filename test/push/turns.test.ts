@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import type { PushApi } from '../../src/push/apis.ts'
 import type { PushFigures } from '../../src/push/figures.ts'
@@ -9,6 +10,7 @@ import { inEnglish } from '../support/texts.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const figures = (answeredAt: number) => ({ answeredAt, usualMs: 100 }) as PushFigures
 const seen = () => inEnglish(observations.current()).find(({ code }) => code === 'push_full')
 
@@ -19,7 +21,7 @@ it('lanes that have waited for their turn for half a minute are observed, with h
   let answers = false
   const statistics = { figures: () => figures(answers ? Date.now() : 0) }
   const api = { id: '', limit, rate: null, statistics } as PushApi
-  const watching = reportFullConcurrency({ all: [api] })
+  const watching = reportFullConcurrency({ all: [api] }, logger)
   await vi.advanceTimersByTimeAsync(40_000)
   expect(seen()).toBeUndefined()
   answers = true

@@ -5,6 +5,7 @@ import {
   type Correction,
   describeLanes,
   endCorrection,
+  holdsTurn,
   jobFaults,
   type KeepSettings,
   misplacedFixes,
@@ -76,11 +77,7 @@ export class CorrectionWorker {
   async #hasTurn(shard: Shard): Promise<boolean> {
     const { corrections, correcting } = shard.keyNames
     if ((await shard.hlen(corrections)) === 0) return false
-    if (await shard.set(correcting, this.#worker, 'PX', TURN_MS, 'NX')) return true
-    const isOwn = (await shard.get(correcting)) === this.#worker
-    // A longer turn was taken while Redis' clock was ahead.
-    if (isOwn || (await shard.pttl(correcting)) > TURN_MS) await shard.pexpire(correcting, TURN_MS)
-    return isOwn
+    return holdsTurn(shard, correcting, { holder: this.#worker, ms: TURN_MS })
   }
 
   /** The oldest corrections first, and all within a few seconds. */

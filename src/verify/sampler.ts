@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { companyOfLane } from '../domain/ids.ts'
-import { keys, type MissingFixes, type Store, verifiedInHour, WINDOW_MS } from '../store/index.ts'
+import { holdsTurn, keys, type MissingFixes, type Store, verifiedInHour, WINDOW_MS } from '../store/index.ts'
 import { isChosen, missingFixes, windowOf } from './compare.ts'
 import { type DeliveredFix, deliveredIn, type RouteWindow, routeOf } from './delivered.ts'
 import type { NotKnown, ReadBack } from './read-back.ts'
@@ -55,9 +55,8 @@ export class Sampler {
 
   /** Makes at most one request. Call it once a second. Rejects if Redis does not answer. */
   async look(now: number): Promise<void> {
-    if (!(await this.#hasTurn())) return
-    if (now < this.#lookedAt - WINDOW_MS) this.#forget()
-    this.#lookedAt = now
+    const { redis } = this.#sources
+    if (!(await holdsTurn(redis, keys.verifying, { holder: this.#process, ms: TURN_MS }))) return
     if (this.#sources.settings.share > 0) {
       await this.#sample(now)
       for (const age of LATE_MS) await this.#sampleLate(now, age)
@@ -67,22 +66,6 @@ export class Sampler {
     const task = this.#nextTask(now, isReadable)
     if (task) await this.#read(task, now)
     else await this.#recheck(now, isReadable)
-  }
-
-  /** Drops what was noted by a clock that was ahead: it would stop the comparisons until that time. */
-  #forget(): void {
-    this.#tasks = []
-    this.#lastWindow = undefined
-    for (const noted of [this.#lastHours, this.#pausedUntil, this.#recheckedAt]) noted.clear()
-  }
-
-  async #hasTurn(): Promise<boolean> {
-    const { redis } = this.#sources
-    if (await redis.set(keys.verifying, this.#process, 'PX', TURN_MS, 'NX')) return true
-    const isOwn = (await redis.get(keys.verifying)) === this.#process
-    // A turn taken while Redis' clock was ahead would outlive its process.
-    if (isOwn || (await redis.pttl(keys.verifying)) > TURN_MS) await redis.pexpire(keys.verifying, TURN_MS)
-    return isOwn
   }
 
   /** The windows that ended since the last look; those of before the start are among the late ones. */

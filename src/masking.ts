@@ -10,6 +10,13 @@ export function masked(text: string, secret: string, mask: (found: string) => st
   return text.replace(patternOf(secret), mask)
 }
 
+/** Returns what a receiver answers without what it may quote: these secrets, and the parts of its URL that may be secret. */
+export function withoutSecrets(text: string, url: string, secrets: readonly string[]): string {
+  const { pathname, search, searchParams } = new URL(url)
+  const parts = [...secrets, pathname, search, ...pathname.split('/'), ...searchParams.values()]
+  return parts.filter(({ length }) => length >= SHORTEST_PART).reduce((shown, part) => masked(shown, part), text)
+}
+
 /**
  * Returns the text with `mask` in place of the value after a word that names a secret: `token=…`, `"pwd": "…"`,
  * `Authorization: …`, `<password>…`. `isNumber`: the value is a number, and must stay one to keep the JSON valid. All
@@ -125,6 +132,8 @@ const MARKS = /[:=#*$|(){}[\]/?@!]/g
 /** A truncated string extends to the end: otherwise each quotation mark in it would be tried as another beginning. */
 const JSON_STRING = /"(?:[^"\\]|\\[^]?)*(?:"|$)/g
 const LOOKED_AT = 4096
+/** A shorter part of a URL is a word such as `hooks`. */
+const SHORTEST_PART = 8
 const MOST_WORDS = 300
 /** Characters of a word after each of which a secret may begin. */
 const MOST_CHARACTERS = 200

@@ -4,9 +4,9 @@ import { request } from 'undici'
 import type { Config } from '../config/schema.ts'
 import { SEVERITY_ORDER } from '../diagnose/codes.ts'
 import { plainly } from '../diagnose/plain.ts'
-import { masked } from '../masking.ts'
+import { masked, withoutSecrets } from '../masking.ts'
 import { signature } from '../signature.ts'
-import { say, type Text } from '../texts/text.ts'
+import { answerText, say, type Text } from '../texts/text.ts'
 import { type AlertMessage, dayLink, FORMATS, forOperator, linksOf, plain } from './formats.ts'
 import { type AlertTransport, NotDelivered } from './outbox.ts'
 
@@ -31,8 +31,8 @@ export function webhookTransport({ url, secret, format }: Webhook, page: string)
       await answer.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => {})
       return
     }
-    const said = withoutSecrets(await beginningOf(answer), { url, secret })
-    throw new NotDelivered(answerText(statusCode, said))
+    const said = withoutSecrets(await beginningOf(answer), url, [secret ?? ''])
+    throw new NotDelivered(refusalText(statusCode, said))
   }
   return {
     // The path and the query of a webhook's URL are often its secret.
@@ -56,9 +56,9 @@ export function webhookTransport({ url, secret, format }: Webhook, page: string)
   }
 }
 
-function answerText(status: number, said: string): Text {
+function refusalText(status: number, said: string): Text {
   if (status >= 300 && status < 400) return say('it redirects ({}): redirects are not followed', status)
-  return said === '' ? say('it answers {}', status) : say('it answers {}: {}', status, said)
+  return answerText(status, said)
 }
 
 /** The first characters of an answer, as text. */
@@ -75,13 +75,6 @@ async function beginningOf(answer: AsyncIterable<Buffer>): Promise<string> {
     // The result of a test is shown.
   }
   return plain(Buffer.concat(chunks).subarray(0, SHOWN).toString()).trim()
-}
-
-/** A receiver may quote what it was sent. */
-function withoutSecrets(text: string, { url, secret = '' }: Pick<Webhook, 'url' | 'secret'>): string {
-  const { pathname, search, searchParams } = new URL(url)
-  const parts = [secret, pathname, search, ...pathname.split('/'), ...searchParams.values()]
-  return parts.filter(({ length }) => length >= SHORTEST_SECRET).reduce((shown, part) => masked(shown, part), text)
 }
 
 /** Throws a message of our own: that of a network error may contain the URL, which may hold a secret. */
@@ -158,8 +151,6 @@ function rankOf({ change, finding }: AlertMessage): number {
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'waybridge' }
 const MAX_ANSWER_BYTES = 65_536
 const SHOWN = 100
-/** A shorter part of a URL is a word such as `hooks`. */
-const SHORTEST_SECRET = 8
 const MINUTE_MS = 60_000
 const LIMIT_MS = 10_000
 const LISTED = 50

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { inTurns } from '../async.ts'
 import type { RefusalReason } from '../store/index.ts'
-import { say, type Text } from '../texts/text.ts'
+import { answerText, type Text } from '../texts/text.ts'
 import type { ReceiverAnswer } from './receiver.ts'
 
 export interface GateOptions {
@@ -80,8 +80,7 @@ export class Gate {
     this.#refusals++
     if (this.#refusals >= REFUSALS) {
       // It refuses all: it is asked less and less often, so that not all is parked.
-      const reason = message === '' ? say('it answers {}', status) : say('it answers {}: {}', status, message)
-      this.#failed(reason)
+      this.#failed(answerText(status, message))
       this.#failures = Math.max(this.#failures, FAILURES)
     } else {
       this.#failures = 0

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
 import { copyTls } from '../config/certificate.ts'
 import type { Copy } from '../config/copies.ts'
-import { masked } from '../masking.ts'
+import { withoutSecrets } from '../masking.ts'
 import { signature } from '../signature.ts'
 import type { CopiedFix } from '../store/index.ts'
-import { say } from '../texts/text.ts'
+import { answerText, say } from '../texts/text.ts'
 import { inOneLine } from '../tracking/answer.ts'
 import { bodyOf, exchange, type Failure, isSuccess, type Reply, retryAfterMs } from '../tracking/exchange.ts'
 import { VERSION } from '../version.ts'
@@ -88,11 +88,10 @@ class HttpReceiver {
   readonly #pool: Pool
   readonly #path: string
   readonly #options: HttpReceiverOptions
-  readonly #secrets: readonly string[]
 
   constructor(options: HttpReceiverOptions) {
     const { connections, copy, timeoutMs } = options
-    const { origin, pathname, search, searchParams } = new URL(copy.to)
+    const { origin, pathname, search } = new URL(copy.to)
     this.#options = options
     this.#path = pathname + search
     const tls = copyTls(copy)
@@ -105,9 +104,6 @@ class HttpReceiver {
       connectTimeout: Math.min(timeoutMs, MAX_CONNECT_MS),
       ...(tls && { connect: tls }),
     })
-    // Receivers may quote what they were sent.
-    const parts = [copy.secret ?? '', ...Object.values(copy.headers), pathname, search, ...pathname.split('/')]
-    this.#secrets = [...parts, ...searchParams.values()].filter(({ length }) => length >= SHORTEST_SECRET)
   }
 
   async ask(asked: ReceiverRequest, refused: ReadonlySet<number>, signal: AbortSignal): Promise<ReceiverAnswer> {
@@ -125,16 +121,16 @@ class HttpReceiver {
   }
 
   #answer(reply: Reply | Failure, refused: ReadonlySet<number>): ReceiverAnswer {
-    if ('fault' in reply) return failure(reply, this.#options.timeoutMs)
+    const { copy, timeoutMs } = this.#options
+    if ('fault' in reply) return failure(reply, timeoutMs)
     const { status, headers } = reply
     if (isSuccess(status)) return { to: 'delivered' }
-    const said = this.#secrets.reduce((text, secret) => masked(text, secret), bodyOf(reply).toString())
-    const text = inOneLine(said, MOST_SHOWN)
+    const secrets = [copy.secret ?? '', ...Object.values(copy.headers)]
+    const text = inOneLine(withoutSecrets(bodyOf(reply).toString(), copy.to, secrets), MOST_SHOWN)
     if (refused.has(status)) return { to: 'refuse', status, message: text }
     const after = headers['retry-after']
     const leastMs = after === undefined ? undefined : retryAfterMs(String(after), Date.now())
-    const reason = text === '' ? say('it answers {}', status) : say('it answers {}: {}', status, text)
-    return { to: 'retry', reason, mayBeFixes: mayBeFixes(status, leastMs), leastMs }
+    return { to: 'retry', reason: answerText(status, text), mayBeFixes: mayBeFixes(status, leastMs), leastMs }
   }
 }
 
@@ -162,5 +158,3 @@ const KNOTS = 3600 / 1852
 const MAX_CONNECT_MS = 10_000
 const MAX_ANSWER_BYTES = 16 * 1024
 const MOST_SHOWN = 100
-/** A shorter part of a URL is a word such as `hooks`. */
-const SHORTEST_SECRET = 8

@@ -1,8 +1,9 @@
 import { copyTls } from '../config/certificate.ts'
 import type { CopiedFix } from '../store/index.ts'
-import { say } from '../texts/text.ts'
+import { answerText, say } from '../texts/text.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import { createTrackingClient } from '../tracking/client.ts'
+import { isSuccess } from '../tracking/exchange.ts'
 import { failure, type HttpReceiverOptions } from './http.ts'
 import { mayBeFixes, type Receiver, type ReceiverAnswer } from './receiver.ts'
 
@@ -38,11 +39,10 @@ function answerOf(answer: ApiAnswer, timeoutMs: number): ReceiverAnswer {
   if (!('status' in answer))
     return { to: 'retry', reason: say('something else answers in its place'), mayBeFixes: false }
   const { status, text, retryAfterMs: leastMs } = answer
-  if (status >= 200 && status < 300) return { to: 'delivered' }
+  if (isSuccess(status)) return { to: 'delivered' }
   const isRefused = status < 500 && !MAY_PASS.has(status)
   if (isRefused) return { to: 'refuse', status, message: text, isWhole: !ABOUT_POSITIONS.has(status) }
-  const reason = text === '' ? say('it answers {}', status) : say('it answers {}: {}', status, text)
-  return { to: 'retry', reason, mayBeFixes: mayBeFixes(status, leastMs), leastMs }
+  return { to: 'retry', reason: answerText(status, text), mayBeFixes: mayBeFixes(status, leastMs), leastMs }
 }
 
 /** Of the key: the next one is tried. */

@@ -1,4 +1,4 @@
-import { counted, english, say, type Template, type Text } from '../texts/text.ts'
+import { answerText, counted, english, say, type Template, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
 import type { Facts, Found, ProcessFacts, RosterFacts } from './facts.ts'
 
@@ -186,14 +186,13 @@ function copyTroubles({ copies = [] }: Facts): Found[] {
   const refused = copies.flatMap(({ copy, parked, refusal }): Found[] => {
     if (parked === 0 || !refusal) return []
     const { status, message, at } = refusal
-    const said = message === '' ? say('it answers {}', status) : say('it answers {}: {}', status, message)
     return [
       {
         code: 'copy_refused',
         subject: { copy },
         sinceAt: at,
         count: parked,
-        evidence: [status === 0 ? message : said],
+        evidence: [status === 0 ? message : answerText(status, message)],
       },
     ]
   })

@@ -17,6 +17,7 @@ import {
 } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import { newTrace, type RequestTrace } from '../tracking/client.ts'
+import { isSuccess } from '../tracking/exchange.ts'
 import type { Apikeys, PushApis } from './apis.ts'
 import { type ApiClockReporter, NOT_THE_API } from './figures.ts'
 
@@ -179,7 +180,7 @@ export type Consequence =
 export function consequence(answer: ApiAnswer): Consequence {
   if (!('status' in answer)) return { to: 'retry', status: 'fault' in answer ? answer.fault : NOT_THE_API, leastMs: 0 }
   const { status, text, retryAfterMs = 0 } = answer
-  if (status >= 200 && status < 300) return { to: 'delivered', status }
+  if (isSuccess(status)) return { to: 'delivered', status }
   if (status >= 500 || MAY_PASS.has(status)) return { to: 'retry', status, leastMs: retryAfterMs }
   return { to: ABOUT_POSITIONS.has(status) ? 'refuse' : 'park', status, message: text }
 }

@@ -39,6 +39,11 @@ export function counted(count: number, one: Template, several: Template): Senten
   return { says: count === 1 ? one : several, values: [count] }
 }
 
+/** What a server answers: its status, and what it says beside that, if anything. */
+export function answerText(status: number, said: string): Sentence {
+  return said === '' ? say('it answers {}', status) : say('it answers {}: {}', status, said)
+}
+
 /** Returns a text with each string in it changed; sentences of ours stay. */
 export function withStrings(text: Text, change: (string: string) => string): Text {
   if (typeof text === 'string') return change(text)

@@ -57,6 +57,8 @@ export class Sampler {
   async look(now: number): Promise<void> {
     const { redis } = this.#sources
     if (!(await holdsTurn(redis, keys.verifying, { holder: this.#process, ms: TURN_MS }))) return
+    if (now < this.#lookedAt - WINDOW_MS) this.#forget()
+    this.#lookedAt = now
     if (this.#sources.settings.share > 0) {
       await this.#sample(now)
       for (const age of LATE_MS) await this.#sampleLate(now, age)
@@ -66,6 +68,13 @@ export class Sampler {
     const task = this.#nextTask(now, isReadable)
     if (task) await this.#read(task, now)
     else await this.#recheck(now, isReadable)
+  }
+
+  /** Drops what was noted by a clock that was ahead: it would stop the comparisons until that time. */
+  #forget(): void {
+    this.#tasks = []
+    this.#lastWindow = undefined
+    for (const noted of [this.#lastHours, this.#pausedUntil, this.#recheckedAt]) noted.clear()
   }
 
   /** The windows that ended since the last look; those of before the start are among the late ones. */

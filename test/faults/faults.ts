@@ -441,6 +441,9 @@ export const FAULTS: readonly Fault[] = [
         await edit(site, 'devices.yaml', (yaml) =>
           yaml.replace('courier_id: 52, route_id: 2051', 'courier_id: 52, route_id: 2052'),
         )
+        await says(site, `/admin/devices/${OWN[1]}`, '"route_id":"2052"')
+        // By then the offer for what is replaced now stands, not that of the first edit alone.
+        await pause(2000)
         await says(site, '/admin/findings', 'redelivery_offered')
         await site.product.admin('/admin/roster/redeliver?company_id=7', { method: 'DELETE' })
       }

@@ -16,6 +16,7 @@ import {
 import { say } from '../texts/text.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
+import { Flag } from './schemas/parts.ts'
 import { ApiTestsJson } from './schemas/tests.ts'
 
 export interface ApiSources {
@@ -184,5 +185,5 @@ const TestQuery = z.object({
   company_id: Int64Text.optional(),
   courier_id: Int64Text.optional(),
   route_id: Int64Text.optional(),
-  push: z.enum(['true', 'false'], 'expected true or false').optional(),
+  push: Flag,
 })

@@ -10,7 +10,7 @@ import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
 import { KeptFrameJson } from './schemas/kept-frames.ts'
 import { DeletedJson } from './schemas/lanes.ts'
-import { pageSchema } from './schemas/parts.ts'
+import { Flag, pageSchema } from './schemas/parts.ts'
 import type { Scope } from './scope.ts'
 
 interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'> {
@@ -90,11 +90,11 @@ export function isSeen({ company, others = [] }: MisunderstoodFrame, scope: Scop
 /** `content`: with the whole frames, in base64, at most 50 in a page. */
 const ListQuery = PageQuery.extend({
   device: z.string('expected one id').optional(),
-  content: z.enum(['true', 'false'], 'expected true or false').optional(),
+  content: Flag,
 })
 const ChoiceQuery = z.object({
   device: z.string('expected one id').optional(),
-  all: z.enum(['true', 'false'], 'expected true or false').optional(),
+  all: Flag,
 })
 
 function frameJson({ id, text }: StoredFrame, isWhole: boolean): KeptFrameJson {

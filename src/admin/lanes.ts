@@ -23,7 +23,7 @@ import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from './schemas/lanes.ts'
-import { pageSchema } from './schemas/parts.ts'
+import { Flag, pageSchema } from './schemas/parts.ts'
 import { Scope } from './scope.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */
@@ -141,7 +141,7 @@ function parkedJson({ status, message, tries, at, since }: Parked) {
 
 const LaneChoice = z.object({ courier_id: Int64Text.optional(), route_id: Int64Text.optional() })
 const ListQuery = PageQuery.extend(LaneChoice.shape)
-const ChoiceQuery = LaneChoice.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
+const ChoiceQuery = LaneChoice.extend({ all: Flag })
 
 type LaneChoice = z.infer<typeof LaneChoice>
 

@@ -68,7 +68,7 @@ export function isObject(entry: unknown): entry is Readonly<Record<string, unkno
 }
 
 /** Returns a number as its source text, because ids may have more digits than a number. */
-function asWritten(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
+export function asWritten(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
   return typeof value === 'number' ? source : value
 }
 

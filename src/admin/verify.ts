@@ -8,7 +8,7 @@ import { Int64Text } from '../tracking/schemas.ts'
 import type { RunResult, Verifier } from '../verify/index.ts'
 import { dateOf, instant } from './json.ts'
 import type { Operation } from './operation.ts'
-import { Flag } from './roster/routes.ts'
+import { Flag } from './schemas/parts.ts'
 import { VerifiedJson } from './schemas/verify.ts'
 
 interface VerifySources {

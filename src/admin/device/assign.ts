@@ -9,13 +9,13 @@ import type { WithTexts } from '../../texts/language.ts'
 import { english, say, type Text } from '../../texts/text.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
+import { asWritten } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { putResult, takenJson } from '../roster/answer.ts'
 import type { TakenRoute } from '../roster/plan.ts'
-import { carryOut, redeliverJson } from '../roster/redelivery.ts'
-import { Flag, type RosterSources } from '../roster/routes.ts'
-import type { RosterWrites } from '../roster/writes.ts'
-import { each } from '../schemas/parts.ts'
+import { noteChange, redeliverJson } from '../roster/redelivery.ts'
+import type { RosterSources, RosterWrites } from '../roster/writes.ts'
+import { each, Flag } from '../schemas/parts.ts'
 import { AssignedJson } from '../schemas/roster.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
 import { type AssignmentRequest, devicesMeant, planAssign, planSwap, planUnassign } from './assignment-plan.ts'
@@ -101,9 +101,8 @@ function assigning<Body>(
       const summary = { added: answer.added, removed: answer.removed }
       return { status: 200, answer, write: { assignments, put }, summary, redelivery }
     })
-    const { status, answer, version, summary, redelivery } = outcome
-    const isAsked = redeliver === 'true' && version !== undefined
-    request.audit = summary && { ...summary, ...(isAsked && (await carryOut(redis, redelivery))) }
+    const { status, answer, version } = outcome
+    await noteChange(request, redis, { ...outcome, redeliver })
     return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
 }
@@ -144,9 +143,7 @@ export async function readJson(request: Parameters<Operation['handle']>[0]): Pro
   const bytes = await readBody(request.raw, MAX_ASSIGN_BYTES)
   if (bytes.length === 0) return {}
   if (!isJson(request.headers['content-type'])) throw new ApiRefusal(415, 'send the body as application/json')
-  return parseJson(jsonText(bytes), (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' ? context?.source : value,
-  )
+  return parseJson(jsonText(bytes), asWritten)
 }
 
 function answerOf(

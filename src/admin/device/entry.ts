@@ -140,7 +140,8 @@ function deviceOf(
   }
 }
 
-function refusalOf(mistakes: readonly Mistake[]): ApiRefusal {
+/** The refusal of an entry for mistakes in it. */
+export function refusalOf(mistakes: readonly Pick<Mistake, 'key' | 'message'>[]): ApiRefusal {
   return refuseFields(
     422,
     mistakes.map(({ key = '', message }) => ({ path: key, message })),

@@ -22,21 +22,16 @@ import { csvText, entryRows, isObject, jsonEntries, MAX_COLUMNS, SHEET } from '.
 import type { Operation } from '../operation.ts'
 import { entryChange, MOST_CHANGES, putResult, takenJson } from '../roster/answer.ts'
 import { effectOnDevices } from '../roster/plan.ts'
-import { Flag, onceText } from '../roster/routes.ts'
-import { refuseCompany, type RosterInEffect, type RosterWrites } from '../roster/writes.ts'
+import { Flag, onceText } from '../schemas/parts.ts'
+import { type RosterSources, type RosterWrites, refuseCompany } from '../roster/writes.ts'
 import { DevicesPutJson } from '../schemas/device-import.ts'
 import { type Arrived, type ImportPlan, planImport } from './import-plan.ts'
-
-interface ImportSources {
-  readonly redis: Store
-  readonly live: RosterInEffect
-}
 
 /**
  * `PUT /admin/devices`: imports a fleet's own list of vans. Adds or changes the entries in the list, and keeps all others.
  * Skips a line with a mistake, and a line with a doubtful id unless `accept` has an id for it.
  */
-export function importOperation({ redis, live }: ImportSources, change: RosterWrites): Operation {
+export function importOperation({ redis, live }: RosterSources, change: RosterWrites): Operation {
   const handle: Operation['handle'] = async (request, reply, scope) => {
     const { company_id, dry_run, force, columns, accept } = parse(PutQuery, request.query)
     refuseCompany(live, company_id, scope)

@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import { type MappingDescription, mappingText, MOST_MAPPINGS, readMapping } from '../../config/mappings.ts'
-import { ApiRefusal, parse, refuseFields } from '../../http/refusal.ts'
+import { ApiRefusal, parse } from '../../http/refusal.ts'
 import type { Store } from '../../store/index.ts'
 import { deleteMapping, type SavedMapping, savedMappings, saveMapping } from '../../store/mappings.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { Flag } from '../roster/routes.ts'
+import { refusalOf } from '../device/entry.ts'
+import { isObject } from '../list-body.ts'
+import { Flag } from '../schemas/parts.ts'
 import { DeletedJson } from '../schemas/lanes.ts'
 import { MappingJson, MappingPutJson, type TriedJson, UnreadJson } from '../schemas/mappings.ts'
 import { kindOfPayload, type UnreadPayload, unreadPayloads } from './payloads.ts'
@@ -122,11 +124,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
         const { dry_run, kind } = parse(PutQuery, request.query)
         const text = bodyOf(await readBody(request.raw, MAX_BODY_BYTES), request.headers['content-type'])
         const known = readMapping(name, text)
-        if (!('mapping' in known))
-          throw refuseFields(
-            422,
-            known.mistakes.map(({ key = '', message }) => ({ path: key, message })),
-          )
+        if (!('mapping' in known)) throw refusalOf(known.mistakes)
         const payloads = (await unreadPayloads(redis)).filter(
           (each) => kind === undefined || kindOfPayload(each) === kind,
         )
@@ -217,7 +215,7 @@ function triedJson(
 function bodyOf(bytes: Buffer, contentType: string | undefined): Record<string, unknown> {
   if (!isJson(contentType)) throw new ApiRefusal(415, 'the body must be sent as application/json')
   const value = parseJson(jsonText(bytes))
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  if (isObject(value)) return value
   throw new ApiRefusal(422, 'the body must be an object')
 }
 

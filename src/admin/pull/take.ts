@@ -7,16 +7,13 @@ import { decideRedelivery } from '../../roster/offers.ts'
 import { countLines, keptPut, type RosterResult } from '../../roster/puts.ts'
 import { planRedelivery } from '../../roster/redelivery.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { Store } from '../../store/index.ts'
 import { say } from '../../texts/text.ts'
 import { putJson, putResult } from '../roster/answer.ts'
 import { readRosterBody, refuseLines, type RosterBody } from '../roster/body.ts'
 import { effectOnDevices } from '../roster/plan.ts'
-import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
+import type { RosterSources, RosterWrites } from '../roster/writes.ts'
 
-export interface PullSources {
-  readonly redis: Store
-  readonly live: RosterInEffect
+export interface PullSources extends RosterSources {
   readonly change: RosterWrites
 }
 

@@ -3,9 +3,8 @@ import { parse } from '../../http/refusal.ts'
 import { takeOffers } from '../../roster/offers.ts'
 import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
-import { Count } from '../schemas/parts.ts'
-import { onceText, type RosterSources } from './routes.ts'
-import { refuseCompany } from './writes.ts'
+import { Count, onceText } from '../schemas/parts.ts'
+import { type RosterSources, refuseCompany } from './writes.ts'
 
 /**
  * `POST /admin/roster/redeliver`: redelivers past fixes to the routes that files and pulled rosters have changed (finding

@@ -1,9 +1,12 @@
+import type { FastifyRequest } from 'fastify'
+import type * as z from 'zod'
 import { laneIds } from '../../domain/ids.ts'
 import { type Move, type Redelivery, redeliver } from '../../roster/redelivery.ts'
 import type { Store } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { say } from '../../texts/text.ts'
 import { instant } from '../json.ts'
+import type { Flag } from '../schemas/parts.ts'
 import type { RedeliverJson } from '../schemas/roster.ts'
 
 /** Returns what a change of the roster means for delivered fixes; nothing if it concerns no kept past. */
@@ -50,11 +53,26 @@ export function redeliveryAudit(redelivery: Redelivery) {
   return { redelivered: fixesOf(redelivery), moves: moves.join('; ') }
 }
 
-/** Redelivers the fixes that a change concerns, after the change. @returns its part of the audit entry */
-export async function carryOut(redis: Store, redelivery: Redelivery | undefined) {
-  if (!redelivery) return {}
-  await redeliver(redis, redelivery)
-  return redeliveryAudit(redelivery)
+/** What a change of the roster has done. */
+interface RosterChanged {
+  /** For the audit log; absent if nothing was to be written. */
+  readonly summary?: FastifyRequest['audit']
+  /** Of the roster, if something was written. */
+  readonly version?: number
+  readonly redelivery?: Redelivery
+  /** `true`: the fixes of the past that it concerns are wanted where they belong. */
+  readonly redeliver?: z.infer<typeof Flag>
+}
+
+/** Redelivers the fixes that a change concerns if that is wanted, and notes the change for the audit log. */
+export async function noteChange(
+  request: FastifyRequest,
+  redis: Store,
+  { summary, version, redelivery, redeliver: wanted }: RosterChanged,
+): Promise<void> {
+  const isRedelivered = redelivery && version !== undefined && wanted === 'true'
+  if (isRedelivered) await redeliver(redis, redelivery)
+  request.audit = summary && { ...summary, ...(isRedelivered && redeliveryAudit(redelivery)) }
 }
 
 const MOST_MOVES = 1000

@@ -21,13 +21,14 @@ import { say } from '../../texts/text.ts'
 import type { EventSource } from '../events/feed.ts'
 import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
+import { Flag, onceText } from '../schemas/parts.ts'
 import { RosterPutJson, RosterResultsJson } from '../schemas/roster.ts'
 import type { Scope } from '../scope.ts'
 import { changesOf, entryChange, idsInOrder, MOST_CHANGES, takenJson } from './answer.ts'
 import { effectOnDevices } from './plan.ts'
-import { carryOut, redeliverJson } from './redelivery.ts'
-import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
-import type { RosterWrites } from './writes.ts'
+import { noteChange, redeliverJson } from './redelivery.ts'
+import { lossMessage } from './routes.ts'
+import type { RosterSources, RosterWrites } from './writes.ts'
 
 /** `GET /admin/roster`: what became of the last version of each file and pull, and of the last put of each token, latest first. */
 export function rosterResultOperations({ redis }: { readonly redis: Redis }): Operation[] {
@@ -134,9 +135,7 @@ export function undoOperation({ live, redis }: RosterSources, change: RosterWrit
         return { status: 200, answer, write, put, summary: { added, changed, removed }, redelivery }
       })
       if (outcome.put) await noteUndone(redis, outcome.put)
-      const isAsked = redeliver === 'true' && outcome.version !== undefined
-      const redelivered = isAsked && (await carryOut(redis, outcome.redelivery))
-      request.audit = outcome.summary && { ...outcome.summary, ...redelivered }
+      await noteChange(request, redis, { ...outcome, redeliver })
       return reply.code(outcome.status).send(outcome.answer)
     },
   }

@@ -4,7 +4,6 @@ import type { Assignment } from '../../roster/assignment.ts'
 import { keptPut, noteRefusedPut } from '../../roster/puts.ts'
 import { planRedelivery } from '../../roster/redelivery.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { Store } from '../../store/index.ts'
 import { say, type Text } from '../../texts/text.ts'
 import { readBody } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
@@ -12,18 +11,13 @@ import { instant } from '../json.ts'
 import { SHEET } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
-import { each, pageSchema } from '../schemas/parts.ts'
+import { each, Flag, onceText, pageSchema } from '../schemas/parts.ts'
 import { RosterPutJson, RouteJson } from '../schemas/roster.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
 import { planRoster } from './plan.ts'
-import { carryOut, redeliverJson } from './redelivery.ts'
-import { instantIn, intervalOf, type RosterInEffect, type RosterWrites } from './writes.ts'
-
-export interface RosterSources {
-  readonly live: RosterInEffect
-  readonly redis: Store
-}
+import { noteChange, redeliverJson } from './redelivery.ts'
+import { instantIn, intervalOf, type RosterSources, type RosterWrites } from './writes.ts'
 
 /**
  * `GET /admin/routes`: the lines in effect, from files and from this port. `at`: only those that decide at this time; `from`,
@@ -77,9 +71,8 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       const kept = await keptPut(putResult(answer, by), { ...interval, change: lines, roster })
       return { status: 200, answer, write: { assignments: lines, put: kept }, summary, redelivery }
     })
-    const { status, answer, summary, version, redelivery } = outcome
-    const isAsked = redeliver === 'true' && version !== undefined
-    request.audit = summary && { ...summary, ...(isAsked && (await carryOut(redis, redelivery))) }
+    const { status, answer, version } = outcome
+    await noteChange(request, redis, { ...outcome, redeliver })
     return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
 
@@ -111,7 +104,6 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
   ]
 }
 
-export const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
 const ListQuery = PageQuery.extend({
   company_id: Id.optional(),
   device: z.string('expected one id of a device').optional(),
@@ -142,11 +134,6 @@ const PutLineJson = z.object({
 })
 /** The lines of a put, or what `GET /admin/routes` answers. */
 const PutLinesJson = z.union([z.array(PutLineJson), z.object({ results: z.array(PutLineJson) })])
-
-/** Returns the schema of a query parameter that must occur exactly once; `meaning`: its purpose, for the error. */
-export function onceText(meaning: string) {
-  return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
-}
 
 /** The message for a change that `lossOf` refuses: what would be lost, and how to narrow the change or force it. */
 export function lossMessage(loss: Text): Text {

@@ -12,6 +12,11 @@ import type { Store } from '../../store/index.ts'
 import { say } from '../../texts/text.ts'
 import type { Scope } from '../scope.ts'
 
+export interface RosterSources {
+  readonly live: RosterInEffect
+  readonly redis: Store
+}
+
 export interface RosterInEffect {
   readonly config: Pick<Config, 'keep' | 'roster' | 'time_zone'>
   directory(): Roster
@@ -32,7 +37,7 @@ type Planner<Plan extends Planned> = (roster: Roster) => Promise<Plan>
 export type RosterWrites = ReturnType<typeof rosterWrites>
 
 /** Changes of the roster in Redis, one at a time: each sees all that was written before it. */
-export function rosterWrites({ redis, live }: { redis: Store; live: RosterInEffect }) {
+export function rosterWrites({ redis, live }: RosterSources) {
   const inTurn = inTurns()
 
   async function write<Plan extends Planned>(plan: Planner<Plan>) {

@@ -5,6 +5,14 @@ export const Instant = z.string().meta({ format: 'date-time' })
 /** From when until when. */
 export const SpanJson = z.object({ from_at: Instant, until_at: Instant })
 export const Count = z.int().min(0)
+/** Whether something is wanted, in a query. */
+export const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
+
+/** Returns the schema of a query parameter that must occur exactly once; `meaning`: its purpose, for the error. */
+export function onceText(meaning: string) {
+  return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
+}
+
 export const LaneIds = z.object(each(z.string(), 'company_id', 'courier_id', 'route_id'))
 /** The lane of a device, when the assignment holds, and what assigns it. */
 export const StayJson = LaneIds.extend({ ...each(Instant.optional(), 'from_at', 'until_at'), source: z.string() })

@@ -135,7 +135,7 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
   if (answer.status !== 200) throw refusalOf(answer)
   const { data: status } = StatusJson.safeParse(jsonOf(answer))
   if (status) return { status, text: answer.text }
-  throw new UserError(`${url} does not answer like the admin port of waybridge.`)
+  throw notTheAdminPort(admin)
 }
 
 /** What a query asks for, by name. */
@@ -147,22 +147,35 @@ export function listDevices(admin: AdminPort, asked?: ListQuery): Promise<Device
 }
 
 /** All results of an operation that answers in pages, in their order. @throws UserError */
-export async function listAll<Item>(admin: AdminPort, path: string, asked: ListQuery = {}): Promise<Item[]> {
-  const all: Item[] = []
+export async function listAll<Item>(admin: AdminPort, path: string, asked?: ListQuery): Promise<Item[]> {
+  return (await readPages<AnswerPage<Item>>(admin, path, asked)).results
+}
+
+/** All pages of an answer as one: the last page, with the results of all. @throws UserError */
+export async function readPages<Page extends AnswerPage<unknown>>(
+  admin: AdminPort,
+  path: string,
+  asked: ListQuery = {},
+): Promise<Omit<Page, 'next_page_token'>> {
+  const all: Page['results'] = []
   let token: string | undefined
-  do {
+  for (;;) {
     const query = { max_results: '1000', ...asked, ...(token && { page_token: token }) } as Record<string, string>
-    const { results, next_page_token } = await read<Partial<AnswerPage<Item>>>(admin, { path, query })
-    if (!results) throw new UserError(`${printableUrl(admin.url)} does not answer like the admin port of waybridge.`)
-    all.push(...results)
+    const { next_page_token, ...page } = await read<Page>(admin, { path, query })
+    if (!page.results) throw notTheAdminPort(admin)
+    all.push(...page.results)
+    if (next_page_token === undefined) return { ...page, results: all }
     token = next_page_token
-  } while (token !== undefined)
-  return all
+  }
 }
 
 interface AnswerPage<Item> {
-  readonly results: readonly Item[]
+  readonly results: Item[]
   readonly next_page_token?: string
+}
+
+function notTheAdminPort({ url }: AdminPort): UserError {
+  return new UserError(`${printableUrl(url)} does not answer like the admin port of waybridge.`)
 }
 
 /**

@@ -1,9 +1,8 @@
 import type { DaySheetJson, DaysJson } from '../admin/schemas/days.ts'
 import { localFromUtc } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
-import { printableUrl } from '../masking.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, read, readStatus, refusalOf } from './client.ts'
+import { ask, readPages, readStatus, refusalOf } from './client.ts'
 import { counted, printExact, printLines, table } from './output.ts'
 
 interface DayOptions extends AdminPortOptions, Readonly<Partial<Record<'day' | 'route' | 'company', string>>> {
@@ -18,7 +17,7 @@ export async function dayCommand({ day, route, company, ...options }: DayOptions
   const asked = { day: await dateOf(day, admin), route_id: route, company_id: company }
   const query = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as ListedBy
   if (options.csv) return printCsv(admin, query)
-  const answer = await readDay(admin, query)
+  const answer = await readPages<DaysJson>(admin, PATH, query)
   const { results } = answer
   if (options.json) printExact([JSON.stringify(answer, undefined, 2)])
   else printLines(results.length > 0 ? linesOf(answer, route !== undefined) : [`${answer.day}: no route`])
@@ -33,22 +32,6 @@ async function printCsv(admin: AdminPort, query: ListedBy): Promise<number> {
   const lines = answer.text.trimEnd().split('\r\n')
   printLines(lines)
   return lines.length > 1 ? 0 : 1
-}
-
-/** All pages as one. @throws UserError */
-async function readDay(admin: AdminPort, query: ListedBy): Promise<DaysJson> {
-  const results: DaySheetJson[] = []
-  let token: string | undefined
-  for (;;) {
-    const pageQuery = { max_results: '1000', ...query, ...(token !== undefined && { page_token: token }) }
-    const page = await read<Partial<DaysJson>>(admin, { path: PATH, query: pageQuery })
-    if (!page.results)
-      throw new UserError(`${printableUrl(admin.url)} does not answer like the admin port of waybridge.`)
-    const { next_page_token, ...rest } = page
-    results.push(...page.results)
-    if (next_page_token === undefined) return { ...(rest as DaysJson), results }
-    token = next_page_token
-  }
 }
 
 /** `yesterday` as a date of the gateway's time zone; anything else is for the admin port to read. */

@@ -28,19 +28,22 @@ export async function listParkedCommand(options: ParkedOptions): Promise<number>
 /** `waybridge parked retry` and `delete`. @returns the exit code @throws UserError */
 export async function changeParkedCommand(act: 'retry' | 'delete', options: ParkedOptions): Promise<number> {
   const { all, copy, courier, route } = options
-  if (copy !== undefined) return changeParkedCopy(act, copy, options)
-  if (!all && courier === undefined && route === undefined)
+  if (copy === undefined && !all && courier === undefined && route === undefined)
     throw new UserError(`Say what to ${act}: --courier, --route or both, --copy, or --all.`)
   const admin = await findAdminPort(options)
-  const [method, path] =
-    act === 'retry' ? (['POST', '/admin/parked/retry'] as const) : (['DELETE', '/admin/parked'] as const)
-  const query = { ...choiceOf(options), ...(all && { all: 'true' }) }
+  const { parked, retry, list, query } =
+    copy === undefined
+      ? { ...OF_API, query: { ...choiceOf(options), ...(all && { all: 'true' }) } }
+      : { ...OF_COPY, query: { copy } }
+  const [method, path] = act === 'retry' ? (['POST', retry] as const) : (['DELETE', parked] as const)
   const done = await read<{ readonly retried?: number; readonly deleted?: number }>(admin, { method, path, query })
   const positions = counted((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
-  const then = act === 'retry' ? 'tried again; `waybridge parked list` shows what is refused again' : 'deleted'
-  printLines([`${positions} ${then}.`])
+  printLines([`${positions} ${act === 'retry' ? `tried again; \`${list}\` shows what is refused again` : 'deleted'}.`])
   return 0
 }
+
+const OF_API = { parked: '/admin/parked', retry: '/admin/parked/retry', list: 'waybridge parked list' }
+const OF_COPY = { parked: '/admin/copies/parked', retry: '/admin/copies/retry', list: 'waybridge parked list --copy' }
 
 async function listParkedCopy(copy: string, { json, ...options }: ParkedOptions): Promise<number> {
   const admin = await findAdminPort(options)
@@ -54,22 +57,6 @@ async function listParkedCopy(copy: string, { json, ...options }: ParkedOptions)
     })
     printLines(table(COPY_HEAD, rows))
   }
-  return 0
-}
-
-async function changeParkedCopy(act: 'retry' | 'delete', copy: string, options: ParkedOptions): Promise<number> {
-  const admin = await findAdminPort(options)
-  const [method, path] =
-    act === 'retry' ? (['POST', '/admin/copies/retry'] as const) : (['DELETE', '/admin/copies/parked'] as const)
-  const done = await read<{ readonly retried?: number; readonly deleted?: number }>(admin, {
-    method,
-    path,
-    query: { copy },
-  })
-  const positions = counted((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
-  printLines([
-    `${positions} ${act === 'retry' ? 'tried again; `waybridge parked list --copy` shows what is refused again' : 'deleted'}.`,
-  ])
   return 0
 }
 

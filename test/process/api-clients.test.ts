@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { configSchema } from '../../src/config/schema.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { ApiClients } from '../../src/process/roles/api-clients.ts'
+import { ApiClients, type ApiClientsOptions } from '../../src/process/roles/api-clients.ts'
 import { type TestApi, startApi } from '../rig/api.ts'
+import { CertificateMaker } from '../support/certificates.ts'
 import { folder } from '../support/config-folder.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
@@ -17,14 +18,18 @@ async function open(): Promise<TestApi> {
 
 const read = (tracking: object | null) =>
   configSchema(null).parse({ companies: [{ company_id: '7', apikey: 'k', tracking }] })
+const opened = (config: ReturnType<typeof read>, baseUrl: string, again: ApiClientsOptions['again'] = () => {}) => {
+  const clients = new ApiClients({ config, baseUrl, connections: () => 1, again, logger }, config.companies)
+  onTestFinished(() => clients.close())
+  return clients
+}
 const keysAt = (api: TestApi) => api.seen.map(({ apikey }) => apikey)
 
 it("a company's key is shown to no earlier API while the TLS files of its new one cannot be used", async () => {
   const dir = await folder({ 'ca.pem': 'no certificate' })
   const [usual, before, next] = [await open(), await open(), await open()]
   const config = read({ base_url: before.url })
-  const clients = new ApiClients({ config, baseUrl: usual.url, connections: () => 1, logger }, config.companies)
-  onTestFinished(() => clients.close())
+  const clients = opened(config, usual.url)
   const push = (apikey: string) => clients.of('7').push({ courier: '1', route: '1', apikey, body: '{}' })
   await push('first')
   const ca = join(dir, 'ca.pem')
@@ -39,4 +44,19 @@ it("a company's key is shown to no earlier API while the TLS files of its new on
   clients.use(read(null).companies)
   await push('fifth')
   expect([keysAt(before), keysAt(next), keysAt(usual)]).toEqual([['first', 'second'], ['fourth'], ['fifth']])
+})
+
+it('TLS files of a company that could not be used are tried again until they can', async () => {
+  const dir = await folder({ 'ca.pem': 'half of a certificate' })
+  const certificates = await CertificateMaker.create()
+  onTestFinished(() => certificates.remove())
+  const [usual, own] = [await open(), await open()]
+  const ca = join(dir, 'ca.pem')
+  const { companies } = read({ base_url: own.url, tls: { ca } })
+  const clients = opened(read(null), usual.url, () => clients.use(companies))
+  const push = () => clients.of('7').push({ courier: '1', route: '1', apikey: 'k', body: '{}' })
+  clients.use(companies)
+  expect(await push()).toMatchObject({ fault: 'failed' })
+  await writeFile(ca, (await certificates.authority('authority')).cert)
+  await expect.poll(push, { timeout: 30_000, interval: 500 }).toMatchObject({ status: 200 })
 })

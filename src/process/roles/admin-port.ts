@@ -30,8 +30,12 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
   const { config, logger } = live
   const { baseUrl, ports, identity } = at
   const readiness = redisReadiness(redis, config.redis)
-  const clients = new ApiClients({ config, baseUrl, connections: () => CONNECTIONS, logger }, live.companies())
-  live.follow({ companies: () => clients.use(live.companies()) })
+  const setCompanies = () => clients.use(live.companies())
+  const clients = new ApiClients(
+    { config, baseUrl, connections: () => CONNECTIONS, again: setCompanies, logger },
+    live.companies(),
+  )
+  live.follow({ companies: setCompanies })
   const tokens = await followedTokens(live)
   let alerts: Alerts | undefined
   const admin = await openAdmin({

@@ -12,6 +12,8 @@ export interface ApiClientsOptions {
   readonly baseUrl: string
   /** Most connections to an API, by its `concurrency`; undefined: of the usual one. */
   readonly connections: (concurrency?: number) => number
+  /** Called some seconds after `use` has found TLS files that cannot be used: calls it again. */
+  readonly again: () => unknown
   readonly logger: Logger
 }
 
@@ -25,6 +27,9 @@ export class ApiClients {
   readonly usual: TrackingClient
   readonly #options: ApiClientsOptions
   #companies: ReadonlyMap<string, ApiOfCompany> = new Map()
+  /** Why TLS files cannot be used, as logged. */
+  #refused: ReadonlySet<string> = new Set()
+  #retry: NodeJS.Timeout | undefined
 
   /** @throws ConfigError if the TLS files of an API cannot be used */
   constructor(options: ApiClientsOptions, companies: readonly Company[]) {
@@ -49,20 +54,26 @@ export class ApiClients {
 
   /**
    * Sets the APIs of these companies. If the TLS files of one cannot be used, this is logged and the earlier client stays; if
-   * the company did not have this API before, requests to it fail.
+   * the company did not have this API before, requests to it fail. Such files are tried again.
    */
   use(companies: readonly Company[]): ReadonlyMap<string, ApiOfCompany> {
     const [earlier, before] = [this.#companies, this.#clients()]
+    const [refused, { again, logger }] = [new Set<string>(), this.#options]
     this.#companies = this.#read(companies, (company, { key, message }, api) => {
-      const reason = `tracking.tls.${key}: ${message}`
-      this.#options.logger.error(
-        { reason },
-        `the tracking API of company ${company} cannot be used as configured until companies change again, or a restart`,
-      )
+      const reason = `company ${company}: tracking.tls.${key}: ${message}`
+      refused.add(reason)
+      if (!this.#refused.has(reason))
+        logger.error(
+          { reason },
+          'the tracking API of a company cannot be used as configured: its files are tried again',
+        )
       const known = earlier.get(company)
       const isSame = known?.base_url === api.base_url && known.push_url === api.push_url
       return isSame ? known : UNUSABLE
     })
+    this.#refused = refused
+    clearTimeout(this.#retry)
+    if (refused.size > 0) this.#retry = setTimeout(again, AGAIN_MS).unref()
     const now = this.#clients()
     for (const client of before) if (!now.has(client)) void client.close()
     return this.#companies
@@ -70,6 +81,7 @@ export class ApiClients {
 
   /** Waits for the requests in flight. */
   async close(): Promise<void> {
+    clearTimeout(this.#retry)
     await Promise.all(Array.from(this.#clients().add(this.usual), (client) => client.close()))
   }
 
@@ -130,6 +142,7 @@ function keyOfClient({ base_url, push_url, tls, proxy }: ApiConnection, connecti
   return JSON.stringify([base_url, push_url, tls.ca, tls.cert, tls.key, proxy, connections])
 }
 
+const AGAIN_MS = 5000
 const FAILED = { fault: 'failed', unsent: true } as const
 const UNUSABLE: Pick<ApiOfCompany, 'client'> = {
   client: {

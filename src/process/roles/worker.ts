@@ -14,7 +14,10 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
   const redis = openStore(redisServer, 'worker', logger)
   void live.join(new Replica(redis, logger))
   const connections = (concurrency = config.push.concurrency) => concurrency
-  const clients = new ApiClients({ config, baseUrl, connections, logger }, live.companies())
+  const clients = new ApiClients(
+    { config, baseUrl, connections, again: () => setCompanies(), logger },
+    live.companies(),
+  )
   const pushing = startPushing({
     redis,
     client: clients.usual,
@@ -44,14 +47,12 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     stopAt: config.redis.stop_at,
     logger,
   })
-  live.follow({
-    roster: (changed) => pushing.rosterChanged(changed),
-    companies() {
-      // First the APIs: no key is shown to the API of before.
-      pushing.setApis(clients.use(live.companies()))
-      pushing.setApikeys(apikeysOf(live.companies()))
-    },
-  })
+  const setCompanies = () => {
+    // First the APIs: no key is shown to the API of before.
+    pushing.setApis(clients.use(live.companies()))
+    pushing.setApikeys(apikeysOf(live.companies()))
+  }
+  live.follow({ roster: (changed) => pushing.rosterChanged(changed), companies: setCompanies })
   const sharing = signOn(redis, { ...identity, role: 'worker', installation: config.data_dir }, () => ({
     ...pushing.figures(),
     url: new URL(config.tracking.push_url ?? baseUrl).origin,

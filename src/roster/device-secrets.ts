@@ -28,15 +28,20 @@ export class DeviceSecrets {
       const read = await readDeviceFiles(this.#dir, this.#read)
       if (read !== this.#read) this.#take(read)
     } catch (error) {
-      // The process that writes the roster reports the error; until it is corrected, the last secrets hold.
+      // The process that writes the roster reports the error.
       if (!(error instanceof ConfigError)) throw error
     }
   }
 
+  /** As long as files are refused, or all are gone, their devices stay in effect, with the last secrets. */
   #take(read: DeviceFiles): void {
     this.#read = read
+    const mistakes = read.files.flatMap((file) => file.mistakes)
+    const devices = read.files.flatMap((file) => file.devices)
+    const isRefused = devices.length === 0 || mistakes.some(({ severity = 'mistake' }) => severity === 'mistake')
+    if (isRefused && this.#byDevice.size > 0) return
     this.#byDevice.clear()
-    for (const { device } of read.files.flatMap(({ devices }) => devices)) {
+    for (const { device } of devices) {
       const secrets = [device.secret, device.previous_secret].filter((secret) => secret !== undefined)
       if (secrets.length > 0) this.#byDevice.set(sameId(device.id), secrets)
     }

@@ -165,7 +165,7 @@ async function folder(yaml: string) {
   onTestFinished(() => rm(dir, { recursive: true }))
   const write = (text: string) => writeFile(join(dir, 'devices.yaml'), text)
   await write(yaml)
-  return { write, secrets: new DeviceSecrets(dir) }
+  return { dir, write, secrets: new DeviceSecrets(dir) }
 }
 
 describe('the secrets of the files', () => {
@@ -183,6 +183,17 @@ describe('the secrets of the files', () => {
       ['the second secret'],
       ['the second secret'],
     ])
+  })
+
+  it('stay those of before while a file has a mistake or is gone, since its devices stay as well', async () => {
+    const { dir, secrets, write } = await folder(`jane: { company_id: 7, secret: "the first secret" }\n`)
+    expect(await secrets.of('jane')).toEqual(['the first secret'])
+    await write(`jane: { company_id: 7, secret: "the second secret" }\njoe: { company_id: none }\n`)
+    expect(await secrets.of('jane')).toEqual(['the first secret'])
+    await rm(join(dir, 'devices.yaml'))
+    expect(await secrets.of('jane')).toEqual(['the first secret'])
+    await write(`jane: { company_id: 7, secret: "the second secret" }\n`)
+    expect(await secrets.of('jane')).toEqual(['the second secret'])
   })
 
   it('are none if there is no file', async () => {

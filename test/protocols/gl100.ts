@@ -1,14 +1,14 @@
-import { knots } from '../../protocols/kit/index.ts'
+import { kmh } from '../../protocols/kit/index.ts'
 import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
-const POSITION = '0,12.5,270,34.5,2,-13.41,52.52,20261120171418,0460,0000,18d8,6141,00'
+const POSITION = '1,12.5,270,34.5,2,-13.41,52.52,20261120171418,0460,0000,18d8,6141,00'
 const FIX = {
   time: '2026-11-20T17:14:18Z',
   latitude: 52.52,
   longitude: -13.41,
   altitude: 34.5,
-  speed: knots(12.5),
+  speed: kmh(12.5),
   heading: 270,
   hdop: 2,
 }
@@ -25,9 +25,14 @@ export default {
       frames: [
         { frame: `+RESP:GTRTL,${ID},1,0,0,${POSITION},11F0,0102120204\0`, device: ID, fixes: [FIX] },
         {
-          frame: `+RESP:GTLBC,${ID},0301234567,${POSITION.replace('0', '1')},11F0,0102120204\0`,
+          frame: `+RESP:GTLBC,${ID},0301234567,${POSITION.replace('1', '0')},11F0,0102120204\0`,
           device: ID,
-          fixes: [{ ...FIX, valid: false }],
+          fixes: [FIX],
+        },
+        {
+          frame: `+RESP:GTRTL,${ID},1,0,0,${POSITION.replace('1,12.5,270,34.5,2', '0,-1,270,34.5,0')},11F0,0102120204\0`,
+          device: ID,
+          fixes: [{ ...FIX, valid: false, speed: undefined, hdop: undefined }],
         },
         {
           frame: `+RESP:GTTRI,${ID},2,0,0,${POSITION},${POSITION.replace('18,', '48,')},11F0,0102120204\0`,
@@ -56,11 +61,22 @@ export default {
           device: ID,
           none: 'no place',
         },
-        { frame: `+RESP:GTPNA,${ID},11F0\0`, device: ID },
+        { frame: `+RESP:GTPNA,${ID},20261120171418,11F0,0102070202\0`, device: ID, none: 'power' },
+        {
+          frame: `+RESP:GTPLA,${ID},20261120171418,11F0,0102070202\0`,
+          device: ID,
+          none: 'power',
+          said: { alarms: ['low_battery'] },
+        },
+        { frame: `+RESP:GTCSQ,${ID},16,0,11F0\0`, device: ID },
       ],
     },
   ],
   corrections: [
+    {
+      reason: 'the specification has km/h, and 1 for a fix; the peer reads knots, and 0',
+      says: eachPosition(({ speedKnots }) => ({ speedKnots: speedKnots / 1.852, valid: true })),
+    },
     {
       reason: 'a report has as many positions as its number says, and the peer reads the first',
       frames: ['gl100-004'],

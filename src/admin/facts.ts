@@ -266,7 +266,6 @@ function combined(
     oldestTrace: oldest?.oldestTrace,
     slowestMs: Math.max(0, ...workers.map(({ slowestMs }) => slowestMs)),
     usualMs: slowest?.usualMs,
-    answeredAt: Math.max(0, ...workers.map(({ answeredAt = 0 }) => answeredAt)) || undefined,
     lastError,
     ...latestAccepted(workers),
     // A worker of the previous version reports neither.

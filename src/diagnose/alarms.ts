@@ -1,3 +1,4 @@
+import { LATE_MS } from '../domain/late.ts'
 import { joined, say, type Text } from '../texts/text.ts'
 import type { FindingCode } from './codes.ts'
 import type { DeviceFacts, RaisedAlarm, SaidFacts } from './device-facts.ts'
@@ -59,7 +60,5 @@ function instant(ms: number): string {
 const POWERED_V = 6
 /** Trackers raise the alarm at 10 to 20 %. */
 const CHARGED_PERCENT = 20
-/** An alarm that comes later was stored by the tracker first. */
-const LATE_MS = 300_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000

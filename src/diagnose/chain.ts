@@ -3,10 +3,10 @@ import { deviceMeaning, type FindingCode, LINKS, type Link, SENT_IN_VAIN } from 
 import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText, PLACED } from './devices.ts'
 import { findingOf } from './diagnose.ts'
-import { explain, failureText, type ShowInstant } from './explain.ts'
+import { explain, failureText, isTaken, type ShowInstant } from './explain.ts'
 import type { DeviceFacts } from './device-facts.ts'
 import type { Finding } from './facts.ts'
-import { broken, type DeviceLink, isTaken, linkOf } from './links.ts'
+import { broken, type DeviceLink, linkOf } from './links.ts'
 
 export interface DeviceChain {
   /** State, place, age, speed and route, then the first trouble and the action. */

@@ -104,7 +104,6 @@ function nameOf({ copy, device, file, host = '', listener, process }: Finding['s
   return device ?? listener ?? process ?? copy ?? say('a device')
 }
 
-/** What waits because of one of these needs no finding of its own. */
 /** Findings that explain why positions wait; these positions need no finding of their own. */
 export const CAUSES_OF_BACKLOG: ReadonlySet<FindingCode> = new Set([
   'no_worker',

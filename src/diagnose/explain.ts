@@ -225,7 +225,7 @@ function waitingText(
   if (upstream.state === 'down') return say('{}: the service is down since {}', what, clock(upstream.since_at))
   if (upstream.state === 'limited')
     return say('{}: the service accepts fewer requests since {}', what, clock(upstream.since_at))
-  if (last_push && !String(last_push.status).startsWith('2'))
+  if (last_push && !isTaken(last_push))
     return say(
       '{}: the push of {} failed: {}, it is being retried',
       what,
@@ -234,6 +234,11 @@ function waitingText(
     )
   const isBehind = oldest_at !== undefined && now - Date.parse(oldest_at) > BEHIND_MS
   return say(isBehind ? '{}: behind, the newest position is sent first' : '{}, will be pushed next', what)
+}
+
+/** Whether the API took the last push. */
+export function isTaken({ status }: { readonly status: number | string }): boolean {
+  return String(status).startsWith('2')
 }
 
 /** `3 waiting since 08:14:02` */

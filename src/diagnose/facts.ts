@@ -161,7 +161,6 @@ export interface UpstreamFacts {
   readonly oldestTrace?: RequestNames
   readonly slowestMs: number
   readonly usualMs?: number
-  readonly answeredAt?: number
   readonly lastError?: UpstreamError
   /** Lanes in which single positions were refused within the last minute. */
   readonly refused: readonly RefusedPositions[]

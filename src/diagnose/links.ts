@@ -1,4 +1,4 @@
-import { distinct, english, say, type Text } from '../texts/text.ts'
+import { distinct, say, type Text } from '../texts/text.ts'
 import { ALARM_FINDINGS, BREAKS_NO_LINK, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
@@ -7,6 +7,7 @@ import {
   framesText,
   isOnTrial,
   isRefusedNow,
+  isTaken,
   latestOf,
   ON_TRIAL,
   ownParked,
@@ -78,7 +79,7 @@ function isUnstored(
   { device: { heardAt = 0 }, explained }: Pick<Looked, 'device' | 'explained'>,
 ): boolean {
   const isInVain = heardAt >= sinceAt && (fixAt(explained.device) ?? 0) < sinceAt
-  return evidence.map(english).some((reason) => {
+  return evidence.some((reason) => {
     if (reason === 'parked') return isInVain && ownParked(explained).length > 0
     if (reason === 'misunderstood') return isInVain && explained.misunderstood !== undefined
     return reason !== 'fault' || isInVain
@@ -263,11 +264,6 @@ function isHeldUpBy({ sinceAt }: Pick<Finding, 'sinceAt'>, { explained: { device
   if (waiting === 0) return false
   const isDelivered = last_push !== undefined && isTaken(last_push) && Date.parse(last_push.at) >= sinceAt
   return !isDelivered || (oldest_at !== undefined && now - Date.parse(oldest_at) > WAITS_MS)
-}
-
-/** Whether the API took the last push. */
-export function isTaken({ status }: { readonly status: number | string }): boolean {
-  return String(status).startsWith('2')
 }
 
 function ok(evidence: readonly Text[], lastGoodAt?: number): LinkFound {

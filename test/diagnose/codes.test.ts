@@ -43,7 +43,6 @@ const UPSTREAM: UpstreamFacts = {
   oldestMs: 100,
   slowestMs: 200,
   usualMs: 100,
-  answeredAt: NOW - 100,
   refused: [],
   answers: answered({}),
   tokensRefused: [],

@@ -1,3 +1,4 @@
+import { addressOf } from '../../domain/addresses.ts'
 import { type FindingCode, SENT_IN_VAIN } from '../../diagnose/codes.ts'
 import type { DeviceFacts, TrafficVan, Trait } from '../../diagnose/device-facts.ts'
 import type { Finding } from '../../diagnose/facts.ts'
@@ -62,7 +63,7 @@ function traitsOf({ entry, heard }: IndexedDevice, company: string, gateways: Kn
 
 /** The address of a peer, `address:port`, and the networks that it is in: `10.1.2.3`, `10.1.2.0/24`, `10.1.0.0/16`. */
 function networksOf(remote: string): string[] {
-  const address = remote.slice(0, remote.lastIndexOf(':'))
+  const address = addressOf(remote)
   const parts = address.split('.')
   if (parts.length !== 4) return address === '' ? [] : [address]
   const [a, b, c] = parts

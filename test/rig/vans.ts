@@ -6,10 +6,10 @@ import { lineFor } from '../../src/sandbox/line/index.ts'
 import { portOf } from '../../src/sandbox/options.ts'
 import { seeded } from '../../src/sandbox/random.ts'
 import { settle } from '../../src/sandbox/simulation.ts'
-import { fixOnce } from '../../src/sandbox/speak/apps.ts'
-import { acknowledgesFixes, speeches } from '../../src/sandbox/speak/index.ts'
+import { type Speech, speeches } from '../../src/sandbox/speak/index.ts'
 import { createTracker, type Tracker } from '../../src/sandbox/tracker.ts'
 import { createVan, type Van } from '../../src/sandbox/van.ts'
+import { fixOnce, mqttSessionLine } from './mqtt-session.ts'
 
 /** A fix of a van, and when: ms UTC. No two of a van have the same time. */
 export interface MadeFix {
@@ -47,6 +47,11 @@ export interface ChaosVans {
 /** The vans 1 to n, which get the answered speeches in turn; the clocks of a few are hours off. */
 export function createChaosFleet(count: number): FleetVan[] {
   return createFleet(count, [fixOnce, ...speeches.filter(acknowledgesFixes)])
+}
+
+/** Whether the protocol answers fixes: otherwise they count as acknowledged once they are written, and may be lost. */
+export function acknowledgesFixes(speech: Speech): boolean {
+  return speech.transport !== 'tcp' || speech.isUnanswered !== true
 }
 
 /** Starts at once. `ports`: those that the vans connect to. */
@@ -92,7 +97,8 @@ function createDriver({ id, speech }: FleetVan, { index, ports, seed, signal }: 
     aheadMs: CLOCKS.get(index % CLOCK_EVERY) ?? 0,
     fixes: [],
   }
-  const line = lineFor(speech, { host: '127.0.0.1', port: portOf(speech, ports), id, answerMs: ANSWER_MS })
+  const end = { host: '127.0.0.1', port: portOf(speech, ports), id, answerMs: ANSWER_MS }
+  const line = speech === fixOnce ? mqttSessionLine(fixOnce, end) : lineFor(speech, end)
   const own = Math.imul(seed, 0x9e3779b1) + index
   let acked = 0
   const acknowledged = (count: number) => {

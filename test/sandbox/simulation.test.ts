@@ -6,7 +6,8 @@ import {
   type SimulationOptions,
   type SimulationOutcome,
 } from '../../src/sandbox/simulation.ts'
-import { acknowledgesFixes, speeches } from '../../src/sandbox/speak/index.ts'
+import { speeches } from '../../src/sandbox/speak/index.ts'
+import { acknowledgesFixes } from '../rig/vans.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const ANSWERED = speeches.filter(acknowledgesFixes)

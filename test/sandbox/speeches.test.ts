@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { cut, type Fix } from '../../protocols/kit/index.ts'
 import { createFleet } from '../../src/sandbox/fleet.ts'
-import { acknowledgesFixes, speeches } from '../../src/sandbox/speak/index.ts'
+import { speeches } from '../../src/sandbox/speak/index.ts'
+import { acknowledgesFixes } from '../rig/vans.ts'
 import { answersOf, Conversation, streamSpeech } from '../support/speeches.ts'
 
 const ID = '356307042441013'

@@ -2,7 +2,7 @@ import { Client } from 'undici'
 import { hostPort } from '../../domain/addresses.ts'
 import type { HttpSpeech, Speech } from '../speak/index.ts'
 import { type LineEnd, LineFault, reasonOf, type VanLine } from './line.ts'
-import { mqttLine, mqttSessionLine } from './mqtt.ts'
+import { mqttLine } from './mqtt.ts'
 import { tcpLine, udpLine } from './sockets.ts'
 
 export { type LineEnd, LineFault, type VanLine } from './line.ts'
@@ -12,7 +12,7 @@ export function lineFor(speech: Speech, end: LineEnd): VanLine {
   if (speech.transport === 'tcp') return tcpLine(speech, end)
   if (speech.transport === 'udp') return udpLine(speech, end)
   if (speech.transport === 'http') return httpLine(speech, end)
-  return speech.qos === 2 ? mqttSessionLine(speech, end) : mqttLine(speech, end)
+  return mqttLine(speech, end)
 }
 
 /** Sends one request for each packet, on a connection that is kept open. */

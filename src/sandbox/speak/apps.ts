@@ -33,7 +33,6 @@ export const owntracks: MqttSpeech = {
   name: 'owntracks',
   protocol: 'owntracks',
   transport: 'mqtt',
-  qos: 1,
   maxFixes: 1,
   topic: (id) => `owntracks/${id}/phone`,
   payload: ([fix]) => JSON.stringify(location(fix)),
@@ -62,14 +61,10 @@ export const fix: MqttSpeech = {
   name: 'fix',
   protocol: 'fix',
   transport: 'mqtt',
-  qos: 1,
   maxFixes: 50,
   topic: (id) => `devices/${id}/fix`,
   payload: (fixes) => JSON.stringify(fixes.length === 1 ? entry(fixes[0]) : fixes.map(entry)),
 }
-
-/** The same with QoS 2, in a session that outlives its connections. */
-export const fixOnce: MqttSpeech = { ...fix, name: 'fix-qos2', qos: 2 }
 
 function entry({ time, latitude, longitude, ...rest }: Fix) {
   return { lat: latitude, lon: longitude, timestamp: time / 1000, ...rest }

@@ -48,8 +48,3 @@ export const speeches: readonly Speech[] = [
   xexun,
   teltonikaExtended,
 ]
-
-/** Whether the protocol answers fixes: otherwise they count as acknowledged once they are written, and may be lost. */
-export function acknowledgesFixes(speech: Speech): boolean {
-  return speech.transport !== 'tcp' || speech.isUnanswered !== true
-}

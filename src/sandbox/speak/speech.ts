@@ -54,10 +54,9 @@ export interface HttpSpeech extends CommonSpeech {
   readonly path: (fixes: readonly Fix[], id: string) => string
 }
 
-/** Over MQTT: a publication a packet; PUBACK accepts it, with QoS 2 PUBCOMP. */
+/** Over MQTT: a publication with QoS 1 a packet; PUBACK accepts it. */
 export interface MqttSpeech extends CommonSpeech {
   readonly transport: 'mqtt'
-  readonly qos: 1 | 2
   readonly topic: (id: string) => string
   readonly payload: (fixes: readonly Fix[]) => string
 }

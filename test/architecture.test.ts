@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   filesBelow,
@@ -133,6 +133,12 @@ describe('the rule for imports', () => {
 
   it('no files import each other in a circle', () => {
     expect(importCircles(['src', 'protocols', 'test'].flatMap((folder) => filesBelow(folder)))).toEqual([])
+  })
+
+  it('no file stands beside a folder of its own name', () => {
+    const all = ['docker', 'protocols', 'src', 'test'].flatMap((folder) => filesBelow(folder, /\.(?:tsx?|mjs)$/))
+    const folders = new Set(all.flatMap((file) => [dirname(file), dirname(dirname(file))]))
+    expect(all.filter((file) => folders.has(file.replace(/\.\w+$/, '')))).toEqual([])
   })
 
   it('the name of a type is declared in one file of src', () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { endChild } from '../support/processes.ts'
-import { type Ask, changes, reads, undo } from './admin/asks.ts'
-import { benchBeside } from './admin/beside.ts'
-import { DEVICES, drive, LANES } from './admin/fleet.ts'
-import { startAdminSite, TOKENS } from './admin/site.ts'
+import { endChild } from '../../support/processes.ts'
+import { type Ask, changes, reads, undo } from './asks.ts'
+import { benchBeside } from './beside.ts'
+import { DEVICES, drive, LANES } from './fleet.ts'
+import { startAdminSite, TOKENS } from './site.ts'
 
 /**
  * Measures each operation of the admin port with 100,000 devices and 20,000 waiting lanes, while 1,000 fixes a second arrive: the

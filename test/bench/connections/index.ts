@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { commandOptions } from '../support/command-options.ts'
-import { endChild, residentBytes } from '../support/processes.ts'
-import { collectedMemory } from './connections/memory.ts'
-import type { SenderReport } from './connections/sender.ts'
-import { startProductRig } from './e2e/rig.ts'
+import { commandOptions } from '../../support/command-options.ts'
+import { endChild, residentBytes } from '../../support/processes.ts'
+import { collectedMemory } from './memory.ts'
+import type { SenderReport } from './sender.ts'
+import { startProductRig } from '../e2e/rig.ts'
 
 /**
  * Many vans with a connection each that send a fix once a minute: what a connection takes, whether all log in within a minute, how
@@ -25,7 +25,7 @@ const seconds = Number(values.seconds) || 90
 const answers: number[] = []
 const reports: (SenderReport | undefined)[] = []
 let slowestWaits = 0
-const SENDER = fileURLToPath(new URL('connections/sender.ts', import.meta.url))
+const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 const CONNECTIONS_OF_SENDER = 18_000
 const LOGIN_MS = 40_000
 const GIVE_UP_S = 180

@@ -8,7 +8,7 @@ import type { Roster } from '../roster/roster.ts'
 import { english } from '../texts/text.ts'
 import { type CompanyTest, isWell, type TestStep } from '../tracking/api-test/index.ts'
 import { type PullStep, testPull } from './check-pulls.ts'
-import { counted, printLines } from './output.ts'
+import { countText, printLines } from './output.ts'
 import { idOption } from './positions.ts'
 
 export interface ApiOptions {
@@ -41,8 +41,8 @@ export async function checkLive(dir: string, options: ApiOptions): Promise<numbe
     printLines([`roster of company ${pull.company_id}, ${pull.name}`, ...steps.map(stepLine)])
   const unpulled = pulls.filter(({ steps }) => !isWell(steps))
   const wrong = [
-    failed.length > 0 ? counted(failed.length, 'company', 'companies') : [],
-    unpulled.length > 0 ? counted(unpulled.length, 'pulled roster') : [],
+    failed.length > 0 ? countText(failed.length, 'company', 'companies') : [],
+    unpulled.length > 0 ? countText(unpulled.length, 'pulled roster') : [],
   ].flat()
   const well = pulls.length > 0 ? `${WELL} ${PULLED}` : WELL
   printLines([wrong.length === 0 ? well : `The test fails for ${wrong.join(' and ')}.`])

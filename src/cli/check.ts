@@ -7,7 +7,7 @@ import { remarksOn } from '../roster/advice.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import type { ApiOptions } from './check-live.ts'
 import { findingsOfFiles } from './check-running.ts'
-import { counted, printLines } from './output.ts'
+import { countText, printLines } from './output.ts'
 
 export interface CheckOptions extends ApiOptions {
   readonly config: string
@@ -34,7 +34,7 @@ export async function checkCommand({ config: dir, live, ...options }: CheckOptio
   if (found.some(({ severity }) => severity === 'error')) return 1
   if (live) return (await import('./check-live.ts')).checkLive(dir, options)
   const count = warnings.length + found.length
-  process.stdout.write(`${dir}: no mistakes${count === 0 ? '' : `, ${counted(count, 'warning')}`}\n${FILES_ALONE}\n`)
+  process.stdout.write(`${dir}: no mistakes${count === 0 ? '' : `, ${countText(count, 'warning')}`}\n${FILES_ALONE}\n`)
   return 0
 }
 

@@ -3,7 +3,7 @@ import { localFromUtc } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, readPages, readStatus, refusalOf } from './client.ts'
-import { counted, printExact, printLines, table } from './output.ts'
+import { countText, printExact, printLines, table } from './output.ts'
 
 interface DayOptions extends AdminPortOptions, Readonly<Partial<Record<'day' | 'route' | 'company', string>>> {
   readonly json?: boolean
@@ -14,7 +14,7 @@ interface DayOptions extends AdminPortOptions, Readonly<Partial<Record<'day' | '
 export async function dayCommand({ day, route, company, ...options }: DayOptions): Promise<number> {
   if (options.csv && options.json) throw new UserError('day: give --csv or --json, not both.')
   const admin = await findAdminPort(options)
-  const asked = { day: await dateOf(day, admin), route_id: route, company_id: company }
+  const asked = { day: await dayOption(day, admin), route_id: route, company_id: company }
   const query = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as ListedBy
   if (options.csv) return printCsv(admin, query)
   const answer = await readPages<DaysJson>(admin, PATH, query)
@@ -35,7 +35,7 @@ async function printCsv(admin: AdminPort, query: ListedBy): Promise<number> {
 }
 
 /** `yesterday` as a date of the gateway's time zone; anything else is for the admin port to read. */
-export async function dateOf(day: string | undefined, admin: AdminPort): Promise<string | undefined> {
+export async function dayOption(day: string | undefined, admin: AdminPort): Promise<string | undefined> {
   if (day !== 'yesterday') return day === 'today' ? undefined : day
   const { time_zone } = (await readStatus(admin)).status
   const today = Math.floor(localFromUtc(Date.now(), time_zone) / DAY_MS)
@@ -47,7 +47,7 @@ function linesOf({ day, time_zone, as_of_at, until_at, results }: DaysJson, isWh
   const clock = (at: string) => new Date(localFromUtc(Date.parse(at), time_zone)).toISOString().slice(11, 16)
   const [planned, covered] = [sumOf(results, 'planned_min'), sumOf(results, 'covered_min')]
   const untilNow = as_of_at < until_at ? `, until ${clock(as_of_at)}` : ''
-  const head = `${day} (${time_zone})${untilNow}: ${counted(results.length, 'route')}, ${shareText(planned, covered)} covered`
+  const head = `${day} (${time_zone})${untilNow}: ${countText(results.length, 'route')}, ${shareText(planned, covered)} covered`
   const rows = results.map((sheet) => columnsOf(sheet, clock))
   return [head, '', ...table(HEADS, rows), ...(isWhole ? results.flatMap((sheet) => gapLines(sheet, clock)) : [])]
 }

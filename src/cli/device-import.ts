@@ -9,7 +9,7 @@ import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-po
 import { ask, jsonOf, readStatus, refusalOf } from './client.ts'
 import { listText, printExact, printLines } from './output.ts'
 import { confirmChange } from './question.ts'
-import { bytesOf } from './routes.ts'
+import { readArgument } from './routes.ts'
 
 export interface ImportOptions extends AdminPortOptions {
   readonly company?: string
@@ -50,7 +50,7 @@ interface ListAnswer {
  * code: 1 if a line is skipped @throws UserError
  */
 export async function importCommand(act: Act, file: string, options: ImportOptions): Promise<number> {
-  return takeList(act, { name: file, body: await bytesOf(file) }, options)
+  return takeList(act, { name: file, body: await readArgument(file) }, options)
 }
 
 /** `import` shows what a list would change, and puts it once that is confirmed. */

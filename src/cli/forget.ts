@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { ForgottenJson } from '../admin/device/forget.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { namedDevices, read } from './client.ts'
-import { counted, printable, printLines } from './output.ts'
+import { countText, printable, printLines } from './output.ts'
 import { confirmChange } from './question.ts'
 
 /**
@@ -45,8 +45,8 @@ function textOf(
   { waiting, parked, held, marks, contacts, frames, kept, copied, busy }: Forgotten,
 ): string[] {
   const all = `${waiting} waiting, ${parked} parked and ${held} held fixes`
-  const rest = `${counted(marks, 'mark of duplicates', 'marks of duplicates')}, ${counted(contacts, 'contact and event', 'contacts and events')}, ${counted(frames, 'frame that was', 'frames that were')} not understood, ${counted(kept, 'delivered fix that was', 'delivered fixes that were')} kept, ${counted(copied, 'fix', 'fixes')} for copies`
-  const again = `${counted(busy, 'lane is', 'lanes are')} being pushed at this moment: run the command again`
+  const rest = `${countText(marks, 'mark of duplicates', 'marks of duplicates')}, ${countText(contacts, 'contact and event', 'contacts and events')}, ${countText(frames, 'frame that was', 'frames that were')} not understood, ${countText(kept, 'delivered fix that was', 'delivered fixes that were')} kept, ${countText(copied, 'fix', 'fixes')} for copies`
+  const again = `${countText(busy, 'lane is', 'lanes are')} being pushed at this moment: run the command again`
   return [`${id}: deleted ${all}, ${rest}`, ...(busy > 0 ? [`${id}: ${again}`] : [])]
 }
 

@@ -3,8 +3,8 @@ import { request } from 'undici'
 import { int64 } from '../domain/units.ts'
 import { UserError } from '../errors.ts'
 import { type ImportOptions, takeList } from './device-import.ts'
-import { counted, listText, printExact, printLines } from './output.ts'
-import { bytesOf } from './routes.ts'
+import { countText, listText, printExact, printLines } from './output.ts'
+import { readArgument } from './routes.ts'
 
 interface TraccarOptions extends Omit<ImportOptions, 'url' | 'token' | 'accept'> {
   /** Of the Traccar server. */
@@ -58,7 +58,7 @@ export async function importTraccarCommand(file: string | undefined, options: Tr
   const server = url === undefined ? undefined : serverAt(url, token ?? process.env.WAYBRIDGE_TRACCAR_TOKEN)
   const fleet = server
     ? await readServer(server, couriers === true)
-    : fleetIn(await bytesOf(file as string), file as string)
+    : fleetIn(await readArgument(file as string), file as string)
   const name = server?.origin ?? file ?? ''
   const { entries, notes } = entriesOf(fleet, { column, group, couriers })
   if (!rest.json) printLines(notes.map((note) => `${name}: ${note}`))
@@ -200,8 +200,8 @@ function entriesOf(
   const taken = inGroup.filter(({ disabled }) => !disabled)
   const disabled = inGroup.length - taken.length
   const notes = [
-    ...(within ? [`${counted(inGroup.length, 'device')} of ${devices.length} in the group ${group}`] : []),
-    ...(disabled > 0 ? [`${counted(disabled, 'device')} left out: disabled there`] : []),
+    ...(within ? [`${countText(inGroup.length, 'device')} of ${devices.length} in the group ${group}`] : []),
+    ...(disabled > 0 ? [`${countText(disabled, 'device')} left out: disabled there`] : []),
     ...groupNotes(taken, groups),
   ]
   for (const key of more)

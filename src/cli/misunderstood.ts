@@ -4,7 +4,7 @@ import { clockIn } from '../domain/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { anonymousCase } from './anonymous-case.ts'
 import { ask, jsonOf, listAll, readStatus } from './client.ts'
-import { counted, printExact, printLines, table } from './output.ts'
+import { countText, printExact, printLines, table } from './output.ts'
 
 interface MisunderstoodOptions extends AdminPortOptions {
   readonly device?: string
@@ -76,7 +76,7 @@ export async function exportMisunderstoodCommand({ device, all, ...options }: Mi
   process.stderr.write(`${what}\n`)
   if (left > 0)
     process.stderr.write(
-      `${counted(left, 'frame is', 'frames are')} left out: nothing says that neither an id nor a place stands in them. --all prints them too: look at them first.\n`,
+      `${countText(left, 'frame is', 'frames are')} left out: nothing says that neither an id nor a place stands in them. --all prints them too: look at them first.\n`,
     )
   return 0
 }

@@ -71,6 +71,6 @@ export const MAX_NAMES = 10
 const NOT_PRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 
 /** `1 lane`, `3 lanes`, `2 fixes` */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
+export function countText(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`
 }

@@ -3,7 +3,7 @@ import { type Clock, clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { listAll, read, readStatus } from './client.ts'
-import { counted, printExact, printLines, table } from './output.ts'
+import { countText, printExact, printLines, table } from './output.ts'
 
 interface ParkedOptions extends AdminPortOptions {
   readonly courier?: string
@@ -37,7 +37,7 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
       : { ...OF_COPY, query: { copy } }
   const [method, path] = act === 'retry' ? (['POST', retry] as const) : (['DELETE', parked] as const)
   const done = await read<{ readonly retried?: number; readonly deleted?: number }>(admin, { method, path, query })
-  const positions = counted((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
+  const positions = countText((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
   printLines([`${positions} ${act === 'retry' ? `tried again; \`${list}\` shows what is refused again` : 'deleted'}.`])
   return 0
 }

@@ -1,7 +1,7 @@
 import type { RedeliverJson } from '../admin/schemas/roster.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read } from './client.ts'
-import { counted, printExact, printLines } from './output.ts'
+import { countText, printExact, printLines } from './output.ts'
 import { confirm } from './question.ts'
 
 interface RedeliverOptions extends AdminPortOptions {
@@ -33,7 +33,7 @@ export function redeliverLines(redeliver: RedeliverJson | undefined): string[] {
   const lines = moves.slice(0, MOST_LINES).map(({ device, name = device, fixes, from, to, first_at, last_at }) => {
     const [was, is] = [from, to].map(({ route_id, courier_id }) => `route ${route_id} (courier ${courier_id})`)
     const when = `${first_at.slice(0, 16).replace('T', ' ')} to ${last_at.slice(11, 16)} UTC`
-    return `${name}: ${counted(fixes, 'position', 'positions')}, ${when}: delivered to ${was}, now of ${is}`
+    return `${name}: ${countText(fixes, 'position', 'positions')}, ${when}: delivered to ${was}, now of ${is}`
   })
   const more = moves.length - lines.length
   return [...lines, ...(more > 0 ? [`and ${more} more`] : []), message]
@@ -48,7 +48,7 @@ export async function isRedeliveryMeant(
   // Positions may still wait for the route that they had: the correction takes them along.
   if (option) return redelivers.some((redeliver) => redeliver !== undefined)
   if (fixes === 0) return false
-  const many = counted(fixes, 'position', 'positions')
+  const many = countText(fixes, 'position', 'positions')
   const isMeant = await confirm(`Deliver ${many} to the new route as well?`)
   if (isMeant === undefined) process.stderr.write(`${many} not delivered to the new route: add --redeliver for that.\n`)
   return isMeant === true
@@ -56,7 +56,7 @@ export async function isRedeliveryMeant(
 
 function doneLine(redeliver: RedeliverJson | undefined, { dryRun }: RedeliverOptions): string[] {
   if (!redeliver || redeliver.fixes === 0) return ['No kept position of this time has to be delivered once more.']
-  const many = counted(redeliver.fixes, 'position', 'positions')
+  const many = countText(redeliver.fixes, 'position', 'positions')
   return [dryRun ? `${many} would be delivered once more.` : `${many} will be delivered once more, within minutes.`]
 }
 

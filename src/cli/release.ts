@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { ReleasedJson } from '../admin/device/release.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { namedDevices, read } from './client.ts'
-import { counted, printLines } from './output.ts'
+import { countText, printLines } from './output.ts'
 
 /**
  * `waybridge release DEVICE`: has the fixes delivered that are held because they are off the track of the device; one line for each
@@ -16,7 +16,7 @@ export async function releaseCommand(idOrName: string, options: AdminPortOptions
     const path = `/admin/devices/${encodeURIComponent(id)}/release`
     const { released } = await read<z.infer<typeof ReleasedJson>>(admin, { method: 'POST', path })
     printLines([
-      `${id}: released ${counted(released, 'fix', 'fixes')} that ${released === 1 ? 'was' : 'were'} held as suspicious`,
+      `${id}: released ${countText(released, 'fix', 'fixes')} that ${released === 1 ? 'was' : 'were'} held as suspicious`,
     ])
   }
   return 0

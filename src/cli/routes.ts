@@ -93,7 +93,7 @@ async function mayTake(
 
 /** Resolves to a roster as CSV bytes; a spreadsheet is converted. @throws UserError */
 async function readRoster(file: string): Promise<Buffer> {
-  const bytes = await bytesOf(file)
+  const bytes = await readArgument(file)
   if (!isSpreadsheet(bytes)) return bytes
   const text = await spreadsheetText(bytes).catch((error: Error) => {
     throw error instanceof SpreadsheetError ? new UserError(`${file}: ${error.message}.`) : error
@@ -102,7 +102,7 @@ async function readRoster(file: string): Promise<Buffer> {
 }
 
 /** The bytes of a file that an argument names. @throws UserError */
-export function bytesOf(file: string): Promise<Buffer> {
+export function readArgument(file: string): Promise<Buffer> {
   return readFile(file).catch(({ code }: NodeJS.ErrnoException) => {
     throw new UserError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}.`)
   })

@@ -4,7 +4,7 @@ import type { StatusJson } from '../admin/schemas/status.ts'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus } from './client.ts'
-import { counted, type Painter, paintOutput, printable, printExact, wrapped } from './output.ts'
+import { countText, type Painter, paintOutput, printable, printExact, wrapped } from './output.ts'
 
 type FindingAnswer = StatusJson['findings'][number]
 
@@ -45,7 +45,7 @@ export function fitting(text: string, { rows, columns }: { readonly rows: number
     if (left < 0) break
     kept.push(line)
   }
-  const more = counted(lines.length - kept.length, 'more line')
+  const more = countText(lines.length - kept.length, 'more line')
   return [...kept, `… ${more}, for a larger terminal`].join('\n')
 }
 
@@ -109,7 +109,7 @@ function processLines({ processes = [] }: StatusJson, clock: Clock, paint: Paint
   return processes.map(({ role, pid, host, since_at, restarts, last_seen_at }) => {
     const isSilent = newest - Date.parse(last_seen_at) > SILENT_MS
     const since = isSilent ? `not seen since ${clock(last_seen_at)}` : `since ${clock(since_at)}`
-    const note = `${host}, ${since}${restarts > 0 ? `, ${counted(restarts, 'restart')}` : ''}`
+    const note = `${host}, ${since}${restarts > 0 ? `, ${countText(restarts, 'restart')}` : ''}`
     const style = isSilent ? 'yellow' : 'bold'
     return `  ${role.padEnd(16)}${paint(style, String(pid).padStart(8))}   ${paint('dim', printable(note))}`
   })
@@ -153,8 +153,8 @@ function rowsOf(status: StatusJson, clock: Clock): StatusRow[] {
     ),
     ...(rates ? rateRows(rates) : []),
     ...(waiting ? [['waiting', waiting.fixes, waitingNote(waiting, upstream, clock)] satisfies StatusRow] : []),
-    ...(parked ? [troubleRow('parked', parked.fixes, `on ${counted(parked.lanes, 'lane')}`)] : []),
-    ...(held ? [troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`)] : []),
+    ...(parked ? [troubleRow('parked', parked.fixes, `on ${countText(parked.lanes, 'lane')}`)] : []),
+    ...(held ? [troubleRow('held', held.fixes, `of ${countText(held.devices, 'device')}`)] : []),
     ...(custody ? [custodyRow(custody)] : []),
     ...(copies ?? []).map(copyRow),
     ...(status.trial ? [trialRow(status.trial)] : []),
@@ -162,7 +162,7 @@ function rowsOf(status: StatusJson, clock: Clock): StatusRow[] {
 }
 
 function apiRow({ api, companies, since_at, state }: StatusJson['apis'][number], clock: Clock): StatusRow {
-  const of = companies.length === 1 ? `company ${companies[0]}` : counted(companies.length, 'company', 'companies')
+  const of = companies.length === 1 ? `company ${companies[0]}` : countText(companies.length, 'company', 'companies')
   return ['', state, `${api}, ${of}, since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow']
 }
 
@@ -205,7 +205,7 @@ function waitingNote(
   if (fixes === 0) return ''
   const oldest = oldest_at && `, the oldest since ${clock(oldest_at)}`
   const drained = upstream.drained_at && `, all delivered by ${clock(upstream.drained_at)} at this rate`
-  return `on ${counted(lanes, 'lane')}${oldest ?? ''}${drained ?? ''}`
+  return `on ${countText(lanes, 'lane')}${oldest ?? ''}${drained ?? ''}`
 }
 
 /** `12 received: 9 delivered, 3 filtered` */

@@ -2,8 +2,8 @@ import type { VerifiedJson } from '../admin/schemas/verify.ts'
 import { clockIn } from '../domain/times.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read, readStatus } from './client.ts'
-import { dateOf } from './day.ts'
-import { counted, printExact, printLines, table } from './output.ts'
+import { dayOption } from './day.ts'
+import { countText, printExact, printLines, table } from './output.ts'
 
 interface VerifyOptions extends AdminPortOptions {
   readonly route?: string
@@ -19,7 +19,7 @@ interface VerifyOptions extends AdminPortOptions {
  */
 export async function verifyCommand({ company, day, json, repair, route, ...options }: VerifyOptions): Promise<number> {
   const admin = await findAdminPort(options)
-  const date = await dateOf(day, admin)
+  const date = await dayOption(day, admin)
   const asked = {
     ...(route !== undefined && { route_id: route }),
     ...(company !== undefined && { company_id: company }),
@@ -38,7 +38,7 @@ export async function verifyCommand({ company, day, json, repair, route, ...opti
     })
     all = all ? both(all, answer) : answer
     token = answer.next_page_token
-    if (token !== undefined && !json) process.stderr.write(`${counted(all.checked, 'position')} compared so far\n`)
+    if (token !== undefined && !json) process.stderr.write(`${countText(all.checked, 'position')} compared so far\n`)
   } while (token !== undefined)
   if (json) printExact([JSON.stringify(all)])
   else printLines(await linesOf(all, (await readStatus(admin)).status.time_zone, repair === true))
@@ -91,12 +91,12 @@ async function linesOf(result: VerifiedJson, zone: string, repair: boolean): Pro
       ? `${day}: nothing was compared.`
       : lost === 0
         ? `${day}: the tracking API has ${compared} compared.`
-        : `${day}: of ${counted(checked, 'position')} compared, ${lost} ${lost === 1 ? 'is' : 'are'} missing in the tracking API:`
+        : `${day}: of ${countText(checked, 'position')} compared, ${lost} ${lost === 1 ? 'is' : 'are'} missing in the tracking API:`
   return [
     found,
     ...(rows.length > 0 ? table(HEAD, rows) : []),
-    ...(repair && lost > 0 ? [`${counted(repaired, 'position is', 'positions are')} pushed once more.`] : []),
-    ...unknown.map(({ fixes, message }) => `Not known of ${counted(fixes, 'position')}: ${message}.`),
+    ...(repair && lost > 0 ? [`${countText(repaired, 'position is', 'positions are')} pushed once more.`] : []),
+    ...unknown.map(({ fixes, message }) => `Not known of ${countText(fixes, 'position')}: ${message}.`),
     ...(stopped === undefined ? [] : [`The rest was not compared: ${stopped}.`]),
     ...(kept_since_at === undefined
       ? []

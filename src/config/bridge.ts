@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { certWithKey, clientTls, distinct, fields, leaf, list, oneOf, orNull, setting, text } from './leaves.ts'
+import { certWithKey, clientTls, distinctNames, fields, leaf, list, oneOf, orNull, setting, text } from './leaves.ts'
 import { type Protocols, protocolName } from './listener.ts'
 
 /** A broker of the customer's own. The gateways subscribe to its topics. */
@@ -8,7 +8,7 @@ export type BridgeTopic = Bridge['topics'][number]
 
 /** `mqtt.bridges`; each has a name of its own. */
 export function bridges(protocols: Protocols, dir: string) {
-  return list(bridge(protocols, dir)).superRefine(distinct('bridge'))
+  return list(bridge(protocols, dir)).superRefine(distinctNames('bridge'))
 }
 
 function bridge(protocols: Protocols, dir: string) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import {
   certWithKey,
   clientTls,
-  distinct,
+  distinctNames,
   fields,
   flag,
   id,
@@ -21,7 +21,7 @@ export type Copy = z.output<ReturnType<typeof copies>>[number]
 
 /** `copies`; each has a name of its own. */
 export function copies(dir: string) {
-  return list(copy(dir)).superRefine(distinct('copy'))
+  return list(copy(dir)).superRefine(distinctNames('copy'))
 }
 
 function copy(dir: string) {

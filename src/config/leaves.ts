@@ -44,7 +44,7 @@ export function list<Element extends z.ZodType>(element: Element, usual: () => r
 }
 
 /** A refinement: no two entries of a list have the same `keyOf`. `what`: what an entry is, such as `bridge`. */
-export function distinct<Entry extends { readonly name: string }>(
+export function distinctNames<Entry extends { readonly name: string }>(
   what: string,
   keyOf: (entry: Entry) => string = ({ name }) => name,
 ) {

@@ -1,14 +1,25 @@
 import type { z } from 'zod'
 import { isLoopback } from '../domain/networks.ts'
 import { duration } from '../domain/units.ts'
-import { distinct, fields, filePath, headerToken, id, leaf, list, orNull, printableText, setting } from './leaves.ts'
+import {
+  distinctNames,
+  fields,
+  filePath,
+  headerToken,
+  id,
+  leaf,
+  list,
+  orNull,
+  printableText,
+  setting,
+} from './leaves.ts'
 
 /** A roster that another system serves. */
 export type Pull = z.output<ReturnType<typeof pulls>>[number]
 
 /** `roster.pull`; names are unique within a company. */
 export function pulls(dir: string) {
-  return list(pull(dir)).superRefine(distinct('pull', keyOf))
+  return list(pull(dir)).superRefine(distinctNames('pull', keyOf))
 }
 
 function pull(dir: string) {

@@ -122,7 +122,7 @@ class HttpReceiver {
 
   #answer(reply: Reply | Failure, refused: ReadonlySet<number>): ReceiverAnswer {
     const { copy, timeoutMs } = this.#options
-    if ('fault' in reply) return failure(reply, timeoutMs)
+    if ('fault' in reply) return answerOfFailure(reply, timeoutMs)
     const { status, headers } = reply
     if (isSuccess(status)) return { to: 'delivered' }
     const secrets = [copy.secret ?? '', ...Object.values(copy.headers)]
@@ -135,7 +135,7 @@ class HttpReceiver {
 }
 
 /** Returns the result of a request without an answer. */
-export function failure({ fault }: Failure, timeoutMs: number): ReceiverAnswer {
+export function answerOfFailure({ fault }: Failure, timeoutMs: number): ReceiverAnswer {
   const isLate = fault === 'timeout'
   const reason = isLate
     ? say('it does not answer within {} s', Math.ceil(timeoutMs / 1000))

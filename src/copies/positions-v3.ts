@@ -4,7 +4,7 @@ import { answerText, say } from '../texts/text.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import { createTrackingClient } from '../tracking/client.ts'
 import { isSuccess } from '../tracking/exchange.ts'
-import { failure, type HttpReceiverOptions } from './http.ts'
+import { answerOfFailure, type HttpReceiverOptions } from './http.ts'
 import { mayBeFixes, type Receiver, type ReceiverAnswer } from './receiver.ts'
 
 /** Pushes to a second tracking API, lane by lane. @throws Error if the files of its TLS cannot be used */
@@ -35,7 +35,7 @@ function positionJson({ timestamp, latitude, longitude, accuracy, heading, speed
 }
 
 function answerOf(answer: ApiAnswer, timeoutMs: number): ReceiverAnswer {
-  if ('fault' in answer) return failure(answer, timeoutMs)
+  if ('fault' in answer) return answerOfFailure(answer, timeoutMs)
   if (!('status' in answer))
     return { to: 'retry', reason: say('something else answers in its place'), mayBeFixes: false }
   const { status, text, retryAfterMs: leastMs } = answer

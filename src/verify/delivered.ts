@@ -58,7 +58,7 @@ export async function deliveredIn(
 }
 
 /** The routes to which something of an hour (since 1970) was delivered, sorted. */
-export async function routesIn(redis: Store, hour: number): Promise<string[]> {
+export async function routesOfHour(redis: Store, hour: number): Promise<string[]> {
   const routes = new Set<string>()
   await deliveredIn(redis, hour, (route) => {
     routes.add(route)

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { companyOfLane } from '../domain/ids.ts'
 import { type Store, WINDOW_MS } from '../store/index.ts'
 import { missingFixes } from './compare.ts'
-import { type DeliveredFix, deliveredIn, type RouteWindow, routesIn } from './delivered.ts'
+import { type DeliveredFix, deliveredIn, type RouteWindow, routesOfHour } from './delivered.ts'
 import type { NotKnown, ReadBack } from './read-back.ts'
-import { countUnknown, intervalOf, type Judgement, judge, type Settlement } from './settle.ts'
+import { countUnknown, intervalToRead, type Judgement, judge, type Settlement } from './settle.ts'
 
 /** What is to be compared. */
 export interface Wanted {
@@ -115,7 +115,7 @@ export class VerifyRun {
     const [firstHour, firstRoute] = from === '' ? [Math.floor(day.from / HOUR_MS), ''] : placeOf(from)
     for (let hour = firstHour; hour * HOUR_MS < this.#until; hour++) {
       const isLeft = (route: string) => isWanted(route) && (hour > firstHour || route >= firstRoute)
-      const routes = (await routesIn(this.#sources.redis, hour)).filter(isLeft)
+      const routes = (await routesOfHour(this.#sources.redis, hour)).filter(isLeft)
       for (let at = 0; at < routes.length; at += ROUTES_AT_ONCE) {
         const some = await this.#deliveredTo(routes.slice(at, at + ROUTES_AT_ONCE), hour)
         for (const [route, windows] of some) {
@@ -171,7 +171,7 @@ export class VerifyRun {
         this.#cannotRead(route, fixes.length, last)
         continue
       }
-      const interval = intervalOf(windows[0].window, windows[windows.length - 1].window)
+      const interval = intervalToRead(windows[0].window, windows[windows.length - 1].window)
       const own = fixes.filter((fix) => suspects.has(fix))
       const { missing, unknown, why } = judge(fixes, missingFixes(own, last), { last, ...interval })
       if (why) this.#addUnknown(route, unknown.length, why)
@@ -186,7 +186,7 @@ export class VerifyRun {
     const known = this.#unreadable.get(companyOfLane(route))
     if (known) return known
     this.#requests++
-    const interval = intervalOf(windows[0].window, windows[windows.length - 1].window)
+    const interval = intervalToRead(windows[0].window, windows[windows.length - 1].window)
     return this.#sources.readBack.read({ route, ...interval })
   }
 

@@ -4,7 +4,7 @@ import { holdsTurn, keys, type MissingFixes, type Store, verifiedInHour, WINDOW_
 import { isChosen, missingFixes, windowOf } from './compare.ts'
 import { type DeliveredFix, deliveredIn, type RouteWindow, routeOf } from './delivered.ts'
 import type { NotKnown, ReadBack } from './read-back.ts'
-import { countUnknown, intervalOf, judge, type Settlement } from './settle.ts'
+import { countUnknown, intervalToRead, judge, type Settlement } from './settle.ts'
 
 /** The `verify` section of gateway.yaml. */
 export interface VerifySettings {
@@ -132,7 +132,7 @@ export class Sampler {
   async #read(task: Task, now: number): Promise<void> {
     const { readBack, settlement, settings } = this.#sources
     const { fixes, isFresh, route, suspects = fixes, window } = task
-    const interval = intervalOf(window, window)
+    const interval = intervalToRead(window, window)
     const positions = await readBack.read({ route, ...interval })
     if ('reason' in positions) return this.#pause(task, positions, now)
     const missing = missingFixes(suspects, positions)

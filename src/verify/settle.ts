@@ -116,7 +116,7 @@ export class Settlement {
  * Returns the interval to ask for, so that it covers the windows from `first` to `last` (ms UTC) even if the API excludes its
  * ends.
  */
-export function intervalOf(first: number, last: number): Pick<ReadInterval, 'from' | 'to'> {
+export function intervalToRead(first: number, last: number): Pick<ReadInterval, 'from' | 'to'> {
   return { from: first / 1000 - 1, to: (last + WINDOW_MS) / 1000 }
 }
 

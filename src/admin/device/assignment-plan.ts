@@ -10,7 +10,7 @@ import { say } from '../../texts/text.ts'
 import type { TakenRoute } from '../roster/plan.ts'
 import { instantIn, type RosterSources } from '../roster/writes.ts'
 import { Scope } from '../scope.ts'
-import { type AssignmentPlan, drivenIn, routesIn } from './assignment.ts'
+import { type AssignmentPlan, drivenIn, routesHeld } from './assignment.ts'
 
 /** RFC 3339, local, or `now`. */
 interface WishedTimes {
@@ -72,7 +72,7 @@ function planTakeOver(
     throw refuseFields(422, [{ path: 'like', message: say('this is the same device') }])
   // The usual route of an entry has no end, so it is taken over for the day.
   const usualUntil = hasEnd ? interval.until : endOfDay(interval.from, live)
-  const gives = routesIn(from[0], interval, usualUntil)
+  const gives = routesHeld(from[0], interval, usualUntil)
   if (gives.length === 0)
     throw new ApiRefusal(
       422,

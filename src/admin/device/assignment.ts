@@ -33,7 +33,7 @@ interface AssignmentContext {
  * Returns the lines of a device in an interval, in order; for a device without lines, its usual route, which has no end,
  * until `usualUntil`.
  */
-export function routesIn(
+export function routesHeld(
   { stays, usual }: Pick<DeviceEntry, 'stays' | 'usual'>,
   { from, until }: Interval,
   usualUntil: number,
@@ -51,7 +51,7 @@ export function routesIn(
 /** Returns the routes that a device drives in an interval, in order: its lines, and its usual route between them. */
 export function drivenIn({ stays, usual }: DeviceEntry, { from, until }: Interval): AssignmentPlan['gives'] {
   const spans = topmost(usual ? [usual, ...stays] : stays, (stay) => Number(stay !== usual))
-  return routesIn({ stays: spans }, { from, until }, until)
+  return routesHeld({ stays: spans }, { from, until }, until)
 }
 
 /** `Van 20 gets route 1002 (courier 42) from 2026-11-20 12:00 to 20:00; Van 12 loses it then (Europe/Berlin).` */

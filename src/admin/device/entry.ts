@@ -98,7 +98,7 @@ function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Ma
   parseJson(text)
   // JSON is YAML, but for a carriage return between values; there ids have their digits, and keys may repeat.
   const { root, mistakes } = parseYaml(text.replaceAll('\r', ' '), { resolve: (scalar) => ({ text: scalar }) })
-  if (mistakes.length > 0) throw refusalOf(mistakes)
+  if (mistakes.length > 0) throw entryRefusal(mistakes)
   if (root?.kind !== 'mapping') throw new ApiRefusal(422, 'expected an object with company_id')
   const named = child(root, 'id')
   if (named?.kind === 'leaf' && sameId(named.text ?? id) !== sameId(id))
@@ -131,7 +131,7 @@ function deviceOf(
   const [secret, previous] = SECRETS.map((key) => secretIn(entry, key))
   const old = SECRETS.filter((key) => secretIn(entry, key) !== 'new')
   const read = readDevice({ id: before?.id ?? id, entry: without(entry, new Set(old)) }, roster, companyIds)
-  if ('mistakes' in read) throw refusalOf(read.mistakes)
+  if ('mistakes' in read) throw entryRefusal(read.mistakes)
   return {
     ...withoutSecret(read.device),
     source: PUT_SOURCE,
@@ -141,7 +141,7 @@ function deviceOf(
 }
 
 /** The refusal of an entry for mistakes in it. */
-export function refusalOf(mistakes: readonly Pick<Mistake, 'key' | 'message'>[]): ApiRefusal {
+export function entryRefusal(mistakes: readonly Pick<Mistake, 'key' | 'message'>[]): ApiRefusal {
   return refuseFields(
     422,
     mistakes.map(({ key = '', message }) => ({ path: key, message })),

@@ -7,7 +7,7 @@ import { deleteMapping, type SavedMapping, savedMappings, saveMapping } from '..
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { refusalOf } from '../device/entry.ts'
+import { entryRefusal } from '../device/entry.ts'
 import { isObject } from '../list-body.ts'
 import { Flag } from '../schemas/parts.ts'
 import { DeletedJson } from '../schemas/lanes.ts'
@@ -124,7 +124,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
         const { dry_run, kind } = parse(PutQuery, request.query)
         const text = bodyOf(await readBody(request.raw, MAX_BODY_BYTES), request.headers['content-type'])
         const known = readMapping(name, text)
-        if (!('mapping' in known)) throw refusalOf(known.mistakes)
+        if (!('mapping' in known)) throw entryRefusal(known.mistakes)
         const payloads = (await unreadPayloads(redis)).filter(
           (each) => kind === undefined || kindOfPayload(each) === kind,
         )

@@ -139,7 +139,7 @@ export interface Status {
 }
 
 /** Asks the admin port of a data folder; resolves to undefined if it does not answer. */
-export async function readStatus(port: number, dataDir: string): Promise<Status | undefined> {
+export async function readCustody(port: number, dataDir: string): Promise<Status | undefined> {
   try {
     const token = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()
     const { statusCode, body } = await httpRequest(`http://127.0.0.1:${port}/admin/status`, {

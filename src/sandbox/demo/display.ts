@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Progress } from '../simulation.ts'
-import { readStatus, type Status } from './account.ts'
+import { readCustody, type Status } from './account.ts'
 import type { Screen, Second, View } from './view.ts'
 
 /** Keeps the screen up to date, and the last answer of the admin port. */
@@ -32,7 +32,7 @@ export function startDisplay({ screen, adminPort, dataDir, ...fixed }: DisplayOp
   async function look(): Promise<void> {
     for (let last = false; !last; await pause(last ? 0 : LOOK_MS)) {
       last = over
-      status = (await readStatus(adminPort, dataDir)) ?? status
+      status = (await readCustody(adminPort, dataDir)) ?? status
       const elapsedMs = performance.now() - begun
       remember(elapsedMs)
       if (progress) screen.show({ ...fixed, phase, elapsedMs, progress, status, history })

@@ -17,7 +17,7 @@ import {
   isWhole,
   lastLine,
   NOTHING,
-  readStatus,
+  readCustody,
   resultLines,
 } from './account.ts'
 import { startDisplay } from './display.ts'
@@ -119,7 +119,7 @@ async function untilDelivered(
 ): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (performance.now() < deadline && !signal.aborted) {
-    const status = await readStatus(admin, dataDir)
+    const status = await readCustody(admin, dataDir)
     if (status?.waiting === 0 && status.delivered + status.parked + status.held + status.filtered >= acked) return
     await pause(100)
   }

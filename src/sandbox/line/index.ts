@@ -1,7 +1,7 @@
 import { Client } from 'undici'
 import { hostPort } from '../../domain/addresses.ts'
 import type { HttpSpeech, Speech } from '../speak/index.ts'
-import { type LineEnd, LineFault, reasonOf, type VanLine } from './line.ts'
+import { type LineEnd, LineFault, faultReason, type VanLine } from './line.ts'
 import { mqttLine } from './mqtt.ts'
 import { tcpLine, udpLine } from './sockets.ts'
 
@@ -42,6 +42,6 @@ async function get(client: Client, path: string, end: LineEnd): Promise<number> 
     await body.dump()
     return statusCode
   } catch (error) {
-    throw new LineFault(error instanceof DOMException ? 'no answer' : reasonOf(error, end))
+    throw new LineFault(error instanceof DOMException ? 'no answer' : faultReason(error, end))
   }
 }

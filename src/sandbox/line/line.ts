@@ -27,7 +27,7 @@ export class LineFault extends Error {
 }
 
 /** Why a connection failed, in a few words. */
-export function reasonOf(error: unknown, end: LineEnd): string {
+export function faultReason(error: unknown, end: LineEnd): string {
   const { code, message } = error as NodeJS.ErrnoException
   return `${REASONS.get(code ?? '') ?? message} (${hostPort(end)})`
 }

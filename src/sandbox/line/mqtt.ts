@@ -1,7 +1,7 @@
 import { connect, type MqttClient } from 'mqtt'
 import { hostPort } from '../../domain/addresses.ts'
 import type { MqttSpeech } from '../speak/index.ts'
-import { createExchange, type LineEnd, type PacketExchange, reasonOf, type VanLine } from './line.ts'
+import { createExchange, type LineEnd, type PacketExchange, faultReason, type VanLine } from './line.ts'
 
 interface VanClient {
   readonly client: MqttClient
@@ -44,7 +44,7 @@ function open(end: LineEnd): VanClient {
     connectTimeout: end.answerMs,
     reconnectPeriod: 0,
   })
-  client.on('error', (error) => exchange.fail(reasonOf(error, end)))
+  client.on('error', (error) => exchange.fail(faultReason(error, end)))
   const connection = { client, exchange, closed: false }
   client.on('close', () => {
     connection.closed = true

@@ -3,7 +3,7 @@ import { connect, isIPv6, type Socket } from 'node:net'
 import { cut } from '../../../protocols/kit/index.ts'
 import { hostPort } from '../../domain/addresses.ts'
 import type { DatagramSpeech, Packet, StreamSpeech } from '../speak/index.ts'
-import { createExchange, type LineEnd, type PacketExchange, reasonOf, type VanLine } from './line.ts'
+import { createExchange, type LineEnd, type PacketExchange, faultReason, type VanLine } from './line.ts'
 
 interface VanSocket {
   readonly socket: Socket
@@ -56,7 +56,7 @@ function open({ answers }: StreamSpeech, end: LineEnd): VanSocket {
     rest = received.rest
     for (const answer of received.frames) exchange.receive(answer)
   })
-  socket.on('error', (error) => exchange.fail(reasonOf(error, end)))
+  socket.on('error', (error) => exchange.fail(faultReason(error, end)))
   socket.on('close', () => exchange.fail(`connection closed by ${hostPort(end)}`))
   return { socket, exchange, count: 0 }
 }
@@ -75,7 +75,7 @@ export function udpLine(speech: DatagramSpeech, end: LineEnd): VanLine {
   function openSocket(): DatagramSocket {
     const opened = createSocket(isIPv6(end.host) ? 'udp6' : 'udp4')
     opened.on('message', exchange.receive)
-    opened.on('error', (error) => exchange.fail(reasonOf(error, end)))
+    opened.on('error', (error) => exchange.fail(faultReason(error, end)))
     return opened
   }
 
@@ -84,7 +84,7 @@ export function udpLine(speech: DatagramSpeech, end: LineEnd): VanLine {
     deliver(fixes) {
       const current = (socket ??= openSocket())
       return exchange.send(speech.packet(fixes, { id: end.id, serial: ++count }), (bytes) =>
-        current.send(bytes, end.port, end.host, (error) => error && exchange.fail(reasonOf(error, end))),
+        current.send(bytes, end.port, end.host, (error) => error && exchange.fail(faultReason(error, end))),
       )
     },
     close() {

@@ -21,7 +21,7 @@ export interface DaySheetSources {
 export interface AskedDay {
   /** Local; ms UTC. */
   readonly day: DaySpan
-  /** By the name of a lane. */
+  /** Returns whether a lane is asked for, by its name. */
   readonly isListed: (lane: string) => boolean
   /** Equal for two questions with the same answer. */
   readonly key: string
@@ -40,7 +40,7 @@ export interface LaneSheet {
 
 interface KeptSheets {
   readonly sheets: Promise<readonly LaneSheet[]>
-  /** Of the roster. */
+  /** The roster version that they were computed for. */
   readonly version: number
   /** By `performance.now()`; Infinity while they are being computed. */
   madeAt: number

@@ -71,7 +71,7 @@ export class FactGatherer {
     this.#sources = sources
   }
 
-  /** As of the last look. */
+  /** The processes as of the last look. */
   get processes(): readonly SeenProcess[] {
     return this.#processes
   }
@@ -97,12 +97,12 @@ export class FactGatherer {
     return combined(this.#pushFigures)
   }
 
-  /** The same of one API. */
+  /** The figures of all workers' pushes to one API, added up. */
   pushesTo({ id }: Pick<KnownApi, 'id'>): ReturnType<typeof combined> {
     return combined(this.#pushFigures.filter((figures) => figures.id === id))
   }
 
-  /** Of each worker and API. */
+  /** The figures of each worker and API. */
   get #pushFigures(): readonly FiguresOfApi[] {
     return this.#live('worker').flatMap((each) => {
       // A worker of the previous version has only one API.

@@ -39,7 +39,7 @@ export interface IncidentNews extends Incident {
 export interface IncidentEntry extends Incident {
   /** Identifies this incident from its begin to its end; a later incident with the same key has another id. */
   readonly id: string
-  /** As it was when it was largest. */
+  /** The incident at its largest size. */
   readonly most: Incident
   readonly holds: boolean
   /** The last message: `begins` if the begin was sent (perhaps updates too) and the end was not; else `ends`. */

@@ -89,7 +89,7 @@ export interface AdminOptions
   readonly copies: CopySources['copies']
   /** The receivers of alerts; undefined until they are known. */
   readonly alerts: () => AlertReceivers | undefined
-  /** What points trackers at this server. */
+  /** Resolves to the settings and SMS that point trackers at this server. */
   readonly setups: () => Promise<readonly SetupJson[]>
   /** The mappings of mappings.yaml, and what reads JSON by one. */
   readonly mappings: MappingSources

@@ -130,7 +130,7 @@ export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['form
   },
 }
 
-/** Where the page shows a day. */
+/** Returns the URL at which the page shows a day. */
 export function dayLink(day: string, page: string): string {
   return `${page}/#/day?day=${day}`
 }
@@ -161,7 +161,7 @@ function alertmanagerInfo(labels: object, annotations: object, generatorURL: str
   return JSON.stringify([{ labels: { ...labels, severity: 'info' }, annotations, startsAt, endsAt, generatorURL }])
 }
 
-/** Where a finding is explained. */
+/** Returns the URL and the paragraph that explain a finding. */
 export function linksOf({ code }: Finding, page: string): { page: string; paragraph: string } {
   return { page: `${page}/#/findings/${code}`, paragraph: `src/diagnose/README.md#${code}` }
 }

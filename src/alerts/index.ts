@@ -19,7 +19,7 @@ export class Alerts implements AlertReceivers {
   readonly #findings: AlertOptions['findings']
   readonly #now: () => number
   readonly #startedAt: number
-  /** What is to be done once a second. */
+  /** The jobs to run once a second. */
   readonly jobs = { alerts: () => this.#look(), 'daily reports': () => this.#daily?.look(this.#now()) }
 
   constructor(options: AlertOptions) {

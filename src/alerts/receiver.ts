@@ -25,7 +25,7 @@ export interface ReceiverOptions extends Pick<AlertTest, 'format'> {
   /** Distinguishes it from other receivers; stored as a hash. */
   readonly id: string
   readonly min_severity: Severity
-  /** What it may see. */
+  /** The companies whose findings it is told of. */
   readonly scope: Scope
 }
 

@@ -25,7 +25,7 @@ interface AdminRequest {
   readonly json?: unknown
   /** The media type that is asked for; default: any. */
   readonly accept?: string
-  /** For the whole answer. */
+  /** Time limit of the whole answer. */
   readonly timeoutMs?: number
 }
 

@@ -216,7 +216,7 @@ function custodyNote(custody: NonNullable<StatusJson['custody']>): string {
 
 /** The longest label. */
 const LABEL = 16
-/** As on the page. */
+/** After this time without a sign of life a process is shown as silent, as on the page. */
 const SILENT_MS = 10_000
 
 /** Splits a note into lines that fit beside a figure, only after commas. */

@@ -45,8 +45,8 @@ function answerOf(answer: ApiAnswer, timeoutMs: number): ReceiverAnswer {
   return { to: 'retry', reason: answerText(status, text), mayBeFixes: mayBeFixes(status, leastMs), leastMs }
 }
 
-/** Of the key: the next one is tried. */
+/** The answer to a refused apikey: the next one is tried. */
 const FORBIDDEN = 403
-/** Of the key, of the address, or of the moment. */
+/** Answers about the apikey, the address or the load, which may pass. */
 const MAY_PASS: ReadonlySet<number> = new Set([401, 403, 405, 407, 408, 410, 425, 429])
 const ABOUT_POSITIONS: ReadonlySet<number> = new Set([413, 422])

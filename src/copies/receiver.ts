@@ -16,7 +16,7 @@ export function mayBeFixes(status: number, leastMs: number | undefined): boolean
 
 const NEVER_FIXES: ReadonlySet<number> = new Set([401, 403, 405, 407, 408, 410, 425, 429, 503])
 
-/** Who gets a copy. */
+/** The receiver of a copy. */
 export interface Receiver {
   /** Most fixes in one request. */
   readonly most: number

@@ -559,5 +559,5 @@ export const SAID_BY_EACH: ReadonlySet<FindingCode> = new Set(['config_refused',
 /** Findings that name each device, unless more than a hundred of a company have one. */
 export const ALWAYS_NAMED: ReadonlySet<FindingCode> = new Set(['sos'])
 
-/** What can be wrong. */
+/** The code of a finding. */
 export type FindingCode = keyof typeof CODES

@@ -127,7 +127,7 @@ export interface Trait {
 /** Vans that fell silent together, of all that share something (if they do). Instants in ms UTC: when they were heard last. */
 export interface StoppedTraffic {
   readonly vans: number
-  /** Of how many. */
+  /** Number of vans that these are a part of. */
   readonly of: number
   readonly still: number
   readonly fromAt: number

@@ -68,7 +68,7 @@ export function framesText(
   return error === undefined ? text : joined([text, say('the decoder says "{}"', error)], ', ')
 }
 
-/** What nothing else says. */
+/** Returns the findings that no other part of the sentence contains. */
 function foundTroubles({ findings = [] }: ExplainedDevice): Text[] {
   const some = findings.filter(({ code }) => SAID_BY_FINDING.has(code))
   return some.map(({ evidence, action }) => joined([...evidence.slice(0, 1), action], ': '))
@@ -79,7 +79,7 @@ function senderTrouble({ sender }: ExplainedDevice): Text | undefined {
   return sender && joined([senderText(sender), portAdvice(sender)], ': ')
 }
 
-/** Only if its last message was refused. */
+/** Returns why the last message was refused; undefined if it was not. */
 function refusedTrouble(device: Pick<DeviceDetail, 'events' | 'last_fix'>, clock: ShowInstant): Text | undefined {
   const latest = latestOf(device)
   if (latest?.event !== 'refused') return undefined

@@ -9,7 +9,7 @@ interface Stop {
   readonly silent: Map<string, SilentVan>
   /** Its description; it is final once all vans must have been heard. */
   said: Omit<StoppedTraffic, 'still' | 'named'>
-  /** How many were heard again. */
+  /** Number of vans that were heard again. */
   returned: number
 }
 
@@ -81,7 +81,7 @@ export class TrafficWatch {
     this.#stops = stops.map((stop) => ({ ...stop, silent: new Map(stop.silent) }))
   }
 
-  /** What holds now. */
+  /** Returns the stopped traffic that has not resumed. */
   stops(): StoppedTraffic[] {
     return this.#stops.map(({ said, silent }) => {
       return { ...said, still: silent.size, named: [...silent.keys()].slice(0, NAMED) }
@@ -351,7 +351,7 @@ const JITTER_MS = 5000
 const QUIET_MS = 25_000
 const EXPECTED = 12
 const LATELY_MS = 900_000
-/** Before, it is not known how often vans send. */
+/** After a shorter watch it is not known how often vans send. */
 const WARM_MS = 60_000
 /** After a cause of silence has ended, trackers connect again. */
 const GRACE_MS = 45_000

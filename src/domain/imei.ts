@@ -10,7 +10,7 @@ export interface IdReading {
   readonly repaired?: Text
   /** Why the id may not be the one that was meant. */
   readonly doubt?: Text
-  /** Of a rounded IMEI the digits that are left. */
+  /** The first digits of a rounded IMEI, which are still right. */
   readonly prefix?: string
 }
 

@@ -6,7 +6,7 @@ export const LATE_MS = 300_000
  * account; or by more than any time zone, because the device's clock is wrong. Instants in ms UTC.
  */
 export interface Late {
-  /** By how much, ms. */
+  /** The delay, ms. */
   readonly ms: number
   /** When the first and the last of them arrived. */
   readonly sinceAt: number

@@ -61,7 +61,7 @@ export interface ForRoles {
 }
 
 export class RoleProcess implements Runnable {
-  /** How it ended, in two words. */
+  /** How the process ended, in two words. */
   readonly exited: Promise<string>
   /** The last known metrics. */
   latestMetrics: Metrics = []

@@ -20,7 +20,6 @@ export interface Role {
   close(): Promise<void>
 }
 
-/** Where a role finds what it needs. */
 export interface RoleAddresses extends Omit<RoleContext, 'redisUrl'> {
   readonly redisServer: RedisServer
   /** The tracking API's. */

@@ -184,5 +184,5 @@ const APPEND_ONLY_FILES = ['appendonlydir', 'appendonly.aof']
 const STORED = [...APPEND_ONLY_FILES.map((name) => `redis/${name}`), DATABASE, `${DATABASE}-wal`]
 const LOOK_MS = 100
 const KEYS_AT_ONCE = 1000
-/** Of every shard. */
+/** The keys of every shard, as patterns. */
 const KEPT = shardKeys('{wb*}')

@@ -133,7 +133,7 @@ export class PushApis {
     return { ids, moved }
   }
 
-  /** undefined: there is one API alone. */
+  /** Returns the APIs, and the companies of those that are not the usual one; undefined: there is only the usual one. */
   readonly lanes = (): LaneApis | undefined => {
     if (this.#apis.size === 1) return undefined
     const apis = Array.from(this.#apis.values(), ({ id, hasRoom }) => [id, hasRoom] as const)

@@ -11,7 +11,7 @@ export interface PushFigures {
   readonly inFlight: number
   /** How long the oldest request in flight has waited. */
   readonly oldestMs: number
-  /** What names it. */
+  /** Identifies that request. */
   readonly oldestTrace?: RequestTrace
   /** The longest that a request of the last minute took, those in flight included. */
   readonly slowestMs: number

@@ -45,7 +45,7 @@ export class LanePush {
   /** The first records of the list, up to this number, contain at least one that is refused. */
   #suspects = 0
   #requests = 0
-  /** Of its last request. */
+  /** Identifies its last request. */
   #trace: RequestTrace | undefined
 
   /** `to`: the API that the lane is pushed to, and what asks it for its company. */

@@ -24,7 +24,7 @@ export class ClusterNodes {
   readonly #asking = new Map<string, Redis>()
   readonly #watched = new Set<MasterConnector>()
   #looking: ReturnType<typeof everySecond> | undefined
-  /** What went wrong last. */
+  /** The last error of a node. */
   #trouble = 'none answers'
 
   constructor(seeds: readonly ServerAddress[], access: NodeAccess) {

@@ -130,7 +130,7 @@ export function devicesBefore({ devices = [] }: Replaced, put: string, roster: R
   })
 }
 
-/** What an entry says. */
+/** Returns the content of an entry, without what the roster adds. */
 function said(device: Device): unknown {
   const { companySince: _since, ...rest } = plainDevice(device)
   return JSON.parse(JSON.stringify(rest))

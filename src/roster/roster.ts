@@ -34,7 +34,7 @@ export class Roster {
   /** The ids of devices by their names. */
   readonly #named: ByText<string>
   readonly #assignments: Map<string, Assignment>
-  /** By the device as written. */
+  /** The assignments by their device, as written. */
   readonly #lines: ByText<Assignment>
   /** The ids of devices with `trial: off`. */
   readonly #switched: Set<string>

@@ -78,7 +78,7 @@ export class VerifyRun {
   #requests = 0
   #checked = 0
   #repaired = 0
-  /** By API. */
+  /** Why an API has not answered in this run, by API. */
   readonly #unanswered = new Map<object, NotKnown>()
 
   constructor(sources: RunSources, wanted: Wanted, now: number) {

@@ -78,7 +78,7 @@ interface ChainRequest {
   readonly now: number
 }
 
-/** What is known in memory. */
+/** Returns the facts about a device that this process has in memory. */
 function knownFacts(device: Indexed, { sources, scope, now }: ChainRequest) {
   const { directory, index, findings, places } = sources
   const { latitude, longitude, time } = device.heard?.fix?.fix ?? {}

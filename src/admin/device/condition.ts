@@ -116,7 +116,7 @@ export function surveyDevice(device: IndexedDevice, sources: SurveySources, now:
   return { facts, condition: conditionOf(facts, now), state: stateOf(device, sources, now), mapping }
 }
 
-/** What all devices do. */
+/** Collects the conditions of all devices. */
 export class ConditionCollector {
   readonly #sources: ConditionSources
   readonly #traffic = new TrafficWatch()

@@ -23,7 +23,7 @@ export interface NotedVanDay {
 interface VanDaySources {
   readonly index: DeviceIndex
   readonly roster: Roster
-  /** Of the lanes in the shard of the device. */
+  /** The backlogs of lanes in the shard of the device. */
   readonly backlogs: ReadonlyMap<string, LaneBacklog>
   /** ms UTC. */
   readonly now: number

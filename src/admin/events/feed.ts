@@ -23,7 +23,7 @@ export interface FeedSources {
 export class EventFeed {
   readonly #sources: FeedSources
   readonly #readers = new Set<EventReader>()
-  /** What is to be done once a second; nothing while the feed rests. */
+  /** The jobs to run once a second; they do nothing while the feed rests. */
   readonly jobs = {
     'event streams': () => this.#beat(),
     'status of streams': () => this.#tellStatus(),

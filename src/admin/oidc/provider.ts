@@ -8,7 +8,7 @@ import { say, type Text } from '../../texts/text.ts'
 export interface PendingSignIn {
   readonly state: string
   readonly nonce: string
-  /** Of PKCE. */
+  /** The PKCE code verifier. */
   readonly verifier: string
 }
 

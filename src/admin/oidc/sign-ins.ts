@@ -176,7 +176,7 @@ function opened(text: string, id: string): ProviderSecrets {
   return JSON.parse(Buffer.concat(plain).toString()) as ProviderSecrets
 }
 
-/** Another one than the hash that Redis has. */
+/** Returns the key of the encryption. Redis has another hash, which decrypts nothing. */
 function sealKey(id: string): Buffer {
   return hash('sha256', `seal ${id}`, 'buffer')
 }

@@ -179,7 +179,7 @@ function spread(ms: number): number {
 }
 
 const LAST_WRITE_MS = 500
-/** Where Redis is away. */
+/** Delay of the next try while Redis is away. */
 const SOON_MS = 2000
 const FIRST_RETRY_MS = 10_000
 const LAST_RETRY_MS = 300_000

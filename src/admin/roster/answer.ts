@@ -144,7 +144,7 @@ function cellsBeside(of: Device, other: Device | undefined) {
 
 const ENTRY_KEYS = ['name', 'courier_id', 'route_id', 'time_zone', 'model'] as const
 
-/** By what they say. */
+/** Returns the lines of a device, by their content. */
 function linesOf(roster: Roster, device: DeviceEntry): ReadonlyMap<string, Assignment> {
   const lines = roster.assignmentsOf(device)
   return new Map(lines.map((line) => [`${line.from} ${line.until} ${line.courier_id} ${line.route_id}`, line]))

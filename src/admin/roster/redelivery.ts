@@ -57,7 +57,7 @@ export function redeliveryAudit(redelivery: Redelivery) {
 interface RosterChanged {
   /** For the audit log; absent if nothing was to be written. */
   readonly summary?: FastifyRequest['audit']
-  /** Of the roster, if something was written. */
+  /** The roster version of the write; undefined: nothing was written. */
   readonly version?: number
   readonly redelivery?: Redelivery
   /** `true`: the fixes of the past that it concerns are wanted where they belong. */

@@ -34,7 +34,7 @@ export const TrialJson = z.object({
   account: TrialAccountJson.optional().meta({ description: 'Of the whole system: absent for a token with companies.' }),
   /** At most 1,000, those that want a look first. */
   devices: z.array(TriedDeviceJson),
-  /** How many more there are. */
+  /** Number of devices that are left out of the list. */
   left_out: Count,
 })
 export type TrialJson = z.infer<typeof TrialJson>

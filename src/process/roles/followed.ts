@@ -172,7 +172,6 @@ export class FollowedSettings {
   }
 }
 
-/** By their names. */
 type FileMappings = NonNullable<MappingFile['mappings']>
 
 function accessOf({ tokens, metrics_token, oidc, log_reads }: Config['admin']): AdminAccessSettings {

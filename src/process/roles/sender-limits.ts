@@ -16,7 +16,7 @@ import { openGatewayChannel, type ProcessIdentity, processId, type Store, silent
 interface Gateway {
   readonly redis: Store
   readonly named: ProcessIdentity
-  /** How many share the ports. */
+  /** Number of gateways that share the ports. */
   readonly gateways: number
   readonly logger: Logger
   /** Called after each write to the roster. */

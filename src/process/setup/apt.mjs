@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 const run = (program, args, options = {}) =>
   promisify(execFile)(program, args, { timeout: STEP_MS, killSignal: 'SIGKILL', ...options })
 
-/** For each step: a mirror that sends no more must not hold up a start for ever. */
+/** Time limit of each step: a mirror that stops sending must not block a start for ever. */
 const STEP_MS = 300_000
 
 /** As root, apt would switch to a user who may not write here. The system's locks are not needed. */

@@ -10,7 +10,7 @@ export interface TestedHost {
   readonly url: URL
   /** The setting to change, for messages; undefined: the embedded service. */
   readonly setting?: string
-  /** For each step. */
+  /** Time limit of each step. */
   readonly timeoutMs: number
   /** TLS settings beyond the system's trusted authorities. */
   readonly tls?: SecureContextOptions

@@ -12,7 +12,7 @@ export type { TestStep } from './step.ts'
 
 export interface ApiTestOptions {
   readonly baseUrl: string
-  /** null: `baseUrl`. */
+  /** Where positions are pushed; null: to `baseUrl`. */
   readonly pushUrl: string | null
   /** Whether the embedded tracking service is at `baseUrl`. */
   readonly isEmbedded: boolean

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
@@ -169,7 +170,7 @@ export class Store extends Shard {
   /** Returns the shard of a device. Ids of digits mean the same device with and without leading zeros. */
   shardOf(device: string): Shard {
     if (this.shards.length === 1) return this
-    return this.shards[hashOf(device.replace(/^0+(?=\d+$)/, '')) % this.shards.length]
+    return this.shards[hashOf(sameId(device)) % this.shards.length]
   }
 
   /** Asks all shards, home first. Resolves to their answers in this order. */

@@ -65,7 +65,7 @@ export class FactGatherer {
   #primaries: readonly RedisPrimary[] = []
   #frames = { at: 0, total: 0, perS: 0 }
   /** When pushes of each company were accepted: a worker that is started again has forgotten it. */
-  #accepted: Accepted = { acceptedAt: {}, acceptedBefore: {} }
+  #accepted: AcceptedPushes = { acceptedAt: {}, acceptedBefore: {} }
 
   constructor(sources: FactSources) {
     this.#sources = sources
@@ -251,7 +251,7 @@ type FiguresOfWorker = PushFigures & { readonly url: string; readonly apis?: rea
 
 function combined(
   workers: readonly FiguresOfApi[],
-): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & Accepted {
+): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & AcceptedPushes {
   const latest = workers
     .flatMap(({ lastError }) => lastError ?? [])
     .toSorted((a, b) => a.at - b.at)
@@ -274,9 +274,9 @@ function combined(
   }
 }
 
-type Accepted = Pick<PushFigures, 'acceptedAt' | 'acceptedBefore'>
+type AcceptedPushes = Pick<PushFigures, 'acceptedAt' | 'acceptedBefore'>
 
-function latestAccepted(known: readonly Accepted[]): Accepted {
+function latestAccepted(known: readonly AcceptedPushes[]): AcceptedPushes {
   return {
     acceptedAt: latestOf(known.map(({ acceptedAt }) => acceptedAt)),
     acceptedBefore: latestOf(known.map(({ acceptedBefore }) => acceptedBefore)),

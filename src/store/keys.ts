@@ -142,6 +142,8 @@ export const keys = {
   verifiedHour: (hour: number) => `${TAG}:verified-hour:${hour}`,
   /** hash: lane and window → JSON of what the tracking API took and does not have */
   missingAtApi: `${TAG}:missing-at-api`,
+  /** hash: company → since when it is read back from its API, ms UTC, a space, and the URL of that API */
+  verifiedApis: `${TAG}:verified-apis`,
   /** string that expires: id of the admin process that runs verification */
   verifying: `${TAG}:verifying`,
   /** list: findings that ended, JSON each, latest first; the last 1,000 */

@@ -73,6 +73,15 @@ export async function verifiedInHour(redis: Store, hour: number): Promise<(lane:
   }
 }
 
+/** Resolves to since when a company is read back from this API, ms UTC; 0: from the first time on. Notes an API that is new. */
+export async function readBackSince(redis: Store, company: string, url: string, now: number): Promise<number> {
+  const [since, ...known] = (await redis.hget(keys.verifiedApis, company))?.split(' ') ?? []
+  if (known.join(' ') === url) return Number(since)
+  const at = since === undefined ? 0 : now
+  await redis.hset(keys.verifiedApis, company, `${at} ${url}`)
+  return at
+}
+
 /** All that is missing and was found within 24 hours. What was found before is deleted. */
 export async function missingAtApi(redis: Store, now: number): Promise<MissingFixes[]> {
   const found = Object.entries(await redis.hgetall(keys.missingAtApi)).map(([field, json]) => {

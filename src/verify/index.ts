@@ -13,7 +13,7 @@ export type { VerifySettings } from './sampler.ts'
 export interface VerifierSources {
   readonly redis: Store
   /** Returns the client for the API of a company. */
-  readonly tracking: (company_id: string) => Pick<TrackingClient, 'request' | 'timeoutMs'>
+  readonly tracking: (company_id: string) => Pick<TrackingClient, 'baseUrl' | 'request' | 'timeoutMs'>
   readonly companies: () => readonly Company[]
   readonly settings: VerifySettings
   /** For how long delivered fixes are kept, ms. */

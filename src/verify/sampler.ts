@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { companyOfLane } from '../domain/ids.ts'
-import { holdsTurn, keys, type MissingFixes, type Store, verifiedInHour, WINDOW_MS } from '../store/index.ts'
+import {
+  holdsTurn,
+  keys,
+  type MissingFixes,
+  readBackSince,
+  type Store,
+  verifiedInHour,
+  WINDOW_MS,
+} from '../store/index.ts'
+import type { TrackingClient } from '../tracking/client.ts'
 import { isChosen, missingFixes, windowOf } from './compare.ts'
 import { type DeliveredFix, deliveredIn, type RouteWindow, routeOf } from './delivered.ts'
 import type { NotKnown, ReadBack } from './read-back.ts'
@@ -20,7 +29,7 @@ export interface SamplerSources {
   readonly settlement: Settlement
   readonly settings: VerifySettings
   /** The API of a company. */
-  readonly tracking: (company_id: string) => object
+  readonly tracking: (company_id: string) => Pick<TrackingClient, 'baseUrl'>
   /** Resolves to a function that tells whether the API of a company accepts pushes now. */
   readonly isUp: () => Promise<(company_id: string) => boolean>
 }
@@ -84,7 +93,7 @@ export class Sampler {
     const first = Math.max((this.#lastWindow ?? last - WINDOW_MS) + WINDOW_MS, last - MOST_BEHIND_MS)
     for (let window = first; window <= last; window += WINDOW_MS) {
       const isWanted = (route: string, of = window) => of === window && isChosen(route, window, settings.share)
-      this.#add(await deliveredIn(redis, Math.floor(window / HOUR_MS), isWanted), now)
+      await this.#add(await deliveredIn(redis, Math.floor(window / HOUR_MS), isWanted), now)
     }
     this.#lastWindow = Math.max(this.#lastWindow ?? last, last)
   }
@@ -102,12 +111,13 @@ export class Sampler {
       const lanes = Map.groupBy(fixes, ({ lane }) => lane)
       return [...lanes].some(([lane, own]) => own.length > noted(lane, window))
     }
-    this.#add(found.filter(isNew), now)
+    await this.#add(found.filter(isNew), now)
     this.#lastHours.set(age, hour)
   }
 
-  /** Adds tasks while there is room, whatever they are. */
-  #add(found: readonly RouteWindow[], now: number): void {
+  /** Adds tasks while there is room, whatever they are. Their APIs are noted: they may be others when they are read. */
+  async #add(found: readonly RouteWindow[], now: number): Promise<void> {
+    for (const company of new Set(found.map(({ route }) => companyOfLane(route)))) await this.#since(company, now)
     const waiting = new Set(this.#tasks.map(taskKey))
     const some = found.filter((each) => !waiting.has(taskKey(each)))
     const room = Math.max(0, MOST_TASKS - this.#tasks.length)
@@ -124,6 +134,12 @@ export class Sampler {
     return next
   }
 
+  /** Since when a company has its API. */
+  #since(company: string, now: number): Promise<number> {
+    const { redis, tracking } = this.#sources
+    return readBackSince(redis, company, tracking(company).baseUrl, now)
+  }
+
   #isPaused(company: string, now: number): boolean {
     const api = this.#sources.tracking(company)
     return Math.max(this.#pausedUntil.get(company) ?? 0, this.#pausedUntil.get(api) ?? 0) > now
@@ -135,6 +151,8 @@ export class Sampler {
     const interval = intervalToRead(window, window)
     const positions = await readBack.read({ route, ...interval })
     if ('reason' in positions) return this.#pause(task, positions, now)
+    // An earlier API has what was delivered then.
+    if (window < (await this.#since(companyOfLane(route), now))) return
     const missing = missingFixes(suspects, positions)
     if (missing.length > 0 && !task.suspects) {
       this.#tasks.push({ ...task, suspects: missing, dueAt: now + PAUSE_MS })

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Company } from '../../src/config/schema.ts'
 import { localDay } from '../../src/domain/times.ts'
 import { metrics } from '../../src/observe/metrics.ts'
-import { forgetDevice, type Position, type Store, verifiedOf } from '../../src/store/index.ts'
-import { createTrackingClient } from '../../src/tracking/client.ts'
+import { forgetDevice, keys, type Position, type Store, verifiedOf } from '../../src/store/index.ts'
+import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { ReadBack } from '../../src/verify/read-back.ts'
 import { Verifier, type VerifySettings } from '../../src/verify/index.ts'
 import { custody, deliverAll, startWorker as workerOn } from '../support/delivering.ts'
@@ -45,16 +45,23 @@ afterEach(async () => {
 })
 
 interface Opened extends Partial<VerifySettings> {
+  readonly url?: () => string
   readonly zone?: string
   readonly mostRequests?: number
   readonly gapMs?: number
 }
 
-function open({ zone = 'UTC', mostRequests, gapMs = 0, ...settings }: Opened = {}): Verifier {
-  const tracking = createTrackingClient({ baseUrl: api.url, timeoutMs: 5000, connections: 4 })
+function open({ zone = 'UTC', mostRequests, gapMs = 0, url = () => api.url, ...settings }: Opened = {}): Verifier {
+  const clients = new Map<string, TrackingClient>()
+  const tracking = () => {
+    const baseUrl = url()
+    const known = clients.get(baseUrl) ?? createTrackingClient({ baseUrl, timeoutMs: 5000, connections: 4 })
+    clients.set(baseUrl, known)
+    return known
+  }
   const verifier = new Verifier({
     redis,
-    tracking: () => tracking,
+    tracking,
     companies: () => [company()],
     settings: { share: 1, after: 120_000, repair: false, ...settings },
     keptMs: KEPT_MS,
@@ -67,7 +74,7 @@ function open({ zone = 'UTC', mostRequests, gapMs = 0, ...settings }: Opened = {
     mostRequests,
   })
   verifiers.push(verifier)
-  stops.push(() => tracking.close())
+  stops.push(async () => void (await Promise.all(Array.from(clients.values(), (client) => client.close()))))
   return verifier
 }
 
@@ -263,6 +270,25 @@ describe('a share of what was delivered', () => {
     for (let look = 0; look < 5; look++) await verifier.look(Date.now() + 24 * HOUR)
     expect(verifier.missing).toEqual([])
   })
+
+  it.each(['takes effect at once', 'needs a restart'])(
+    'is looked for in no other API, if its change %s',
+    async (how) => {
+      startWorker()
+      const next = await startReadBackApi()
+      stops.push(() => next.close())
+      await deliver(range(T, 100))
+      let { url } = api
+      const verifier = open({ url: () => url })
+      await lookOn(verifier, T - 5, T + 200, 5)
+      ;({ url } = next)
+      const later = how === 'needs a restart' ? open({ url: () => url }) : verifier
+      if (later !== verifier) await redis.del(keys.verifying)
+      expect(await lookOn(later, T + 201, T + 500, 5)).toBeUndefined()
+      await deliver(range(T + 600, 100))
+      expect(await lookOn(later, T + 600, T + 1000, 5)).toBeGreaterThan(T + 800)
+    },
+  )
 
   it('nothing is read while the API is down, and nothing is missing after it', async () => {
     startWorker()

@@ -9,6 +9,8 @@ import { OPERATE, recordingServer, relayFixture } from '../support/relay.ts'
 const COMPANIES: readonly Company[] = ['7', '8', '9'].map((company_id) => {
   return { company_id, apikey: 'canary-apikey', oauth_token: `canary-${company_id}` }
 })
+const NO_TLS = { ca: null, cert: null, key: null }
+const NO_BOUNDS = { max_requests_per_s: null, concurrency: null }
 const relay = relayFixture(COMPANIES)
 const numbersOf = (company: string) => relay.ask(`/api/v1/companies/${company}/numbers`)
 
@@ -109,6 +111,19 @@ it('the relay goes on showing that a token is refused after a late refusal of th
   refusals.answered(now, 401)
   refusals.answered(COMPANIES[0], 401)
   expect(refusals.refused()).toEqual(['7'])
+})
+
+it('the relay shows no refusal by an earlier API of the company, and none that comes late from it', () => {
+  const [before] = COMPANIES
+  const tracking = { base_url: 'https://other.example', push_url: null, tls: NO_TLS, proxy: null, ...NO_BOUNDS }
+  let now: Company = { ...before, tracking }
+  const refusals = tokenRefusals(() => [now])
+  refusals.answered(now, 401)
+  expect(refusals.refused()).toEqual(['7'])
+  now = before
+  expect(refusals.refused()).toEqual([])
+  refusals.answered({ ...before, tracking }, 401)
+  expect(refusals.refused()).toEqual([])
 })
 
 it("the relay shows a company's new API only its new token, if the API changes while a request's body arrives", async () => {

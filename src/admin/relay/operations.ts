@@ -155,23 +155,30 @@ type TokenRefusals = ReturnType<typeof tokenRefusals>
 
 /** Keeps the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
 export function tokenRefusals(companies: () => readonly Company[]) {
-  const refusedTokens = new Map<string, string | undefined>()
+  const refusedTokens = new Map<string, string>()
   return {
     /** Notes with which status a request with the OAuth token of a company was answered. */
-    answered({ company_id, oauth_token }: Company, status: number): void {
+    answered(asked: Company, status: number): void {
+      const { company_id } = asked
+      const token = tokenAtApi(asked)
       const isAccepted = isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
-      if (isAccepted && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
-      // A late refusal of an earlier token says nothing about the present one.
-      const isPresent = (each: Company) => each.company_id === company_id && each.oauth_token === oauth_token
-      if (status === 401 && companies().some(isPresent)) refusedTokens.set(company_id, oauth_token)
+      if (isAccepted && refusedTokens.get(company_id) === token) refusedTokens.delete(company_id)
+      // A late refusal of an earlier token, or by an earlier API, says nothing about the present one.
+      const isPresent = (each: Company) => each.company_id === company_id && tokenAtApi(each) === token
+      if (status === 401 && companies().some(isPresent)) refusedTokens.set(company_id, token)
     },
     /** Returns the ids of companies whose present token was refused, and not accepted since. */
     refused(): string[] {
       return companies()
-        .filter(({ company_id, oauth_token }) => oauth_token && refusedTokens.get(company_id) === oauth_token)
+        .filter((company) => company.oauth_token && refusedTokens.get(company.company_id) === tokenAtApi(company))
         .map(({ company_id }) => company_id)
     },
   }
+}
+
+/** Names the token of a company and the API that it is shown to. */
+function tokenAtApi({ oauth_token, tracking }: Company): string {
+  return JSON.stringify([oauth_token, tracking?.base_url])
 }
 
 /** Refusals that come after the check of the token. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { everySecond, within } from '../async.ts'
 import type { Copy } from '../config/copies.ts'
+import { fingerprintOf } from '../config/text-file.ts'
 import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
 import { jobFaults, type Shard, type Store, surveyCopies } from '../store/index.ts'
@@ -60,9 +61,13 @@ class Copying {
 
   async look(): Promise<void> {
     const { redis, settings } = this.#options
-    const copies = settings.copies()
-    this.#follow(copies.map((copy) => ({ copy, gets: logsOfCopy(settings, copy.name) })))
-    if (copies.length === 0 || this.#isStopped) return
+    const wanted = await Promise.all(
+      settings.copies().map(async (copy) => {
+        return { copy, gets: logsOfCopy(settings, copy.name), files: await filesOf(copy) }
+      }),
+    )
+    this.#follow(wanted)
+    if (wanted.length === 0 || this.#isStopped) return
     for (const { receiver } of this.#sent.values()) receiver?.keepAlive?.()
     await redis.inShards(async (shard) => {
       const survey = await surveyCopies(shard)
@@ -83,8 +88,7 @@ class Copying {
    */
   #follow(wanted: readonly WantedCopy[]): void {
     for (const sent of this.#sent.values()) {
-      const isSame = wanted.some((each) => isDeepStrictEqual(each, sent.wanted))
-      if (!isSame || (sent.problem !== undefined && Date.now() >= sent.againAt)) this.#end(sent)
+      if (!wanted.some((each) => isDeepStrictEqual(each, sent.wanted))) this.#end(sent)
     }
     for (const each of this.#isStopped ? [] : wanted)
       if (!this.#sent.has(each.copy.name)) this.#sent.set(each.copy.name, new SentCopy(each, this.#options, this.#time))
@@ -111,10 +115,15 @@ class Copying {
   }
 }
 
-/** A copy by its settings, and the logs that it gets. */
+/** A copy by its settings, the logs that it gets, and the fingerprints of its files for TLS. */
 interface WantedCopy {
   readonly copy: Copy
   readonly gets: ReadonlySet<string>
+  readonly files: readonly string[]
+}
+
+function filesOf({ tls }: Copy): Promise<string[]> {
+  return Promise.all([tls?.ca, tls?.cert, tls?.key].flatMap((file) => (file ? fingerprintOf(file) : [])))
 }
 
 /** One copy, in all shards. */
@@ -123,9 +132,8 @@ class SentCopy {
   readonly gate: Gate
   readonly deliveries = new Map<Shard, CopyDelivery>()
   readonly receiver: Receiver | undefined
-  /** Why it cannot be sent at all: a file for TLS that cannot be used. It is tried again. */
+  /** Why it cannot be sent at all: a file for TLS that cannot be used. */
   readonly problem: string | undefined
-  readonly againAt = Date.now() + AGAIN_MS
 
   constructor(wanted: WantedCopy, options: CopyingOptions, time: TimeShare) {
     const { firstDelayMs, logger, maxDelayMs, redis } = options
@@ -165,4 +173,3 @@ const LAST_WRITE_MS = 500
 /** A failure is a finding when it was tried again and lasts. */
 const TRIES = 2
 const LASTING_MS = 5000
-const AGAIN_MS = 10_000

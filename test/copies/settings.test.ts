@@ -1,7 +1,13 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { copyAccounts, enterCopies, retryCopy, type Store } from '../../src/store/index.ts'
+import { CertificateMaker } from '../support/certificates.ts'
 import { copying, copyOf, type Received, startCopyReceiver, storeCopied, VAN } from '../support/copies.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { listening } from '../support/listening.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -129,4 +135,27 @@ it('a retry sends the parked positions that a copy still gets, and discards the 
   expect(await retryCopy(redis, 'crm')).toBe(3)
   await until({ parked: 0, delivered: 1, discarded: 2, difference: 0 })
   expect([receiver.timesOf(), receiver.timesOf(OTHER)]).toEqual([[1], []])
+})
+
+it('a copy over HTTPS trusts the authority that its file names now', async () => {
+  const certificates = await CertificateMaker.create()
+  onTestFinished(() => certificates.remove())
+  const [before, after] = [await certificates.server('before'), await certificates.server('after')]
+  const receiver = createServer({ cert: before.cert, key: before.key }, (request, response) => {
+    request.resume().once('end', () => response.end())
+  })
+  const [port] = await freePorts(1)
+  await listening(receiver, port)
+  onTestFinished(() => receiver.close().closeAllConnections())
+  const ca = join(certificates.dir, 'ca.pem')
+  await writeFile(ca, before.cert)
+  await enterCopies(redis, [{ copy: 'crm', log: '7' }])
+  copying(server, [copyOf({ to: `https://localhost:${port}`, tls: { ca } })])
+  await storeCopied(redis, [1])
+  await expect.poll(account, { timeout: 20_000 }).toMatchObject({ delivered: 1 })
+  receiver.setSecureContext({ cert: after.cert, key: after.key })
+  receiver.closeAllConnections()
+  await storeCopied(redis, [2])
+  await writeFile(ca, after.cert)
+  await expect.poll(account, { timeout: 20_000 }).toMatchObject({ delivered: 2, difference: 0 })
 })

@@ -1,6 +1,6 @@
 /*
  * KHD KG100, KG200, KG300, KC200 and clones: "KHD GPS Tracker GPRS Communication Standard Protocol" V2.02 has the types; their
- * content is inferred from frames. Big-endian, packed decimals.
+ * content is inferred from frames. "2929 Protocol and Data Transfer Format" V2.0 (BSJ): over UDP. Big-endian, packed decimals.
  *
  *   29 29 TT LLLL IIIIIIII content XX 0D
  *
@@ -12,7 +12,7 @@
  *   A, O  latitude, longitude: dddmm.mmm, the highest bit: south, west     V  speed, km/h    G  heading    F  bit 7: a fix
  *   S     bit 7: ignition off                                         E  of A3: length of tags, each with a length; 20: charge, %
  *
- * Answer to B1 and 8E: 29 29 21 0005 X T, the first byte behind I, XOR, 0D.
+ * Answer to B1 and 8E, over UDP to all: 29 29 21 0005 X T, the first byte behind I, XOR, 0D.
  */
 import {
   ByteReader,
@@ -37,12 +37,15 @@ import {
   xor,
 } from '../kit/index.ts'
 
+const packet = lengthField({ start: '))', at: 3, width: 2, add: 5 })
+
 export default {
   name: 'khd',
   devices: 'KHD KG100, KG200, KG300',
   acknowledges: 'some',
   integrity: { checksum: 'XOR', covers: [0, -2] },
-  tcp: { port: 5058, frame: lengthField({ start: '))', at: 3, width: 2, add: 5 }) },
+  tcp: { port: 5058, frame: packet },
+  udp: { port: 5058, frame: packet },
   decode,
 } satisfies Protocol
 
@@ -59,7 +62,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (r.u16() !== 0x2929) throw new DecodeError('unsupported', 'the frame does not begin with 29 29')
   const type = r.u8()
   const device = r.skip(2).hex(4)
-  const reply = ANSWERED.has(type) ? answer(frame, type) : undefined
+  const reply = session.transport === 'udp' || ANSWERED.has(type) ? answer(frame, type) : undefined
   if (POSITIONS.has(type) || (type !== LOGIN && POSITION.test(frame.toString('hex', 9, 28))))
     return enveloped({ device, reply }, () => ({ fixes: [position(r, type)] }))
   return { device, none: type === LOGIN ? 'login' : undefined, reply }

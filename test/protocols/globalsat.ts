@@ -27,7 +27,13 @@ export default {
         {
           frame: signed(`GSr,GTR-128,${ID},0040,5,0080,${PLACE},60%,0,0,12,"310,410,0bdd,050d,02,21"`),
           device: ID,
-          fixes: [{ ...FIX, said: { battery_percent: 60 } }],
+          fixes: [{ ...FIX, said: { battery_percent: 60, alarms: ['power_cut'] } }],
+          reply: 'ACK\r',
+        },
+        {
+          frame: signed(`GSr,${ID},4,K,81,,${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['sos', 'low_battery'] } }],
           reply: 'ACK\r',
         },
         {
@@ -60,9 +66,28 @@ export default {
           said: { battery_percent: 53 },
           reply: 'ACK\r',
         },
+        {
+          frame: signed(`GSh,${ID},01,3,53`),
+          device: ID,
+          none: 'status',
+          said: { battery_percent: 53, alarms: ['sos'] },
+          reply: 'ACK\r',
+        },
+        {
+          frame: signed(`GSh,${ID},0001,3,53`),
+          device: ID,
+          none: 'status',
+          said: { battery_percent: 53 },
+          reply: 'ACK\r',
+        },
         { frame: signed(`GSr,GTR-128,${ID},1`), device: ID, fixes: [], reply: 'ACK\r' },
         { frame: signed(`GSr,${ID},1`).replace('*', '1*'), error: 'checksum' },
       ],
+    },
+    {
+      title: 'a report over UDP',
+      transport: 'udp',
+      frames: [{ frame: signed(`GSr,${ID},${PLACE}`), device: ID, fixes: [FIX], reply: 'ACK\r' }],
     },
   ],
   corrections: [

@@ -40,6 +40,14 @@ export default {
         { frame: frame(0x84, '00'), device: ID },
       ],
     },
+    {
+      title: 'over UDP each packet is answered',
+      transport: 'udp',
+      frames: [
+        { frame: frame(0x80, `${PLACE}fb`), device: ID, fixes: [FIX], reply: answer(0x80, `${PLACE}fb`) },
+        { frame: frame(0x84, '00'), device: ID, reply: answer(0x84, '00') },
+      ],
+    },
   ],
   exceptions: { 'khd-013': 'its length field ends it before its position' },
 } satisfies ProtocolCases

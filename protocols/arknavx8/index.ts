@@ -1,5 +1,6 @@
 /*
- * Arknav X8. No specification is known: inferred from frames. TCP, text that ends with a semicolon:
+ * Arknav X8: "Protocol format" of Arknav, chapter 3 (scribd.com/document/650181869), and frames. TCP and UDP, text that ends
+ * with a semicolon, the last one of a packet perhaps without:
  *
  *   I,YYMMDD;                                             login
  *   1G,YYMMDDhhmmss,A,YYYY.YYYYN,OOOOO.OOOOE,S,C,P,s;     position; 1R: from memory
@@ -18,6 +19,7 @@ export default textProtocol({
   name: 'arknavx8',
   devices: 'Arknav X8',
   port: 5119,
+  transports: ['tcp', 'udp'],
   frame: endsWith(';'),
   ends: ';',
   fields: {

@@ -1,6 +1,6 @@
 /*
- * Xexun devices of a second generation (XT series with BLE, wifi and cells). No specification is known: inferred from frames.
- * TCP, big-endian; FAAF and FBBF in between are FBBF01 and FBBF02.
+ * Xexun devices of a second generation (XT series with BLE, wifi and cells). "Xexun GPS Protocol" 1.1 for 0020; the rest is
+ * inferred from frames. TCP, big-endian; FAAF and FBBF in between are FBBF01 and FBBF02.
  *
  *   FAAF KKKK NNNN IIIIIIIIIIIIIIII LLLL CCCC content FAAF      answer: the same with L 1 and the content 01: accepted
  *   content of 0014   count, LLLL of each record, then the records; if these do not add up: count, (LLLL, record)…
@@ -10,6 +10,9 @@
  *                                                    bit 2  count of 13 bytes         cells
  *                                                    bit 7  LLLL, then (47 LLLL O… A… xx n …)     GPS, doubles
  *
+ *   content of 0020   (tag, length, value)…, each with its time: 00  TTTTTTTT OOOOOOOO AAAAAAAA HHHHHHHH n x SSSS DDDD …  GPS
+ *
+ *   H  metres, a float      S  0.1 km/h      D  0.1 degrees
  *   I  IMEI, packed decimals, and a digit more      O, A  dddmm.mmmm, ddmm.mmmm, signed      n  satellites
  *   T  unix seconds                                 C     complement of the sum of the content
  *   B  own battery, %; bit 15: it is charged
@@ -25,9 +28,12 @@ import {
   eachReadable,
   enveloped,
   type Fix,
+  heading,
+  kmh,
   Marks,
   type Message,
   type Protocol,
+  readableFixes,
   type Said,
   type Session,
   type Stream,
@@ -49,6 +55,8 @@ export default {
 
 const FLAG = Buffer.from([0xfa, 0xaf])
 const REPORT = 0x0014
+const TAGGED = 0x0020
+const TAGGED_GPS = 0x00
 const LOCATION = 0x02
 const CHARGING = 0x8000
 const GPS = 0x01
@@ -77,7 +85,25 @@ function decode(frame: Buffer, session: Session): Message {
   const content = r.slice()
   verify(sum === complement(content), session)
   const reply = answer(head)
-  return enveloped({ device, reply }, () => (kind === REPORT ? recordsOf(new ByteReader(content)) : {}))
+  return enveloped({ device, reply }, () => {
+    if (kind === TAGGED) return taggedOf(new ByteReader(content))
+    return kind === REPORT ? recordsOf(new ByteReader(content)) : {}
+  })
+}
+
+function taggedOf(r: ByteReader): Message {
+  const places = [...tlv(r, { tag: 1, length: 1 })].filter(({ tag, value }) => tag === TAGGED_GPS && value.left > 0)
+  return readableFixes(places, ({ value }) => taggedFix(value), { none: 'no place' })
+}
+
+function taggedFix(r: ByteReader): Fix {
+  const time = r.u32() * 1000
+  const longitude = degreesMinutes(r.f32())
+  const latitude = degreesMinutes(r.f32())
+  const altitude = r.f32()
+  const place = placeAt(time, { longitude, latitude, satellites: r.u8() })
+  const speed = kmh(r.skip(1).u16() / 10)
+  return { ...place, altitude, speed, heading: heading(r.u16() / 10) }
 }
 
 function complement(content: Uint8Array): number {

@@ -3,9 +3,9 @@ import { unescapeMarks } from '../../protocols/xexun2/escapes.ts'
 import { bytes, u } from '../support/encode.ts'
 import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
 
-function frame(content: Buffer): Buffer {
+function frame(content: Buffer, kind = '0014'): Buffer {
   const sum = u(2, ~sum16(content) & 0xffff)
-  return Buffer.concat([bytes(`faaf 0014 000a 8622050500000170`), u(2, content.length), sum, content, bytes('faaf')])
+  return Buffer.concat([bytes(`faaf ${kind} 000a 8622050500000170`), u(2, content.length), sum, content, bytes('faaf')])
 }
 
 const records = (...list: readonly Buffer[]) =>
@@ -29,12 +29,45 @@ const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13 - 2
 const ANSWER = { device: '862205050000017', reply: frame(bytes('01')) }
 const WIFI = bytes('06 02 64cc2296f840da 2aa884f008c874')
 
+const tagged = (seconds: number) =>
+  Buffer.concat([
+    bytes('00 1f'),
+    u(4, seconds),
+    GPS.subarray(1),
+    DOUBLES.subarray(23),
+    bytes('08 23 021c 0a8c 01 07 001d 26242121 01'),
+  ])
+const TAGGED_FIX = { ...FIX, altitude: 34.5, speed: 15, heading: 270, said: undefined }
+
 export default {
   costly: {
     'records without content': frame(Buffer.concat([bytes('ff'), Buffer.alloc(COSTLY_SIZE - 100)])),
     escapes: Buffer.concat([bytes('faaf'), Buffer.alloc(COSTLY_SIZE, 0xfb), bytes('faaf')]),
   },
   frames: [
+    {
+      title: 'places behind tags',
+      frames: [
+        {
+          frame: frame(Buffer.concat([tagged(1714558530), bytes('01 02 abcd'), tagged(1714558560)]), '0020'),
+          ...ANSWER,
+          fixes: [TAGGED_FIX, { ...TAGGED_FIX, time: '2024-05-01T10:16:00Z' }],
+          reply: frame(bytes('01'), '0020'),
+        },
+        {
+          frame: frame(bytes('00 00 02 02 abcd'), '0020'),
+          ...ANSWER,
+          none: 'no place',
+          reply: frame(bytes('01'), '0020'),
+        },
+        {
+          frame: frame(bytes('00 04 66323502'), '0020'),
+          ...ANSWER,
+          error: 'truncated',
+          reply: frame(bytes('01'), '0020'),
+        },
+      ],
+    },
     {
       title: 'places as floats and doubles, wifi, and parts that are not known',
       frames: [

@@ -29,6 +29,23 @@ export default {
         },
       ],
     },
+    {
+      title: 'positions as the manuals write them',
+      frames: [
+        {
+          frame: `IMEI=${ID}&rmc=${RMC},A*67,AUTO,3912,79`,
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 3.912, battery_percent: 79 } }],
+        },
+        {
+          frame: `IMEI=${ID}&rmc=${RMC},BSOS,3.934V,3.793;56% (LP)`,
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 3.793, battery_percent: 56, alarms: ['sos', 'low_battery'] } }],
+        },
+        { frame: `imei=${ID}&RMC=${RMC},POLL`, device: ID, fixes: [FIX] },
+        { frame: `imei=${ID}&RMC=${RMC.slice(1)},PARK`, device: ID, fixes: [FIX] },
+      ],
+    },
     { title: 'another sentence', frames: [{ frame: `imei:${ID}rmc:$GPGGA,1`, device: ID, fixes: [] }] },
     { title: 'another request', frames: [{ frame: `imei=${ID}&x=1`, device: ID }] },
   ],

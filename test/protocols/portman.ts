@@ -26,6 +26,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, heading: 190, satellites: 8, hdop: 2.66 }],
         },
+        ...['B', 'L'].map((status) => ({
+          frame: `%%${PLACE.replace('A', status)},270,NA,95000000,NA,254,3,4.00,24\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, valid: status === 'B', heading: 270, satellites: 3, hdop: 4 }],
+        })),
         { frame: `%%${ID},B\r\n`, device: ID },
       ],
     },

@@ -128,7 +128,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   leafspy: { http: 5193, load: () => import('./leafspy/index.ts') },
   m2c: { tcp: 5157, load: () => import('./m2c/index.ts') },
   m2m: { tcp: 5054, load: () => import('./m2m/index.ts') },
-  maestro: { tcp: 5129, load: () => import('./maestro/index.ts') },
+  maestro: { tcp: 5129, udp: 5129, load: () => import('./maestro/index.ts') },
   manpower: { tcp: 5042, load: () => import('./manpower/index.ts') },
   mavlink2: { udp: 5224, load: () => import('./mavlink2/index.ts') },
   maxpb: { tcp: 5221, load: () => import('./maxpb/index.ts') },

@@ -1,29 +1,33 @@
 /*
- * Maestro M2M Gateway and UPV-02 (Maestro Wireless). No specification is known: inferred from frames. TCP, text:
+ * Maestro M2M Gateway, UPV-02, MicroTracker MT-01 (Maestro Wireless). "MicroTracker MT-01, product specifications and software
+ * manual", chapter 6, and frames. TCP and UDP, text:
  *
- *   @I,E,N,f,v,r,x,i,YY/MM/DD,hh:mm:ss,Y,O,H,S,C,s,P[,…]!
+ *   @I,E,N,f,v,r,x,i,[YY]YY/MM/DD,hh:mm:ss,Y,O,H,S,C,s,P[,…]!
  *
  *   I  IMEI        f  1: GPS has a fix     Y, O  decimal degrees     C  degrees
  *   E  event       v  external power, V    H  metres                 s  satellites
- *   N  model       r  signal               S  miles an hour          P  HDOP
+ *   N  profile     r  signal               S  miles an hour          P  HDOP
+ *   x  starter
  *   i  1: ignition; the frames show v rise with it, so that it is the vehicle's battery
  *
- * Nothing is answered.
+ * Nothing is answered: how the "UDP with ACK" of the manual is acknowledged is not known.
  */
 import { between, type Draft, textProtocol } from '../kit/index.ts'
 
-const TIME = '{yy}/{month}/{day},{hour}:{minute}:{second}'
+const HEAD = '@{imei},{any:2},{valid},{externalVolts},{any:2},{key},'
+const PLACE =
+  '/{month}/{day},{hour}:{minute}:{second},{lat},{lon},{altitude},{speedMph},{course},{satellites}[,{hdop}[,{any}]]!'
 
 export default textProtocol({
   name: 'maestro',
-  devices: 'Maestro M2M Gateway, UPV-02',
+  devices: 'Maestro M2M Gateway, UPV-02, MicroTracker MT-01',
   port: 5129,
+  transports: ['tcp', 'udp'],
   frame: between('@', '!'),
   fields: { key: { read: readKey } },
   lines: [
-    {
-      like: `@{imei},{any:2},{valid},{externalVolts},{any:2},{key},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites}[,{hdop}[,{any}]]!`,
-    },
+    { like: `${HEAD}{yy}${PLACE}` },
+    { like: `${HEAD}{yyyy}${PLACE}` },
     { like: '@{imei},{any}', unknown: 'type' },
   ],
 })

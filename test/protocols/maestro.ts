@@ -43,6 +43,17 @@ export default {
         { frame: `@${ID},OK!`, device: ID },
       ],
     },
+    {
+      title: 'a year of four digits over UDP',
+      transport: 'udp',
+      frames: [
+        {
+          frame: `@${ID},551,FGT,1,13.2,23,1,0,2026/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9,0.8,104.25!`,
+          device: ID,
+          fixes: [FIX],
+        },
+      ],
+    },
   ],
   corrections: [
     {

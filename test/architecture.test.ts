@@ -78,7 +78,7 @@ const files = ['src', 'protocols'].flatMap((folder) => filesBelow(folder))
 const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })))
 
 describe('the rule for imports', () => {
-  it('is checked on every source file', () => {
+  it('the rule for imports is checked on every source file', () => {
     expect(files.length).toBeGreaterThan(80)
     expect(imports.length).toBeGreaterThan(200)
   })

@@ -24,7 +24,7 @@ describe('a file that whoever needs it first makes', () => {
   let made = 0
   const number = { isWhole: (text: string) => /^\d+$/.test(text), make: () => `${++made}` }
 
-  it('is the same for all that need it at once, and is made by one', async () => {
+  it('a file that whoever needs it first makes is the same for all that need it at once, and is made by one', async () => {
     const dir = await temporaryDir()
     const all = await Promise.all(Array.from({ length: 20 }, () => keptText(join(dir, 'file'), number)))
     expect(new Set(all.map(({ text }) => text)).size).toBe(1)

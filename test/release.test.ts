@@ -26,7 +26,7 @@ describe('a release', () => {
     expect(raised('version: 0.2.0-dev\nappVersion: 0.2.0-dev\n', '0.2.0')).toBe('version: 0.2.0\nappVersion: 0.2.0\n')
   })
 
-  it('is refused with a tag, without an open section, without what to do before an upgrade, and if files disagree', () => {
+  it('a release is refused with a tag, without an open section, without what to do before an upgrade, and if files disagree', () => {
     expect(problemsOf(read(FILES), false)).toEqual([])
     expect(problemsOf(read(FILES), true)).toEqual(['there is a tag v0.2.0'])
     const shut = read({ ...FILES, 'CHANGELOG.md': closed(CHANGELOG, '0.2.0', '2026-12-01') })

@@ -10,7 +10,7 @@ import { ROOT } from './support/structure/sources.ts'
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
 describe('the version', () => {
-  it('is the same in package.json, its lock file and the chart, which takes the image of that version', () => {
+  it('the version is the same in package.json, its lock file and the chart, which takes the image of that version', () => {
     const lock = JSON.parse(read('package-lock.json')) as {
       version: string
       packages: Record<string, { version: string }>
@@ -22,7 +22,7 @@ describe('the version', () => {
     expect(image.tag).toBe('')
   })
 
-  it('is that of the newest section of the changelog, or of one to come while that section is open', () => {
+  it('the version is that of the newest section of the changelog, or of one to come while that section is open', () => {
     const sections = Array.from(read('CHANGELOG.md').matchAll(/^## \[(.*?)\]/gm), ([, name]) => name)
     const number = product.version.replace('-dev', '')
     if (sections[0] === 'Unreleased') {
@@ -35,7 +35,7 @@ describe('the version', () => {
 describe('the commit that a program is of', () => {
   beforeEach(({ skip }) => skip(spawnSync('git', ['--version']).status !== 0, 'there is no git'))
 
-  it('is the one that a clone has checked out: of a branch, of packed references, of none, in a worktree', async () => {
+  it('the commit that a program is of is the one that a clone has checked out: of a branch, of packed references, of none, in a worktree', async () => {
     const { dir, git, commit } = await clone()
     const expected = `1.2.3-dev+${commit.slice(0, 12)}`
     expect(versionIn(dir)).toBe(expected)
@@ -47,7 +47,7 @@ describe('the commit that a program is of', () => {
     expect(versionIn(dir)).toBe(expected)
   })
 
-  it('is that of the build in a package, and unknown without both', async () => {
+  it('the commit that a program is of is that of the build in a package, and unknown without both', async () => {
     const { dir } = await clone()
     write(dir, { version: '1.2.3', commit: 'a'.repeat(40) })
     expect(versionIn(dir)).toBe(`1.2.3+${'a'.repeat(12)}`)

@@ -71,11 +71,11 @@ describe('a request', () => {
     },
   )
 
-  it('is answered 401 with a token only in the query', async () => {
+  it('a request is answered 401 with a token only in the query', async () => {
     expect((await admin.ask(`/admin/status?token=${TOKEN}`, { headers: {} })).status).toBe(401)
   })
 
-  it.each(['/healthz', '/readyz', '/metrics'])('for %s needs no token', async (path) => {
+  it.each(['/healthz', '/readyz', '/metrics'])('a request for %s needs no token', async (path) => {
     expect((await admin.ask(path, { headers: {} })).status).toBe(200)
   })
 })
@@ -107,7 +107,7 @@ describe('a token with the role read', () => {
 })
 
 describe('the tokens of a configuration', () => {
-  it('are labelled with their place and role', async () => {
+  it('the tokens of a configuration are labelled with their place and role', async () => {
     const tokens = [
       { token: 'a', role: 'operate' as const, companies: null },
       { token: 'b', role: 'read' as const, companies: ['7'] },
@@ -123,7 +123,7 @@ describe('the tokens of a configuration', () => {
 })
 
 describe('the token that waybridge makes', () => {
-  it('is readable only for the owner of its file, and kept', async () => {
+  it('the token that waybridge makes is readable only for the owner of its file, and kept', async () => {
     const dir = join(await dataDir(), 'data')
     const { tokens, place } = await tokensIn(dir)
     const file = join(dir, 'admin-token')
@@ -145,13 +145,13 @@ describe('the token that waybridge makes', () => {
     expect((await tokensIn(dir)).tokens).toEqual([MADE])
   })
 
-  it('is the same for processes that make it at once', async () => {
+  it('the token that waybridge makes is the same for processes that make it at once', async () => {
     const dir = await dataDir()
     const [a, b] = await Promise.all([tokensIn(dir), tokensIn(dir)])
     expect(a.tokens).toEqual(b.tokens)
   })
 
-  it('is what a user has written into its file', async () => {
+  it('the token that waybridge makes is what a user has written into its file', async () => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), 'my-own-token\n')
     expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my-own-token' }])

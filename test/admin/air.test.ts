@@ -24,7 +24,7 @@ const note = (day: number) =>
   addAir(admin.redis, day, [[VAN, { bytes: 137_000, connections: 8640, fixes: 8640, since: day }]])
 
 describe('the data volume of a device', () => {
-  it('is that of its last full day', () => {
+  it('the data volume of a device is that of its last full day', () => {
     const last = { ...DAY, bytes: 137_000, since: 6 }
     const found = {
       bytes_per_month: 4_110_000,
@@ -38,11 +38,11 @@ describe('the data volume of a device', () => {
     expect(air(undefined, { ...last, since: 0.9 }, DAY)).toEqual(found)
   })
 
-  it('is that of the day before if it was not heard yesterday', () => {
+  it('the data volume of a device is that of the day before if it was not heard yesterday', () => {
     expect(air({ ...DAY, bytes: 200_000 }, undefined, DAY)).toMatchObject({ bytes_per_month: 6e6, day: '2026-11-18' })
   })
 
-  it('is what has passed on the first day, if that is an hour', () => {
+  it('the data volume of a device is what has passed on the first day, if that is an hour', () => {
     const now = { bytes: 100_000, connections: 10, fixes: 100, since: 6 }
     expect(air(undefined, undefined, now)).toEqual({
       bytes_per_month: 12e6,
@@ -59,7 +59,7 @@ describe('the data volume of a device', () => {
     expect(air(undefined, undefined, undefined)).toBeUndefined()
   })
 
-  it('has a connection for each fix from four of five on', () => {
+  it('the data volume of a device has a connection for each fix from four of five on', () => {
     expect([anew(80, 100), anew(79, 100), anew(0, 0), anew(9, 9)]).toEqual([true, false, false, false])
   })
 })
@@ -68,7 +68,7 @@ describe('GET /admin/devices/{id}', () => {
   const today = localDay(Date.now(), 'UTC').from
   const [before, yesterday] = [today - 48 * H, today - 24 * H]
 
-  it('has what the gateways noted, until it is forgotten', async () => {
+  it('GET /admin/devices/{id} has what the gateways noted, until it is forgotten', async () => {
     await note(yesterday)
     await note(yesterday)
     expect((await admin.ask(`/admin/devices/${VAN}`)).json).toMatchObject({

@@ -257,7 +257,7 @@ describe('POST /admin/roster/undo', () => {
     expect(await routesAt('2099-11-20 07:00')).toContain(`${VAN_12} 1`)
   })
 
-  it('is seen in the results', async () => {
+  it('POST /admin/roster/undo is seen in the results', async () => {
     const first = await put('Van 12,,1,2099-11-20 06:00,\n')
     await undo(idOf(first))
     expect(await putResults()).toMatchObject([{ put: idOf(first), undone: true }])
@@ -265,7 +265,7 @@ describe('POST /admin/roster/undo', () => {
 })
 
 describe('GET /admin/roster', () => {
-  it('has the last result of each token: by whom, what changed, what was left out and why', async () => {
+  it('GET /admin/roster has the last result of each token: by whom, what changed, what was left out and why', async () => {
     await put('Van 12,,1,2099-11-20 06:00,\n')
     const last = await put('Van 12,,2,2099-11-20 06:00,\nVan 99,,2,2099-11-20 06:00,\n')
     expect(await putResults()).toEqual([

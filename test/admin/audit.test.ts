@@ -133,7 +133,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(log)).not.toContain(token)
   })
 
-  it('is repeated in the process log', async () => {
+  it('the audit log is repeated in the process log', async () => {
     await ask(RETRY)
     const { id, ...said } = (await entries())[0] as Entry & { at?: string }
     delete said.at
@@ -186,7 +186,7 @@ describe('the audit log', () => {
     expect(await entries()).toMatchObject([{ status: 500, path: RETRY }])
   })
 
-  it('has the entry before the change is answered', async () => {
+  it('the audit log has the entry before the change is answered', async () => {
     // Each on its own: a busy machine may stop Redis for over a second, for which alone a change waits.
     await expect.poll(changeWhileRedisIsStopped).toEqual({ isEarly: false, status: 422, logged: 1 })
   })
@@ -234,7 +234,7 @@ describe('the path of an audit entry', () => {
     expect((await entries()).map((entry) => entry.path)).toEqual([path])
   })
 
-  it('is kept without the body and without tokens', async () => {
+  it('the path of an audit entry is kept without the body and without tokens', async () => {
     const body = JSON.stringify({ secret: 'canary-body' })
     await ask(`${RETRY}&token=canary-query`, { body, headers: { ...OPERATE, 'content-type': 'application/json' } })
     const kept = JSON.stringify([await redis.xrange(keys.audit, '-', '+'), log])
@@ -311,7 +311,7 @@ describe('the audit log while the memory of Redis is full', () => {
 const answers = () => expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(200)
 
 describe('a change that Redis does not log', () => {
-  it('is answered and in the process log when Redis hangs', async () => {
+  it('a change that Redis does not log is answered and in the process log when Redis hangs', async () => {
     await server.kill('SIGSTOP')
     expect((await ask(REFUSED)).status).toBe(422)
     await server.kill('SIGCONT')
@@ -319,13 +319,13 @@ describe('a change that Redis does not log', () => {
     await answers()
   })
 
-  it('is answered and in the process log when Redis refuses the entry', async () => {
+  it('a change that Redis does not log is answered and in the process log when Redis refuses the entry', async () => {
     await redis.set(keys.audit, 'no stream')
     expect((await ask(REFUSED)).status).toBe(422)
     expect(log).toContainEqual(failure(/WRONGTYPE/))
   })
 
-  it('is answered and in the process log when Redis is gone', async () => {
+  it('a change that Redis does not log is answered and in the process log when Redis is gone', async () => {
     await server.kill('SIGKILL')
     await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(503)
     expect((await ask(REFUSED)).status).toBe(422)

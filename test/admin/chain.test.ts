@@ -42,7 +42,7 @@ async function speak(
 }
 
 describe('GET /admin/devices/{id}/chain', () => {
-  it('has seven links, and those before the waiting fixes are well', async () => {
+  it('GET /admin/devices/{id}/chain has seven links, and those before the waiting fixes are well', async () => {
     await speak(VAN_14)
     const { broken, links, sentence } = await chainOf(VAN_14)
     expect([broken, links.map(({ state }) => state)]).toEqual([null, ['ok', 'ok', 'ok', 'ok', 'ok', 'idle', 'idle']])
@@ -51,7 +51,7 @@ describe('GET /admin/devices/{id}/chain', () => {
     )
   })
 
-  it('of a device with a wrong secret is broken where it is identified', async () => {
+  it('GET /admin/devices/{id}/chain of a device with a wrong secret is broken where it is identified', async () => {
     await speak('0356307042441013', { isHeard: false, became: ['refused', 'wrong_secret'] })
     const { broken, sentence } = await chainOf('0356307042441013')
     expect(broken).toBe('identified')
@@ -59,7 +59,7 @@ describe('GET /admin/devices/{id}/chain', () => {
     expect(sentence).not.toMatch(/SIM|power/)
   })
 
-  it('of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
+  it('GET /admin/devices/{id}/chain of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
     await speak(VAN_14, { at: Date.now() - 400_000 })
     const { broken, findings } = await chainOf(VAN_14)
     expect([broken, findings.map(({ code }) => code)]).toEqual(['connected', ['silent']])
@@ -82,7 +82,7 @@ describe('GET /admin/devices/{id}/chain', () => {
     )
   })
 
-  it('of a lane that is refused is broken at the end', async () => {
+  it('GET /admin/devices/{id}/chain of a lane that is refused is broken at the end', async () => {
     await speak(VAN_14)
     await store(admin.redis, '7/43/2001', { count: 3 })
     const { leases, lease } = workerOf(admin.redis)
@@ -151,7 +151,7 @@ describe('GET /admin/devices/{id}/chain', () => {
     await vi.waitFor(async () => expect((await chainOf(VAN_14)).broken).toBe(null), { timeout: 30_000 })
   })
 
-  it('is 404 for a device of which nothing is known, and may be read with a read token', async () => {
+  it('GET /admin/devices/{id}/chain is 404 for a device of which nothing is known, and may be read with a read token', async () => {
     expect((await admin.ask('/admin/devices/99/chain')).status).toBe(404)
     const headers = { authorization: `Bearer ${READ_TOKEN}` }
     expect((await admin.ask(`/admin/devices/${VAN_14}/chain`, { headers })).status).toBe(200)

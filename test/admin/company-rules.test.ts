@@ -46,7 +46,7 @@ const giveName = (id: string, company: number) =>
   all(`/admin/devices/${id}`, { method: 'PUT', body: { company_id: company, name: `${id} renamed` } })
 
 describe('a token for company 7', () => {
-  it('is told its own name, role and companies', async () => {
+  it('a token for company 7 is told its own name, role and companies', async () => {
     expect((await seven('/admin/token')).json).toEqual({ name: 'seven', role: 'operate', companies: ['7'] })
     expect((await all('/admin/token')).json).not.toHaveProperty('companies')
   })
@@ -256,7 +256,7 @@ describe('a token for company 7', () => {
     expect(await Promise.all([seven, both].map(refused))).toEqual([['7'], ['7', '8']])
   })
 
-  it('is refused what belongs to no company, as a token for all its companies is', async () => {
+  it('a token for company 7 is refused what belongs to no company, as a token for all its companies is', async () => {
     for (const ask of [seven, both])
       for (const path of ['/admin/arrivals', '/admin/enrolment'])
         expect(await messageOf(ask(path))).toEqual([
@@ -271,7 +271,7 @@ describe('a token for company 7', () => {
     expect(text.split('Of the whole system: absent for a token with companies.').length - 1).toBe(17)
   })
 
-  it('may be one that only reads', async () => {
+  it('a token for company 7 may be one that only reads', async () => {
     const read = askAs(admin, 'canary-read-7')
     expect(await read('/admin/devices')).toMatchObject({ status: 200 })
     expect(await read(`/admin/devices/${VAN}`, { method: 'DELETE' })).toMatchObject({ status: 403 })

@@ -155,7 +155,7 @@ async function stateOf8(): Promise<unknown> {
 const VOLATILE = new Set(['findings', 'condition', 'watched_until_at'])
 
 describe('a token with companies', () => {
-  it('is not shown frames with fixes of other devices', async () => {
+  it('a token with companies is not shown frames with fixes of other devices', async () => {
     const [own] = ((await seven('/admin/devices?max_results=1')).json as { results: { id: string }[] }).results
     const frame = { at: 1, transport: 'tcp', remote: '', protocol: 'h02', bytes: '', size: 0, fixes: [], fixCount: 0 }
     const frames = [frame, { ...frame, isShared: true }].map((each) => JSON.stringify(each))

@@ -153,7 +153,7 @@ describe('GET /admin/days', () => {
     }
   })
 
-  it('is covered by any van on the route', async () => {
+  it('GET /admin/days is covered by any van on the route', async () => {
     await note('', ['connected', 0, 1440])
     await note(VAN, ['fix', 480, 600])
     await note(OTHER, ['fix', 590, 720], ['connected', 590, 800])
@@ -217,7 +217,7 @@ describe('GET /admin/days', () => {
     expect(await companies('&company_id=8')).toEqual(new Set(['8']))
   })
 
-  it('is CSV if asked for it, whole, and German if a client reads German', async () => {
+  it('GET /admin/days is CSV if asked for it, whole, and German if a client reads German', async () => {
     await note('', ['connected', 0, 1440])
     await note(VAN, ['fix', 480, 600])
     await assign([VAN, 1003, 8, 11])
@@ -241,7 +241,7 @@ describe('GET /admin/days', () => {
     )
   })
 
-  it('has today until now, and refuses what is no day of the last 31', async () => {
+  it('GET /admin/days has today until now, and refuses what is no day of the last 31', async () => {
     const { json } = await all('/admin/days')
     const today = json as DaysJson
     expect(today).toMatchObject({ day: new Date().toISOString().slice(0, 10), time_zone: 'UTC' })

@@ -145,7 +145,7 @@ describe('PUT /admin/devices/{id}', () => {
     expect(await elsewhere('356307042441013')).toMatchObject({ id: VAN_12, route_id: '5' })
   })
 
-  it('stays in effect while other entries of its file change', async () => {
+  it('PUT /admin/devices/{id} stays in effect while other entries of its file change', async () => {
     onTestFinished(() => writeFile(join(admin.dir, 'devices.yaml'), DEVICES))
     await put('356307042441014', { name: 'Van 14 b', company_id: 7, courier_id: 43 })
     await writeFile(join(admin.dir, 'devices.yaml'), `${DEVICES}\n"1": { company_id: 7 }\n`)
@@ -254,7 +254,7 @@ describe('PUT /admin/devices/{id}', () => {
     expect((await get(NEW)).status).toBe(404)
   })
 
-  it('with the name of one that was put says which that is', async () => {
+  it('PUT /admin/devices/{id} with the name of one that was put says which that is', async () => {
     await put('dup1', { company_id: 7, name: 'Dup', courier_id: 1 })
     const { status, json } = await put('dup2', { company_id: 7, name: 'Dup', courier_id: 2 })
     expect([status, json]).toMatchObject([
@@ -291,7 +291,7 @@ describe('PUT /admin/devices/{id}', () => {
     expect([status, json]).toEqual([422, { message: `id: ${message}`, errors: [{ path: 'id', message }] }])
   })
 
-  it('with an id that is no UTF-8 is 422', async () => {
+  it('PUT /admin/devices/{id} with an id that is no UTF-8 is 422', async () => {
     const { status, json } = await admin.ask('/admin/devices/%ED%A0%80', { method: 'PUT', body: '{"company_id":7}' })
     expect([status, json]).toEqual([422, { message: 'the path cannot be decoded' }])
   })
@@ -366,7 +366,7 @@ describe('DELETE /admin/devices/{id}', () => {
     })
   })
 
-  it('of one that is in no file leaves nothing but to add it', async () => {
+  it('DELETE /admin/devices/{id} of one that is in no file leaves nothing but to add it', async () => {
     await put(NEW, { company_id: 7 })
     await remove(NEW)
     expect((await get(NEW)).json).toEqual({
@@ -374,11 +374,11 @@ describe('DELETE /admin/devices/{id}', () => {
     })
   })
 
-  it('with a token that may read only is 403', async () => {
+  it('DELETE /admin/devices/{id} with a token that may read only is 403', async () => {
     expect((await remove(VAN_12, READ_TOKEN)).status).toBe(403)
   })
 
-  it('is in the audit log', async () => {
+  it('DELETE /admin/devices/{id} is in the audit log', async () => {
     await remove(VAN_12)
     expect((await admin.ask('/admin/audit')).json).toMatchObject({
       results: [{ method: 'DELETE', path: `/admin/devices/${VAN_12}`, operation: '/admin/devices/{id}', status: 200 }],

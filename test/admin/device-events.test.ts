@@ -115,7 +115,7 @@ async function fetched(role: Role): Promise<number> {
 }
 
 describe('the events of a device', () => {
-  it('show when it connected, what happened to its fixes, and when it left, latest first', async () => {
+  it('the events of a device show when it connected, what happened to its fixes, and when it left, latest first', async () => {
     const role = await gateway()
     const first = await van14(role)
     await report(first)
@@ -130,7 +130,7 @@ describe('the events of a device', () => {
     await happens(VAN_14, ROUTED_14, CONNECTED_14, left, filtered, ROUTED_14, CONNECTED_14)
   })
 
-  it('show a wrong secret once, without the secret; then what it publishes', async () => {
+  it('the events of a device show a wrong secret once, without the secret; then what it publishes', async () => {
     const role = await gateway()
     for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
     const refused = { event: 'refused', reason: 'wrong_secret' }
@@ -152,7 +152,7 @@ describe('the events of a device', () => {
     expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
   })
 
-  it('show a login over MQTT, after which the device is online', async () => {
+  it('the events of a device show a login over MQTT, after which the device is online', async () => {
     const role = await gateway()
     const client = await welcomed(role)
     await happens(VAN_12, { event: 'connected', transport: 'mqtt', remote: REMOTE })
@@ -176,14 +176,14 @@ describe('the events of a device', () => {
     await happens(VAN_15, ROUTED_15)
   })
 
-  it('show that the gateway has ended', async () => {
+  it('the events of a device show that the gateway has ended', async () => {
     const role = await gateway()
     await report(await van14(role))
     await role.close()
     await happens(VAN_14, { event: 'disconnected', remote: REMOTE, reason: 'shutdown' }, ROUTED_14, CONNECTED_14)
   })
 
-  it('show six connections in ten minutes of a tracker that disconnects between two packets', async () => {
+  it('the events of a device show six connections in ten minutes of a tracker that disconnects between two packets', async () => {
     const role = await gateway()
     const pair = [{ event: 'disconnected', remote: REMOTE }, CONNECTED_14]
     for (let n = 0; n < 8; n++) {

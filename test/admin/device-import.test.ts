@@ -121,7 +121,7 @@ describe('PUT /admin/devices', () => {
     expect((await put(list, { token: TOKEN_7, dry: true })).status).toBe(200)
   })
 
-  it('is 403 for a change by a token that may only read', async () => {
+  it('PUT /admin/devices is 403 for a change by a token that may only read', async () => {
     expect((await put(`IMEI\n${IMEI}\n`, { token: 'canary-read-7' })).status).toBe(403)
   })
 
@@ -197,7 +197,7 @@ describe('PUT /admin/devices', () => {
     expect(await entry(IMEI)).toBeUndefined()
   })
 
-  it('may exchange the names of two vans; of two vans with one name and two couriers the second is left out', async () => {
+  it('PUT /admin/devices may exchange the names of two vans; of two vans with one name and two couriers the second is left out', async () => {
     expect((await put(`IMEI;Name\n${VAN_12};Van 14\n${VAN_14};Van 12\n`, { force: true })).json).toMatchObject({
       changed: 2,
       rejected: [],
@@ -228,7 +228,7 @@ describe('PUT /admin/devices', () => {
     ])
   })
 
-  it('is in the audit log, and in the results of the roster', async () => {
+  it('PUT /admin/devices is in the audit log, and in the results of the roster', async () => {
     const { json } = await put(`IMEI;Kennzeichen\n${IMEI};B-WB 1\n3.5E+14;B-WB 2\n`)
     const audit = await admin.ask('/admin/audit')
     expect(audit.json).toMatchObject({
@@ -262,7 +262,7 @@ describe('PUT /admin/devices', () => {
 describe('an id in doubt', () => {
   const ROUNDED = imeiOf(17)
 
-  it('is left out until it is accepted, and matched with what has arrived', async () => {
+  it('an id in doubt is left out until it is accepted, and matched with what has arrived', async () => {
     await arrive(ROUNDED)
     const list = 'Plate;IMEI\nB-WB 17;3.54194E+14\n'
     const { json } = await put(list)
@@ -282,7 +282,7 @@ describe('an id in doubt', () => {
     expect(await entry(ROUNDED)).toMatchObject({ name: 'B-WB 17' })
   })
 
-  it('may be accepted as it is', async () => {
+  it('an id in doubt may be accepted as it is', async () => {
     const wrong = BROKEN[151]
     const { json } = await put(`IMEI\n${wrong}\n`)
     expect(json.doubtful).toEqual([
@@ -297,7 +297,7 @@ describe('an id in doubt', () => {
     expect((await put(`IMEI\n${wrong}\n`, { accept: { 2: wrong } })).json).toMatchObject({ added: 1 })
   })
 
-  it('is none if it is exactly what has arrived, or is configured', async () => {
+  it('an id in doubt is none if it is exactly what has arrived, or is configured', async () => {
     const wrong = BROKEN[151]
     await arrive(wrong)
     expect((await put(`IMEI;Plate\n${wrong};B-WB 1\n${VAN_14};B-WB 14\n`)).json).toMatchObject({
@@ -307,7 +307,7 @@ describe('an id in doubt', () => {
     })
   })
 
-  it('is matched with an arrival that it differs from by a slip, and with the van of that name', async () => {
+  it('an id in doubt is matched with an arrival that it differs from by a slip, and with the van of that name', async () => {
     await arrive(imeiOf(151))
     const { json } = await put(`IMEI;Name\n${BROKEN[151]};B-WB 151\n3.5E+14;Van 14\n`)
     expect(json.doubtful.map(({ suggestions }) => suggestions.map(({ id }) => id))).toEqual([
@@ -316,7 +316,7 @@ describe('an id in doubt', () => {
     ])
   })
 
-  it('is asked about if 14 digits are those of an arrival with another digit missing', async () => {
+  it('an id in doubt is asked about if 14 digits are those of an arrival with another digit missing', async () => {
     const [typed, arrived] = [imeiOf(5).slice(0, 8) + imeiOf(5).slice(9), imeiOf(5)]
     expect((await put(`IMEI\n${typed}\n`, { dry: true })).json).toMatchObject({ added: 1, warnings: [{ line: 2 }] })
     await arrive(arrived)
@@ -327,7 +327,7 @@ describe('an id in doubt', () => {
     expect((await put(`IMEI\n${arrived.slice(0, -1)}\n`, { dry: true })).json).toMatchObject({ added: 1, doubtful: [] })
   })
 
-  it('is one that two lines have, unless they say the same or one of them is accepted', async () => {
+  it('an id in doubt is one that two lines have, unless they say the same or one of them is accepted', async () => {
     const list = `IMEI;Plate\n${IMEI};B-WB 1\n${IMEI};B-WB 2\n`
     const { json } = await put(list)
     expect(json.doubtful.map(({ line, message: reason }) => `${line} ${reason}`)).toEqual([
@@ -363,7 +363,7 @@ describe('a list of one company', () => {
     expect(await entry('zebra-1')).toMatchObject({ name: 'Zebra Van', company_id: '8' })
   })
 
-  it('is 404 for a company that the token does not see', async () => {
+  it('a list of one company is 404 for a company that the token does not see', async () => {
     expect((await put(`IMEI\n${IMEI}\n`, { company: 8, token: TOKEN_7 })).status).toBe(404)
     expect((await seven('/admin/devices')).text).not.toMatch(CANARY)
   })
@@ -422,7 +422,7 @@ describe('a list beside other writers', () => {
     expect([await entry(imeiOf(1)), await entry(imeiOf(2))]).toMatchObject([{ courier_id: '71' }, { name: 'B-WB 2' }])
   })
 
-  it('goes with an edit of devices.yaml: the last write of each van wins, and undo leaves that of the file', async () => {
+  it('a list beside other writers goes with an edit of devices.yaml: the last write of each van wins, and undo leaves that of the file', async () => {
     const file = join(admin.dir, 'devices.yaml')
     const before = await readFile(file, 'utf8')
     onTestFinished(async () => {

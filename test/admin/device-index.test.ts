@@ -130,7 +130,7 @@ async function behind(messages: readonly Message[], time_zone?: string) {
 }
 
 describe('the index of devices', () => {
-  it('has what was heard before it began, and learns of every change when it catches up', async () => {
+  it('the index of devices has what was heard before it began, and learns of every change when it catches up', async () => {
     await hear('2', { at: NOW - 20 * S })
     const index = openIndex()
     await index.catchUp()
@@ -226,7 +226,7 @@ describe('the index of devices', () => {
 })
 
 describe('the usual interval of a device', () => {
-  it('is the second longest of the last times between two messages', async () => {
+  it('the usual interval of a device is the second longest of the last times between two messages', async () => {
     const drives = every(10 * S, 5)
     const stands = every(600 * S, 3, drives[4].at + 600 * S)
     expect(await usual([...drives, ...stands])).toBe(600 * S)
@@ -234,7 +234,7 @@ describe('the usual interval of a device', () => {
     expect(await usual(drives)).toBe(10 * S)
   })
 
-  it('is known after a restart if it is long', async () => {
+  it('the usual interval of a device is known after a restart if it is long', async () => {
     await usual(every(3600 * S, 5))
     const index = openIndex()
     await index.catchUp()
@@ -243,7 +243,7 @@ describe('the usual interval of a device', () => {
     expect(facts(index, '1').usualMs).toBe(3600 * S)
   })
 
-  it('is at least what the entry says', async () => {
+  it('the usual interval of a device is at least what the entry says', async () => {
     const device = { id: '1', company_id: '7', source: 'devices.yaml:1', settings: { interval: '2h' } }
     roster = await createDirectory([device], [])
     expect(await usual(every(10 * S, 5))).toBe(7200 * S)
@@ -251,25 +251,25 @@ describe('the usual interval of a device', () => {
 })
 
 describe('the usual sleeping interval of a device', () => {
-  it('is at least six hours until it has slept on three days', async () => {
+  it('the usual sleeping interval of a device is at least six hours until it has slept on three days', async () => {
     expect((await heardOf(day(3))).sleepMs).toBeUndefined()
     expect((await heardOf([...day(3, 1), ...day(2, 2)])).sleepMs).toBe(6 * H)
     await redis.flushall()
     expect((await heardOf([...day(3, 1), ...day(2, 9)])).sleepMs).toBe(9 * H)
   })
 
-  it('is the second longest of the longest of each of the last days, however often it slept for minutes meanwhile', async () => {
+  it('the usual sleeping interval of a device is the second longest of the longest of each of the last days, however often it slept for minutes meanwhile', async () => {
     const stops = Array.from({ length: 12 }, () => 0.2)
     const known = await heardOf([...day(5, 1), ...day(4, 1, 1), ...day(3, 9), ...day(2, 2), ...day(1, ...stops)])
     expect(known).toMatchObject({ sleepMs: 2 * H, usualMs: 10 * S })
   })
 
-  it('is known after a restart', async () => {
+  it('the usual sleeping interval of a device is known after a restart', async () => {
     const slept = [...day(4, 1), ...day(3, 1), ...day(2, 1)]
     expect((await heardOf(slept, { at: NOW, ignition: true })).sleepMs).toBe(H)
   })
 
-  it('is not learnt while the ignition is on, nor of a van that never says it, nor from a silence of more than 26 hours', async () => {
+  it('the usual sleeping interval of a device is not learnt while the ignition is on, nor of a van that never says it, nor from a silence of more than 26 hours', async () => {
     const said = (ignition?: boolean) =>
       [5, 4, 3, 2].map((days) => ({ at: NOW - days * DAY, ignition })).concat({ at: NOW - 2 * DAY + H, ignition })
     expect(await heardOf(said(true))).toMatchObject({ sleepMs: undefined, usualMs: DAY })
@@ -298,14 +298,14 @@ describe('the usual sleeping interval of a device', () => {
     expect(await heardOf([...before, ...drive])).toMatchObject({ sleepMs: undefined, usualMs: 600 * S })
   })
 
-  it('is learnt of a van that wakes up some metres from where it fell asleep', async () => {
+  it('the usual sleeping interval of a device is learnt of a van that wakes up some metres from where it fell asleep', async () => {
     const nights = [4, 3, 2].flatMap((daysAgo) => {
       return day(daysAgo, 9).map((message, n) => ({ ...message, fix: { latitude: 52.5 + 0.001 * n, speed: 0 } }))
     })
     expect((await heardOf(nights)).sleepMs).toBe(9 * H)
   })
 
-  it('is what the entry says', async () => {
+  it('the usual sleeping interval of a device is what the entry says', async () => {
     const device = { id: '1', company_id: '7', source: 'devices.yaml:1', settings: { interval: '2h' } }
     roster = await createDirectory([device], [])
     expect((await heardOf(day(3, 9))).sleepMs).toBe(2 * H)
@@ -338,7 +338,7 @@ describe('a device whose times are behind', () => {
     expect(await behind(late(ms), configured)).toMatchObject({ ms: Math.round(ms / 900_000) * 900_000, zone }),
   )
 
-  it('is not one that is live, nor one that delivers what it has stored', async () => {
+  it('a device whose times are behind is not one that is live, nor one that delivers what it has stored', async () => {
     expect(await behind(late(3 * S))).toBeUndefined()
     expect(await behind(late(7 * 60 * S))).toBeUndefined()
     const backlog = Array.from({ length: 8 }, (_, n) => ({
@@ -364,7 +364,7 @@ describe('a device whose times are behind', () => {
     expect(await behind(sent(0, 30 * S))).toBeUndefined()
   })
 
-  it('is not one that sends what it kept while it was away at the pace at which it was made', async () => {
+  it('a device whose times are behind is not one that sends what it kept while it was away at the pace at which it was made', async () => {
     const right = { at: NOW - 20 * H, fix: { time: NOW - 20 * H } }
     const kept = Array.from({ length: 30 }, (_, n) => ({
       at: NOW + n * 20 * S,
@@ -378,11 +378,11 @@ describe('a device whose times are behind', () => {
     expect(await behind([right, ...kept, inTime, ...behindThen])).toMatchObject({ ms: 7_200_000 })
   })
 
-  it('is noticed if its clock was right before', async () => {
+  it('a device whose times are behind is noticed if its clock was right before', async () => {
     const right = { at: NOW - 10 * S, fix: { time: NOW - 10 * S } }
     expect(await behind([right, ...late(7_200_000)])).toMatchObject({ ms: 7_200_000 })
   })
 
-  it('is well with the first fix that is in time', async () =>
+  it('a device whose times are behind is well with the first fix that is in time', async () =>
     expect(await behind([...late(3_600_000), { at: NOW + 70 * S }])).toBeUndefined())
 })

@@ -261,7 +261,7 @@ describe('a line that a put replaced', () => {
   const AT_ITS_BEGINNING = 'from=2020-01-01&until=2020-01-02'
   const REPLACED = { source: 'routes.csv:2' }
 
-  it('is named if the device has no route without it, now and for held fixes', async () => {
+  it('a line that a put replaced is named if the device has no route without it, now and for held fixes', async () => {
     await hold(admin.redis, 'no_route', '356307042441014')
     await hold(admin.redis, 'clock', '356307042441014')
     expect((await put(AT_ITS_BEGINNING)).status).toBe(200)
@@ -272,7 +272,7 @@ describe('a line that a put replaced', () => {
     expect(await deviceNow('356307042441013')).not.toHaveProperty('replaced_line')
   })
 
-  it('is named for the time of the held fixes, in the time zone of the device', async () => {
+  it('a line that a put replaced is named for the time of the held fixes, in the time zone of the device', async () => {
     await put(AT_ITS_BEGINNING)
     const before = Date.UTC(2020, 0, 1, 2, 59, 59)
     await hold(admin.redis, 'no_route', '356307042441014', { time: before })
@@ -281,14 +281,14 @@ describe('a line that a put replaced', () => {
     expect((await deviceNow('356307042441014')).held).toMatchObject([{ fixes: 2, replaced_line: REPLACED }])
   })
 
-  it('is not named if another line assigns a route', async () => {
+  it('a line that a put replaced is not named if another line assigns a route', async () => {
     await put(AT_ITS_BEGINNING, 'Van 14,2002,2020-01-01 06:00,2120-01-01 00:00\n')
     const device = await deviceNow('356307042441014')
     expect(device.lane).toMatchObject({ route_id: '2002' })
     expect(device).not.toHaveProperty('replaced_line')
   })
 
-  it('is not named if the put was for other days', async () => {
+  it('a line that a put replaced is not named if the put was for other days', async () => {
     await put('from=2020-01-02&until=2020-01-03')
     expect(await deviceNow('356307042441014')).toMatchObject({ lane: VAN_14_LANE })
   })
@@ -298,13 +298,13 @@ describe('the held fixes of a device', () => {
   const ARRIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
   const OLDEST_AT = '2026-11-20T08:14:02.000Z'
 
-  it('are shown by reason, with the time of the oldest', async () => {
+  it('the held fixes of a device are shown by reason, with the time of the oldest', async () => {
     await hold(admin.redis, 'no_route', '0356307042441013', { count: 3, receivedAt: ARRIVED })
     await hold(admin.redis, 'no_route', '0356307042441013', { receivedAt: ARRIVED + 1000 })
     expect((await deviceNow('356307042441013')).held).toEqual([{ reason: 'no_route', fixes: 4, oldest_at: OLDEST_AT }])
   })
 
-  it('from before it was configured are found under its id without leading zeros', async () => {
+  it('the held fixes of a device from before it was configured are found under its id without leading zeros', async () => {
     await hold(admin.redis, 'clock', '356307042441013', { receivedAt: ARRIVED })
     expect((await deviceNow('0356307042441013')).held).toMatchObject([{ reason: 'clock', fixes: 1 }])
   })
@@ -326,7 +326,7 @@ describe('the held fixes of a device', () => {
     ])
   })
 
-  it('are shown for a device that is not configured, with or without leading zeros', async () => {
+  it('the held fixes of a device are shown for a device that is not configured, with or without leading zeros', async () => {
     await hold(admin.redis, 'unknown', '9', { count: 2, receivedAt: ARRIVED })
     await hold(admin.redis, 'clock', '9', { receivedAt: ARRIVED, time: ARRIVED + 3_600_000 })
     expect(await deviceNow('009')).toEqual({

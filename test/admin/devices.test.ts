@@ -52,7 +52,7 @@ beforeAll(async () => {
 })
 
 describe('the list of devices', () => {
-  it('is ordered by name, then by id, devices without a name last', async () => {
+  it('the list of devices is ordered by name, then by id, devices without a name last', async () => {
     expect(await ids()).toEqual(['0356307042441013', '10', '356307042441014', '9', 'ABC', 'van/15'])
   })
 
@@ -168,7 +168,7 @@ describe('the list of devices', () => {
     expect(results.find(({ id }) => id === '005')).toMatchObject({ configured: false, state: 'offline', held: 1 })
   })
 
-  it('may be read with a read token', async () => {
+  it('the list of devices may be read with a read token', async () => {
     const { status } = await admin.ask('/admin/devices', { headers: { authorization: `Bearer ${READ_TOKEN}` } })
     expect(status).toBe(200)
   })
@@ -226,7 +226,7 @@ describe('the query of the list of devices', () => {
     expect(last).not.toHaveProperty('next_page_token')
   })
 
-  it('is answered 400 with a page token of another list', async () => {
+  it('the query of the list of devices is answered 400 with a page token of another list', async () => {
     const { status } = await admin.ask(
       `/admin/devices?page_token=${Buffer.from('["parked",0,"x"]').toString('base64url')}`,
     )

@@ -44,7 +44,7 @@ describe('the enrolment window', () => {
     expect((await custodyCounters(admin.redis)).get('filtered:clock')).toBeUndefined()
   })
 
-  it('is a finding while it is open', async () => {
+  it('the enrolment window is a finding while it is open', async () => {
     await gateway()
     await setEnrolment(admin.redis, 60_000)
     const codes = async () => {
@@ -69,7 +69,7 @@ describe('the enrolment window', () => {
     expect((await admin.ask('/admin/enrolment')).json).toEqual({ open: false })
   })
 
-  it('is not opened by a token that may only read, and is audited', async () => {
+  it('the enrolment window is not opened by a token that may only read, and is audited', async () => {
     const headers = { authorization: `Bearer ${READ_TOKEN}` }
     expect((await admin.ask('/admin/enrolment?for=30m', { method: 'POST', headers })).status).toBe(403)
     expect((await admin.ask('/admin/enrolment', { headers })).status).toBe(200)
@@ -79,7 +79,7 @@ describe('the enrolment window', () => {
     })
   })
 
-  it('is opened, shown and closed by the command line', async () => {
+  it('the enrolment window is opened, shown and closed by the command line', async () => {
     const args = ['--url', admin.url, '--token', TOKEN]
     const enrol = async (...more: string[]) => waybridge(['enrol', ...more, ...args])
     expect(await enrol()).toMatchObject({ code: 0, out: expect.stringMatching(/^closed: /) as string })

@@ -114,7 +114,7 @@ describe('GET /admin/events', () => {
 })
 
 describe('the events of devices and of the roster', () => {
-  it('tell the rows of devices that change, each at most once a second, of one device who asks for it', async () => {
+  it('the events of devices and of the roster tell the rows of devices that change, each at most once a second, of one device who asks for it', async () => {
     const [all, own] = await Promise.all([follow('?topics=device'), follow('?topics=device&device=356307042441013')])
     const heard = beatingHeardBook(admin.redis)
     onTestFinished(() => heard.close())
@@ -132,7 +132,7 @@ describe('the events of devices and of the roster', () => {
     })
   })
 
-  it('tell what became of a put', async () => {
+  it('the events of devices and of the roster tell what became of a put', async () => {
     const stream = await follow('?topics=roster')
     const lines = 'device,courier_id,route_id,from,until\nVan 12,42,9,2026-11-20 06:00,2026-11-20 20:00\n'
     const query = 'company_id=7&from=2026-11-20&until=2026-11-21'
@@ -146,7 +146,7 @@ describe('the events of devices and of the roster', () => {
 })
 
 describe('a reader of events that comes again', () => {
-  it('is told what happened meanwhile, once, whether by the header or by the query', async () => {
+  it('a reader of events that comes again is told what happened meanwhile, once, whether by the header or by the query', async () => {
     const first = await follow('?topics=audit')
     await change()
     await expect.poll(() => auditsOf(first), soon).toBe(1)
@@ -168,7 +168,7 @@ describe('a reader of events that comes again', () => {
     expect(new Set(ids).size).toBe(4)
   })
 
-  it('can resume before it was told of anything', async () => {
+  it('a reader of events that comes again can resume before it was told of anything', async () => {
     const first = await follow('?topics=audit')
     await expect.poll(() => first.lastId(), soon).toBeDefined()
     first.close()
@@ -177,7 +177,7 @@ describe('a reader of events that comes again', () => {
     await expect.poll(() => auditsOf(again), soon).toBe(1)
   })
 
-  it('is reset where what happened is not known', async () => {
+  it('a reader of events that comes again is reset where what happened is not known', async () => {
     for (const id of ['0123456789ab-7', 'x', '-', `${(await follow()).lastId()?.split('-')[0]}-999999`]) {
       const stream = await follow('?topics=audit', { 'last-event-id': id })
       await expect.poll(() => stream.events('reset').length, soon).toBe(1)

@@ -56,7 +56,7 @@ async function flood(bytes: string): Promise<number> {
 }
 
 describe('the token of /metrics', () => {
-  it('is wanted if it is set', async () => {
+  it('the token of /metrics is wanted if it is set', async () => {
     const answers = await Promise.all([ask(), ask('Bearer wrong'), ask('Bearer canary-metrics')])
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 200])
     expect((await answers[0].json()) as object).toEqual({
@@ -64,7 +64,7 @@ describe('the token of /metrics', () => {
     })
   })
 
-  it('is not needed by a caller with a token of the admin port, and opens no other path', async () => {
+  it('the token of /metrics is not needed by a caller with a token of the admin port, and opens no other path', async () => {
     expect((await ask(OPERATE.authorization)).status).toBe(200)
     const other = `http://127.0.0.1:${admin.port}/admin/status`
     expect((await fetch(other, { headers: { authorization: 'Bearer canary-metrics' } })).status).toBe(401)

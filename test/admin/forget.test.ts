@@ -150,7 +150,7 @@ describe('DELETE /admin/devices/{id}/data', () => {
 })
 
 describe('the rewrite of the file of Redis', () => {
-  it('comes at once, then once for all that is deleted in the next ten minutes', async () => {
+  it('the rewrite of the file of Redis comes at once, then once for all that is deleted in the next ten minutes', async () => {
     await admin.redis.config('RESETSTAT')
     const files = new FileRewrite(admin.redis)
     for (let n = 0; n < 5; n++) await files.deleted()
@@ -159,7 +159,7 @@ describe('the rewrite of the file of Redis', () => {
     expect(await rewrites()).toBe('2')
   })
 
-  it('comes again if one was under way', async () => {
+  it('the rewrite of the file of Redis comes again if one was under way', async () => {
     const { redis } = admin
     await redis.mset('one', '1', 'two', '2', 'three', '3')
     await vi.waitFor(isRewritten, { timeout: 30_000 })

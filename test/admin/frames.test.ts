@@ -38,7 +38,7 @@ async function watchingGateway(setup: IngestSetup = {}) {
 }
 
 describe('the frames of a device that somebody watches', () => {
-  it('have their bytes beside what was read of them and what they were answered', async () => {
+  it('the frames of a device that somebody watches have their bytes beside what was read of them and what they were answered', async () => {
     const { status, json } = await watch()
     expect(status).toBe(200)
     const until = Date.parse((json as { until_at: string }).until_at)
@@ -67,7 +67,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf()).watched_until_at).toBe(new Date(until).toISOString())
   })
 
-  it('do not end the process if one cannot be kept', async () => {
+  it('the frames of a device that somebody watches do not end the process if one cannot be kept', async () => {
     await watch()
     const { ingest, say, session } = await watchingGateway()
     const faulty = {
@@ -79,7 +79,7 @@ describe('the frames of a device that somebody watches', () => {
     await expect.poll(async () => (await framesOf()).results.length).toBe(1)
   })
 
-  it('say why they were not understood, refused or not stored, and show no secret', async () => {
+  it('the frames of a device that somebody watches say why they were not understood, refused or not stored, and show no secret', async () => {
     await watch()
     const guarded = { ...van, secret: 'canary-secret' }
     const { say, session, state } = await watchingGateway({ devices: [guarded] })
@@ -101,7 +101,7 @@ describe('the frames of a device that somebody watches', () => {
     expect(JSON.stringify(results)).not.toContain(Buffer.from('canary').toString('hex'))
   })
 
-  it('have no secret of the device, also if it was not presented as one', async () => {
+  it('the frames of a device that somebody watches have no secret of the device, also if it was not presented as one', async () => {
     await watch()
     const { say } = await watchingGateway({ devices: [{ ...van, secret: 'moss-owl-7' }] })
     await say({ device: ID, fixes: [at(TIME)], word: 'moss-owl-7' })
@@ -109,7 +109,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf()).results[0]).toMatchObject({ text: expect.stringContaining('"word":"**********"') })
   })
 
-  it('are kept of a device that nobody has configured, and of no other one', async () => {
+  it('the frames of a device that somebody watches are kept of a device that nobody has configured, and of no other one', async () => {
     await watch(`0${UNKNOWN}`)
     const { say } = await watchingGateway({ hold: { unknown: true } })
     await say({ device: ID, fixes: [at(TIME)] })
@@ -119,7 +119,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf()).results).toEqual([])
   })
 
-  it('are 20 at most, with 1,024 bytes and 20 fixes each', async () => {
+  it('the frames of a device that somebody watches are 20 at most, with 1,024 bytes and 20 fixes each', async () => {
     await watch()
     const { say } = await watchingGateway()
     const fixes = Array.from({ length: 30 }, (_, second) => at(TIME + second * 1000))
@@ -138,7 +138,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf(ID, '?max_results=3')).results).toEqual(results.slice(0, 3))
   })
 
-  it('are deleted with the data of the device', async () => {
+  it('the frames of a device that somebody watches are deleted with the data of the device', async () => {
     await watch()
     const { say } = await watchingGateway()
     await say({ device: ID, fixes: [at(TIME)] })
@@ -149,7 +149,7 @@ describe('the frames of a device that somebody watches', () => {
 })
 
 describe('the frames of a device that nobody watches', () => {
-  it('are those that were not understood', async () => {
+  it('the frames of a device that nobody watches are those that were not understood', async () => {
     const content = Buffer.from([0x78, 0x78, 0xff])
     const fixes = [[TIME, 52.5, 13.4]] as const
     await keepFrame(admin.redis, ID, {
@@ -182,7 +182,7 @@ describe('the frames of a device that nobody watches', () => {
     expect((await admin.ask(`/admin/devices/${'x'.repeat(65)}/frames`)).status).toBe(404)
   })
 
-  it('give way if more than 100 are watched: those that end first', async () => {
+  it('the frames of a device that nobody watches give way if more than 100 are watched: those that end first', async () => {
     for (let n = 0; n < 101; n++) await watch(`device-${n}`)
     expect((await framesOf('device-0')).watched_until_at).toBeUndefined()
     expect((await framesOf('device-1')).watched_until_at).toBeDefined()

@@ -23,12 +23,12 @@ async function gateway(...problems: string[]) {
 }
 
 describe('/readyz of the admin port', () => {
-  it('is 200 while every gateway acknowledges', async () => {
+  it('/readyz of the admin port is 200 while every gateway acknowledges', async () => {
     await gateway()
     expect(await readyz()).toEqual([200, { ok: true, problems: [] }])
   })
 
-  it('is 503 while a gateway does not acknowledge, with each reason once', async () => {
+  it('/readyz of the admin port is 503 while a gateway does not acknowledge, with each reason once', async () => {
     const [first, second] = [await gateway(ROSTER), await gateway(ROSTER)]
     expect(await readyz()).toEqual([503, { ok: false, problems: [ROSTER] }])
     first.problems.length = 0
@@ -36,7 +36,7 @@ describe('/readyz of the admin port', () => {
     await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
   })
 
-  it('is 200 again once a gateway with a problem is gone', async () => {
+  it('/readyz of the admin port is 200 again once a gateway with a problem is gone', async () => {
     await gateway()
     await admin.redis.sadd(keys.gatewayIds, 'gone')
     await admin.redis.set(keys.gateway('gone'), JSON.stringify([ROSTER]))

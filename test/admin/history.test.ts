@@ -43,7 +43,7 @@ const note = (device: string, day: number, notes: readonly DayNote[], fixes = 0,
   addDayNotes(admin.redis, [{ device, day, notes, fixes, late }])
 
 describe('GET /admin/devices/{id}/history', () => {
-  it('has the local days with connections, gaps and their reasons, and late fixes', async () => {
+  it('GET /admin/devices/{id}/history has the local days with connections, gaps and their reasons, and late fixes', async () => {
     await note('', YESTERDAY, minutes('connected', YESTERDAY, [0, 1440]))
     const notes = [
       ...minutes('connected', YESTERDAY, [360, 1080]),
@@ -108,19 +108,19 @@ describe('GET /admin/devices/{id}/history', () => {
     if (Date.now() - since > 6 * MIN) expect(gaps.at(-1)?.reason).toBe('waiting')
   })
 
-  it('is 404 for a device that nobody knows, and 422 for more than 31 days', async () => {
+  it('GET /admin/devices/{id}/history is 404 for a device that nobody knows, and 422 for more than 31 days', async () => {
     expect((await admin.ask('/admin/devices/nobody/history')).status).toBe(404)
     expect((await admin.ask(`/admin/devices/${VAN}/history${BEFORE}`)).status).toBe(422)
     expect((await admin.ask(`/admin/devices/${VAN}/history?from=soon`)).status).toBe(422)
   })
 
-  it('has no day whose notes are kept no more: it does not say that no gateway ran then', async () => {
+  it('GET /admin/devices/{id}/history has no day whose notes are kept no more: it does not say that no gateway ran then', async () => {
     expect((await historyOf('?from=2000-01-01&to=2000-01-03')).days).toEqual([])
     const dates = [31, 30].map((days) => new Date(startOfToday() - days * 24 * 60 * MIN + 12 * 60 * MIN).toISOString())
     expect((await historyOf(`?from=${dates[0]}&to=${dates[1]}`)).days).toHaveLength(2)
   })
 
-  it('is deleted with the data of the device', async () => {
+  it('GET /admin/devices/{id}/history is deleted with the data of the device', async () => {
     await note(VAN, TODAY, minutes('fix', TODAY, [0, 1]))
     await note(VAN, YESTERDAY, minutes('fix', YESTERDAY, [0, 1]))
     await admin.ask(`/admin/devices/${VAN}/data`, { method: 'DELETE' })

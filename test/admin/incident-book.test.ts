@@ -22,7 +22,7 @@ function receiver(rules: Partial<TellingRules> = {}, book = new IncidentBook({ .
 }
 
 describe('a receiver', () => {
-  it('is told that a finding begins, and that it ends, once each', () => {
+  it('a receiver is told that a finding begins, and that it ends, once each', () => {
     const { look } = receiver()
     expect(look(0, [finding()])).toEqual(['begins upstream_down'])
     expect(look(1, [finding({ count: 5, message: 'others' })])).toEqual([])
@@ -30,7 +30,7 @@ describe('a receiver', () => {
     expect(look(3, [])).toEqual([])
   })
 
-  it('is told each finding about another subject, but those about devices of a company once', () => {
+  it('a receiver is told each finding about another subject, but those about devices of a company once', () => {
     const { look } = receiver()
     const [one, two, other] = ['7', '7', '8'].map((company_id, index) =>
       finding({ code: 'wrong_secret', subject: { device: String(index), company_id } }),
@@ -40,7 +40,7 @@ describe('a receiver', () => {
     expect(look(2, [])).toEqual(['ends wrong_secret'])
   })
 
-  it('is told that an incident has doubled, or is worse, at most every ten seconds, under one id', () => {
+  it('a receiver is told that an incident has doubled, or is worse, at most every ten seconds, under one id', () => {
     const { book } = receiver()
     const incidentIds = new Set<string>()
     const told: string[] = []
@@ -68,7 +68,7 @@ describe('a receiver', () => {
     expect(incidentIds.size).toBe(1)
   })
 
-  it('is told since when the incident goes on, although its devices have changed', () => {
+  it('a receiver is told since when the incident goes on, although its devices have changed', () => {
     const { book } = receiver()
     const told: unknown[] = []
     const vans = (...numbers: number[]) =>
@@ -88,7 +88,7 @@ describe('a receiver', () => {
     ])
   })
 
-  it('is told one begin and one end of findings that merge into one and are split again', () => {
+  it('a receiver is told one begin and one end of findings that merge into one and are split again', () => {
     const { look } = receiver()
     expect(look(0, silentVans(1))).toEqual(['begins silent'])
     expect(look(1, silentVans(3))).toEqual(['updates silent'])
@@ -99,7 +99,7 @@ describe('a receiver', () => {
     expect(look(6, [])).toEqual(['ends silent'])
   })
 
-  it('is told the begin of an error although the warning before was too little for it, and its end once it is over', () => {
+  it('a receiver is told the begin of an error although the warning before was too little for it, and its end once it is over', () => {
     const { look } = receiver({ minSeverity: 'error' })
     expect(look(0, [silent(39)])).toEqual([])
     expect(look(1, [{ ...silent(39), severity: 'error' }])).toEqual(['begins silent'])
@@ -107,7 +107,7 @@ describe('a receiver', () => {
     expect(look(3, [])).toEqual(['ends silent'])
   })
 
-  it('is told no end of an SOS while one finding is about all', () => {
+  it('a receiver is told no end of an SOS while one finding is about all', () => {
     const { look } = receiver()
     expect(look(0, [raised('sos', 0, { device: '1', company_id: '7' })])).toEqual(['begins sos'])
     expect(look(1, [raised('sos', 0, { company_id: '7' })])).toEqual(['begins sos'])
@@ -115,7 +115,7 @@ describe('a receiver', () => {
     expect(look(3, [])).toEqual(['ends sos', 'ends sos'])
   })
 
-  it('goes on under the id that was told if it began anew meanwhile', () => {
+  it('a receiver goes on under the id that was told if it began anew meanwhile', () => {
     const { book } = receiver()
     const look = (at: number, current: readonly Finding[]) =>
       book.look({ now: NOON + at * MINUTE, current, isComplete: true })
@@ -128,7 +128,7 @@ describe('a receiver', () => {
     expect(end).toMatchObject({ change: 'ends', id: first.id })
   })
 
-  it('is another incident if it began again before its end was told', () => {
+  it('a receiver is another incident if it began again before its end was told', () => {
     const { book } = receiver({ flap: 0 })
     const look = (at: number, current: readonly Finding[]) =>
       book.look({ now: NOON + at * MINUTE, current, isComplete: true })
@@ -143,7 +143,7 @@ describe('a receiver', () => {
     expect(next.id).not.toBe(first.id)
   })
 
-  it('is told the end of what ended long before its begin arrived', () => {
+  it('a receiver is told the end of what ended long before its begin arrived', () => {
     const { book } = receiver()
     const look = (at: number, current: readonly Finding[], underWay: readonly string[]) =>
       book.look({ now: NOON + at * MINUTE, current, isComplete: true }, new Set(underWay))
@@ -155,7 +155,7 @@ describe('a receiver', () => {
     expect([...news.values()]).toMatchObject([{ change: 'ends', id: begin.id, endedAt: NOON + MINUTE }])
   })
 
-  it('is told nothing of what began and ended while it could not be told', () => {
+  it('a receiver is told nothing of what began and ended while it could not be told', () => {
     const { book, look } = receiver()
     book.look({ now: NOON, current: [finding()], isComplete: true })
     expect(look(1, [])).toEqual([])
@@ -188,20 +188,20 @@ describe('a receiver', () => {
     })
   })
 
-  it('is told nothing below its least severity', () => {
+  it('a receiver is told nothing below its least severity', () => {
     const { look } = receiver({ minSeverity: 'error' })
     expect(look(0, [slow, finding()])).toEqual(['begins upstream_down'])
     expect(look(1, [])).toEqual(['ends upstream_down'])
   })
 
-  it('is told the same again until that has succeeded', () => {
+  it('a receiver is told the same again until that has succeeded', () => {
     const { book } = receiver()
     const state = { now: NOON, current: [finding()], isComplete: true }
     expect(book.look(state).news.size).toBe(1)
     expect(book.look(state).news.size).toBe(1)
   })
 
-  it('is told once of a finding that comes and goes, and again when it has lasted for `flap`', () => {
+  it('a receiver is told once of a finding that comes and goes, and again when it has lasted for `flap`', () => {
     const { look } = receiver()
     expect(look(0, [finding()])).toEqual(['begins upstream_down'])
     expect(look(1, [])).toEqual(['ends upstream_down'])
@@ -214,7 +214,7 @@ describe('a receiver', () => {
     expect(look(40, [finding()])).toEqual(['begins upstream_down'])
   })
 
-  it('is told at once again after `flap`', () => {
+  it('a receiver is told at once again after `flap`', () => {
     const { look } = receiver()
     for (const at of [0, 20]) {
       expect(look(at, [finding()])).toEqual(['begins upstream_down'])
@@ -222,14 +222,14 @@ describe('a receiver', () => {
     }
   })
 
-  it('is told of no end while it is not known what holds', () => {
+  it('a receiver is told of no end while it is not known what holds', () => {
     const { look } = receiver()
     look(0, [finding()])
     expect(look(1, [finding({ code: 'redis_down' })], false)).toEqual(['begins redis_down'])
     expect(look(2, [finding()])).toEqual(['ends redis_down'])
   })
 
-  it('has no entry of what ended, after `flap`', () => {
+  it('a receiver has no entry of what ended, after `flap`', () => {
     const { book, look } = receiver()
     look(0, [finding()])
     look(1, [])
@@ -238,7 +238,7 @@ describe('a receiver', () => {
     expect(book.entries.size).toBe(0)
   })
 
-  it('is told the second SOS of a device at once, and of no other finding that is since later', () => {
+  it('a receiver is told the second SOS of a device at once, and of no other finding that is since later', () => {
     const { look } = receiver()
     expect(look(0, raisedBy(0))).toEqual(['begins sos', 'begins sos', 'begins power_cut'])
     expect(look(10, raisedBy(0))).toEqual([])
@@ -246,7 +246,7 @@ describe('a receiver', () => {
     expect(look(51, raisedBy(50))).toEqual([])
   })
 
-  it('is told nothing twice by a process that knows what was told before', () => {
+  it('a receiver is told nothing twice by a process that knows what was told before', () => {
     const before = receiver()
     before.look(0, [finding(), slow])
     const after = receiver()

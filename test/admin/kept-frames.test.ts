@@ -84,7 +84,7 @@ describe('GET /admin/misunderstood', () => {
     })
   })
 
-  it('has pages, and the frames of one device, however its id is written', async () => {
+  it('GET /admin/misunderstood has pages, and the frames of one device, however its id is written', async () => {
     for (const [index, device] of ['0356307042441013', '9', '0356307042441013'].entries())
       await keepFrame(admin.redis, device, { at: at(index) })
     const first = await list('?max_results=2')
@@ -95,7 +95,7 @@ describe('GET /admin/misunderstood', () => {
     expect((await admin.ask('/admin/misunderstood?page_token=x')).status).toBe(400)
   })
 
-  it('has the whole frames where they are asked for, at most 50 in a page', async () => {
+  it('GET /admin/misunderstood has the whole frames where they are asked for, at most 50 in a page', async () => {
     const fixes = [[1_790_000_000_000, 52.5, 13.4]] as const
     const content = Buffer.from('x'.repeat(5000))
     for (let hour = 0; hour < 51; hour++)
@@ -130,7 +130,7 @@ describe('DELETE /admin/misunderstood', () => {
     expect(results[0]).toMatchObject({ operation: '/admin/misunderstood', summary: { deleted: 2 } })
   })
 
-  it('must say which, with a token that may change things', async () => {
+  it('DELETE /admin/misunderstood must say which, with a token that may change things', async () => {
     expect((await remove('')).status).toBe(422)
     expect((await remove('?all=true', READ_TOKEN)).status).toBe(403)
   })

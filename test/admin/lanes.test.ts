@@ -37,7 +37,7 @@ async function pages(query: string, between: (page: Listed) => Promise<void> = a
 const tokenOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 describe('the list of lanes', () => {
-  it('is empty if nothing waits', async () => {
+  it('the list of lanes is empty if nothing waits', async () => {
     expect(await list()).toEqual({ results: [] })
   })
 
@@ -87,7 +87,7 @@ describe('the list of lanes', () => {
     expect((await list('?sort=oldest')).results.map(({ waiting }) => waiting)).toEqual([1, 2, 3])
   })
 
-  it('has each lane once in its pages', async () => {
+  it('the list of lanes has each lane once in its pages', async () => {
     await storeLanes(5)
     expect(await pages('max_results=2')).toEqual([['5', '4'], ['3', '2'], ['1']])
     expect(await pages('max_results=2&sort=oldest')).toEqual([['1', '2'], ['3', '4'], ['5']])
@@ -115,7 +115,7 @@ describe('the list of lanes', () => {
     ])
   })
 
-  it('has 100 lanes on a page by default', async () => {
+  it('the list of lanes has 100 lanes on a page by default', async () => {
     await Promise.all(Array.from({ length: 101 }, (_, n) => store(admin.redis, `7/42/${n}`)))
     const { results, next_page_token } = await list()
     expect([results.length, typeof next_page_token]).toEqual([100, 'string'])
@@ -157,7 +157,7 @@ describe('the query of the list of lanes', () => {
     ])
   })
 
-  it('is answered 422 with an unknown order', async () => {
+  it('the query of the list of lanes is answered 422 with an unknown order', async () => {
     const { status, json } = await admin.ask('/admin/lanes?sort=newest')
     expect([status, json]).toEqual([
       422,
@@ -168,7 +168,7 @@ describe('the query of the list of lanes', () => {
     ])
   })
 
-  it('is answered 422 with a parameter twice', async () => {
+  it('the query of the list of lanes is answered 422 with a parameter twice', async () => {
     expect((await admin.ask('/admin/lanes?sort=oldest&sort=waiting')).status).toBe(422)
   })
 

@@ -73,7 +73,7 @@ describe('a proposed mapping', () => {
     expect(proposeMapping([message])).toBeUndefined()
   })
 
-  it('is found in deep, wide and hostile JSON in bounded time', () => {
+  it('a proposed mapping is found in deep, wide and hostile JSON in bounded time', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`) as unknown
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`lat${index}`, 1]))
     const began = performance.now()

@@ -76,7 +76,7 @@ const READ = { authorization: `Bearer ${READ_TOKEN}` }
 const sender = (n: number) => ({ at: 1e12 + n, address: `192.0.2.1:${n}`, transport: 'http', evidence: [] })
 
 describe('JSON that nobody understood', () => {
-  it('is listed with a mapping that may fit, tried, mapped for all gateways, and read from then on', async () => {
+  it('JSON that nobody understood is listed with a mapping that may fit, tried, mapped for all gateways, and read from then on', async () => {
     const [one, other] = [await gateway(), await gateway()]
     await expect.poll(() => post(one, track(0)), soon).toBe(400)
     await expect.poll(async () => (await unread()).length, soon).toBe(1)
@@ -119,7 +119,7 @@ describe('JSON that nobody understood', () => {
     })
   })
 
-  it('is one kind for each product, with a proposal also if no device is named, and with none if no place is', async () => {
+  it('JSON that nobody understood is one kind for each product, with a proposal also if no device is named, and with none if no place is', async () => {
     const role = await gateway()
     await expect.poll(() => post(role, { position: { latitude: 52.5, longitude: 13.4 } }), soon).toBe(400)
     await post(role, { position: { latitude: 52.6, longitude: 13.4 } })
@@ -146,7 +146,7 @@ describe('JSON that nobody understood', () => {
     expect(JSON.stringify((await admin.ask('/admin/arrivals')).json)).not.toContain('canary')
   })
 
-  it('is listed in bounded steps, in an answer of bounded length, however much there is', async () => {
+  it('JSON that nobody understood is listed in bounded steps, in an answer of bounded length, however much there is', async () => {
     const { redis } = admin
     const longName = 'x'.repeat(1400)
     const inside = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`lat${n}`, 1]))
@@ -185,7 +185,7 @@ describe('JSON that nobody understood', () => {
     expect((tried as MappingPutJson).tried.payloads).toBeGreaterThan(0)
   })
 
-  it('is in no other answer, and not listed if it is no JSON', async () => {
+  it('JSON that nobody understood is in no other answer, and not listed if it is no JSON', async () => {
     const role = await gateway()
     await expect.poll(() => post(role, track(0)), soon).toBe(400)
     await post(role, 'lat=5')
@@ -255,7 +255,7 @@ describe('mappings.yaml', () => {
     await expect.poll(codes, soon).toEqual([])
   })
 
-  it('is what a listener and a topic of the broker name, also after a change, a mistake and its removal', async () => {
+  it('mappings.yaml is what a listener and a topic of the broker name, also after a change, a mistake and its removal', async () => {
     const dir = await folder({
       'gateway.yaml': `
 redis: { url: "${admin.server.url}" }

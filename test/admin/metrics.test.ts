@@ -41,7 +41,7 @@ const waiting = async () => (await samples(['fixes_waiting'])).fixes_waiting
 const firstValue = (metric?: { values: { value: number }[] }) => metric?.values[0].value ?? NaN
 
 describe('the metrics', () => {
-  it('show what waits, what is parked, and that nothing is missing', async () => {
+  it('the metrics show what waits, what is parked, and that nothing is missing', async () => {
     await store(admin.redis, '7/42/1', { count: 3, receivedAt: OLDEST, filtered: ['zero'] })
     await store(admin.redis, '7/42/2', { count: 2, receivedAt: OLDEST + 1000 })
     await store(admin.redis, '7/42/3', { count: 1, receivedAt: OLDEST - 1000 })
@@ -57,7 +57,7 @@ describe('the metrics', () => {
       })
   })
 
-  it('show what is held and what was discarded, by reason', async () => {
+  it('the metrics show what is held and what was discarded, by reason', async () => {
     await hold(admin.redis, 'unknown', '1', { count: 2 })
     await hold(admin.redis, 'clock', '1')
     await admin.redis.hset(keys.custody, 'discarded:held_age', 4, 'discarded:deleted', 1)
@@ -79,7 +79,7 @@ describe('the metrics', () => {
     expect(await samples(['fixes_held', 'fixes_discarded_total'])).toEqual(all)
   })
 
-  it('count a discarded fix once, however often the admin process was started', async () => {
+  it('the metrics count a discarded fix once, however often the admin process was started', async () => {
     await admin.redis.hset(keys.custody, 'discarded:deleted', 3)
     let retired: Metrics = []
     for (let start = 0; start < 2; start++) retired = await addCounters(retired, await registry.getMetricsAsJSON())
@@ -89,19 +89,19 @@ describe('the metrics', () => {
     expect(text).toMatch(/^waybridge_fixes_discarded_total\{reason="deleted"\} 5$/m)
   })
 
-  it('have no oldest fix if none waits', async () => {
+  it('the metrics have no oldest fix if none waits', async () => {
     await expect
       .poll(() => samples(['fixes_waiting', 'oldest_waiting_timestamp_seconds']))
       .toEqual({ fixes_waiting: 0 })
   })
 
-  it('count missing fixes', async () => {
+  it('the metrics count missing fixes', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     await admin.redis.ltrim(keys.lane('7/42/1'), 2, -1)
     await expect.poll(() => samples(['custody_difference'])).toEqual({ custody_difference: 2 })
   })
 
-  it('count only configured devices, by state', async () => {
+  it('the metrics count only configured devices, by state', async () => {
     const heard = beatingHeardBook(admin.redis)
     const connect = (device: string, transport: 'tcp' | 'udp') => {
       const session = Object.assign(new Conversation(transport, '10.1.2.3:1'), { device })
@@ -131,14 +131,14 @@ describe('the metrics', () => {
     await expect.poll(() => samples(['upstream_up'])).toEqual({ upstream_up: value })
   })
 
-  it('show which share of its memory Redis uses', async () => {
+  it('the metrics show which share of its memory Redis uses', async () => {
     const info = await admin.redis.info('memory')
     const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1])
     const { redis_memory_used_ratio } = await samples(['redis_memory_used_ratio'])
     expect(Math.abs(redis_memory_used_ratio - used / (256 * 1024 * 1024))).toBeLessThan(0.01)
   })
 
-  it('show about which share of its memory marks, kept frames, held, parked and waiting fixes take', async () => {
+  it('the metrics show about which share of its memory marks, kept frames, held, parked and waiting fixes take', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     await hold(admin.redis, 'no_route', '1', { count: 2 })
     await admin.redis.hset(keys.markBytes, '', 64 * 1024 * 1024)
@@ -155,7 +155,7 @@ describe('the metrics', () => {
       })
   })
 
-  it('show how many frames are kept that were not understood', async () => {
+  it('the metrics show how many frames are kept that were not understood', async () => {
     for (const company of ['7', undefined]) await keepFrame(admin.redis, '1', { company })
     await keepFrame(admin.redis, '1', { kind: 'unknown' })
     await expect
@@ -167,7 +167,7 @@ describe('the metrics', () => {
       })
   })
 
-  it('show that everything is ready, that Redis answers, which processes live and how often they were restarted', async () => {
+  it('the metrics show that everything is ready, that Redis answers, which processes live and how often they were restarted', async () => {
     const up = ['ready', 'redis_up', 'process_up', 'process_restarts_total']
     const other = signOn(admin.redis, { role: 'worker', installation: admin.dir, slot: 1, restarts: 3 }, () => PUSHES)
     onTestFinished(() => other.stop())
@@ -185,7 +185,7 @@ describe('the metrics', () => {
       })
   })
 
-  it('show the pushes in flight, the last delivery and the last fix', async () => {
+  it('the metrics show the pushes in flight, the last delivery and the last fix', async () => {
     const names = ['push_in_flight', 'push_oldest_in_flight_seconds', 'last_delivery_timestamp_seconds']
     const pushes = {
       inFlight: 2,
@@ -210,7 +210,7 @@ describe('the metrics', () => {
       })
   })
 
-  it('show how many lines of the roster hold now, later or no more, and when it was written', async () => {
+  it('the metrics show how many lines of the roster hold now, later or no more, and when it was written', async () => {
     const { roster_last_write_timestamp_seconds: writtenAt, ...lines } = await samples([
       'roster_lines',
       'roster_last_write_timestamp_seconds',
@@ -223,7 +223,7 @@ describe('the metrics', () => {
     expect(Math.abs(writtenAt - Date.now() / 1000)).toBeLessThan(60)
   })
 
-  it('count everything with a fixed set of labels from 0 on', async () => {
+  it('the metrics count everything with a fixed set of labels from 0 on', async () => {
     const begun = await samples([
       'refused_total',
       'fixes_filtered_total',
@@ -242,7 +242,7 @@ describe('the metrics', () => {
     expect(Object.values(connections)).toEqual([0, 0, 0])
   })
 
-  it('show which version runs', async () => {
+  it('the metrics show which version runs', async () => {
     expect(await samples(['build_info'])).toEqual({ [`build_info{version="${VERSION}"}`]: 1 })
   })
 
@@ -262,7 +262,7 @@ describe('the metrics', () => {
     expect([...ofOne.keys()].filter((name) => /_p\d+_|_max_seconds$|_fds$|_active_/.test(name))).toEqual([])
   })
 
-  it('are read without a token, in the format of Prometheus', async () => {
+  it('the metrics are read without a token, in the format of Prometheus', async () => {
     const { status, headers, text } = await admin.ask('/metrics', { headers: {} })
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
     expect(text).toMatch(/^# TYPE waybridge_fixes_waiting gauge\nwaybridge_fixes_waiting 0$/m)

@@ -93,7 +93,7 @@ async function untilDue(): Promise<void> {
 const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Record<string, unknown>>
 
 describe('a person who signs in', () => {
-  it('comes back to the page, and may do what their group may', async () => {
+  it('a person who signs in comes back to the page, and may do what their group may', async () => {
     const anna = await signIn('anna')
     expect(anna.to).toBe('/')
     expect(await json(anna.ask('/admin/token'))).toEqual({ name: 'oidc:anna@example.com', role: 'operate' })
@@ -101,7 +101,7 @@ describe('a person who signs in', () => {
     expect(await anna.statusOf('/admin/parked?all=true', { method: 'DELETE' })).toBe(200)
   })
 
-  it('is in the audit log by their name and the id that the provider has for them', async () => {
+  it('a person who signs in is in the audit log by their name and the id that the provider has for them', async () => {
     const anna = await signIn('anna')
     await anna.ask('/admin/parked?all=true', { method: 'DELETE' })
     const { results } = await json(anna.ask('/admin/audit'))
@@ -117,18 +117,18 @@ describe('a person who signs in', () => {
     expect(await bert.statusOf('/admin/arrivals')).toBe(403)
   })
 
-  it('is told that none of their groups may use the page, and is not signed in', async () => {
+  it('a person who signs in is told that none of their groups may use the page, and is not signed in', async () => {
     const carl = await signIn('carl')
     expect(carl.to).toBe('/#sign-in=no_group')
     expect(await carl.statusOf('/admin/status')).toBe(401)
     expect(await admin.redis.zcard(keys.signIns)).toBe(0)
   })
 
-  it('is told that the provider did not let them in', async () => {
+  it('a person who signs in is told that the provider did not let them in', async () => {
     expect((await signIn('')).to).toBe('/#sign-in=refused')
   })
 
-  it('is known by groups that the provider tells only when it is asked', async () => {
+  it('a person who signs in is known by groups that the provider tells only when it is asked', async () => {
     provider.open(admin.url, { groupsInToken: false })
     const anna = await signIn('anna')
     expect(provider.asked).toContain('GET /me')
@@ -151,7 +151,7 @@ describe('a person who signs in', () => {
 })
 
 describe('the cookie of a sign-in', () => {
-  it('is hidden from scripts and other sites, and counts only with the header of the page', async () => {
+  it('the cookie of a sign-in is hidden from scripts and other sites, and counts only with the header of the page', async () => {
     const browser = new PlainBrowser()
     const anna = await signIn('anna', browser)
     const pending = (await browser.send(`${admin.url}/admin/oidc/login`)).headers.getSetCookie()
@@ -164,7 +164,7 @@ describe('the cookie of a sign-in', () => {
     expect(await anna.statusOf('/admin/status')).toBe(200)
   })
 
-  it('is refused a preflight of another origin, so that a page there cannot send the header', async () => {
+  it('the cookie of a sign-in is refused a preflight of another origin, so that a page there cannot send the header', async () => {
     const headers = { origin: 'http://evil.example', 'access-control-request-headers': 'x-waybridge-page' }
     const answer = await fetch(`${admin.url}/admin/parked`, { method: 'OPTIONS', headers })
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
@@ -175,7 +175,7 @@ describe('the cookie of a sign-in', () => {
     expect(await anna.statusOf('/admin/status', { headers: { authorization: 'Bearer wrong' } })).toBe(401)
   })
 
-  it('is not in Redis, and neither is a token of the provider', async () => {
+  it('the cookie of a sign-in is not in Redis, and neither is a token of the provider', async () => {
     const { browser } = await signIn('anna')
     const [[, value]] = browser.cookies(admin.url)
     const [name] = await admin.redis.keys(`${keys.signIn('')}*`)
@@ -187,12 +187,12 @@ describe('the cookie of a sign-in', () => {
 })
 
 describe('a sign-in that another site begins', () => {
-  it('is refused: a callback that no login of this browser began', async () => {
+  it('a sign-in that another site begins is refused: a callback that no login of this browser began', async () => {
     const { status, url } = await new PlainBrowser().visit(`${admin.url}/admin/oidc/callback?code=x&state=y`)
     expect([status, url]).toEqual([303, `${admin.url}/#sign-in=expired`])
   })
 
-  it('is refused: the code of somebody else', async () => {
+  it('a sign-in that another site begins is refused: the code of somebody else', async () => {
     const [mine, others] = [new PlainBrowser(), new PlainBrowser()]
     const login = `${admin.url}/admin/oidc/login`
     const own = await mine.untilBack(login, 'bert')
@@ -211,7 +211,7 @@ describe('a sign-in that another site begins', () => {
 })
 
 describe('data that may pile up', () => {
-  it('is bounded: what a browser keeps of sign-ins that it began', async () => {
+  it('data that may pile up is bounded: what a browser keeps of sign-ins that it began', async () => {
     const browser = new PlainBrowser()
     for (let count = 0; count < 20; count++) {
       await browser.send(`${admin.url}/admin/oidc/login`)
@@ -220,7 +220,7 @@ describe('data that may pile up', () => {
     expect((await signIn('anna', browser)).to).toBe('/')
   })
 
-  it('is bounded: people who are signed in; the oldest has to sign in again', async () => {
+  it('data that may pile up is bounded: people who are signed in; the oldest has to sign in again', async () => {
     const anna = await signIn('anna')
     const add = (subject: string, maxMs = 60_000) => {
       const other = { name: 'x', subject, groups: [], by: '', until: 0, sealed: '' }
@@ -237,7 +237,7 @@ describe('data that may pile up', () => {
     expect((await signIn('bert')).to).toBe('/')
   })
 
-  it('is bounded: sign-ins of one person, who signs nobody else out', async () => {
+  it('data that may pile up is bounded: sign-ins of one person, who signs nobody else out', async () => {
     const bert = await signIn('bert')
     const all = [await signIn('anna')]
     while (all.length <= 20) all.push(await signIn('anna'))
@@ -354,7 +354,7 @@ describe('Redis that is away', () => {
 })
 
 describe('a sign-in whose token has ended', () => {
-  it('is renewed once for requests side by side, with the groups of now', async () => {
+  it('a sign-in whose token has ended is renewed once for requests side by side, with the groups of now', async () => {
     provider.open(admin.url, { tokenS: 3 })
     const anna = await signIn('anna')
     provider.groups.set('anna', ['guests'])

@@ -22,14 +22,14 @@ function rowOf(id: string, at?: string): DeviceRowJson {
 }
 
 describe('the steps that the page shows for a tracker', () => {
-  it('have a note that does not say again what is left out already', async () => {
+  it('the steps that the page shows for a tracker have a note that does not say again what is left out already', async () => {
     const { note } = (await loadSetup('gps103'))!
     expect(note).toContain('Leave out the second and third SMS')
     expect(noteBeside(note!)).toBe('123456 is the password of a new device. The last one reports every 30 s.')
     expect(noteBeside('')).toBe('')
   })
 
-  it('have all values, and can be sent', async () => {
+  it('the steps that the page shows for a tracker have all values, and can be sent', async () => {
     expect(await stepsOf('h02')).toEqual([
       { text: '8030000 m2m  ', isWhole: true },
       { text: '8040000 gps.example.com 5013', isWhole: true },
@@ -51,7 +51,7 @@ describe('the steps that the page shows for a tracker', () => {
     expect(withUser.map(({ text }) => text)).toEqual(expect.arrayContaining(['apnuser123456 u', 'apnpasswd123456 p']))
   })
 
-  it('keep the two blanks before a command', async () => {
+  it('the steps that the page shows for a tracker keep the two blanks before a command', async () => {
     expect((await stepsOf('teltonika'))[0].text).toMatch(/^ {2}setparam 2001:m2m;/)
   })
 
@@ -66,7 +66,7 @@ describe('the QR code of an SMS', () => {
     expect(smsCode('+49 (171) 234-56', '  setparam 2004:a;b')).toBe('SMSTO:+4917123456:  setparam 2004:a;b')
   })
 
-  it('is the text alone without a number', () => {
+  it('the QR code of an SMS is the text alone without a number', () => {
     expect(smsCode(' ', 'APN,m2m#')).toBe('APN,m2m#')
   })
 })
@@ -77,13 +77,13 @@ describe('the tracker that the page waits for', () => {
   )
   const idsOf = (vans: readonly DeviceRowJson[], id: string) => heardSince(vans, before, id).map((van) => van.id)
 
-  it('is the one of its id, once it sends again, also if others send', () => {
+  it('the tracker that the page waits for is the one of its id, once it sends again, also if others send', () => {
     const old = rowOf('0356', '2026-11-29T08:00:00Z')
     expect(idsOf([old, rowOf('7', '2026-11-29T09:00:00Z')], '356')).toEqual([])
     expect(idsOf([{ ...old, ...rowOf('0356', '2026-11-29T07:59:00Z') }], '356')).toEqual(['0356'])
   })
 
-  it('is without an id each one that was never heard, and none that was', () => {
+  it('the tracker that the page waits for is without an id each one that was never heard, and none that was', () => {
     const rows = [
       rowOf('0356', '2026-11-29T09:00:00Z'),
       rowOf('7', '2026-11-29T09:00:00Z'),

@@ -22,12 +22,12 @@ describe('the place near a position', () => {
     expect(inEnglish(places.near(latitude, longitude))).toBe(text)
   })
 
-  it('is found over the line of the date', () => {
+  it('the place near a position is found over the line of the date', () => {
     const dateline = new Places({ names: ['Taveuni'], lat: [-16_850], lon: [179_970] })
     expect(inEnglish(dateline.near(-16.85, -179.9))).toBe('14 km E of Taveuni')
   })
 
-  it('is the nearest one of the built page', async () => {
+  it('the place near a position is the nearest one of the built page', async () => {
     const all = await readPlaces()
     expect(inEnglish(all.near(54.8985, 23.9036))).toBe('in Kaunas')
     expect(inEnglish(all.near(52.4, 13.06))).toMatch(/Potsdam/)

@@ -133,7 +133,7 @@ async function askedAgain(source: RosterServer, times = 2): Promise<void> {
 }
 
 describe('a roster that is pulled', () => {
-  it('comes over HTTPS by an authority of its own, with its token, and then only if it has changed', async () => {
+  it('a roster that is pulled comes over HTTPS by an authority of its own, with its token, and then only if it has changed', async () => {
     const source = await RosterServer.start(certificate)
     source.text = csv(line('Van 1', 1001), line('2', 1002), line('Van 9', 1009))
     const url = source.url('/day/roster.csv?key=canary-query')
@@ -166,7 +166,7 @@ describe('a roster that is pulled', () => {
     expect(stored).not.toMatch(/canary-(?:query|pull)/)
   })
 
-  it('is not written by a restart, though its server is asked anew', async () => {
+  it('a roster that is pulled is not written by a restart, though its server is asked anew', async () => {
     const { source, dir, close } = await pulled(csv(line('1', 1001)))
     const version = await readRosterVersion(redis)
     await close()
@@ -179,7 +179,7 @@ describe('a roster that is pulled', () => {
     expect(await again.result()).toMatchObject({ added: 1, put: String(version) })
   })
 
-  it('has its last put, also if its process was killed before it noted the result', async () => {
+  it('a roster that is pulled has its last put, also if its process was killed before it noted the result', async () => {
     const { source, dir, result, routeOf, close } = await pulled(csv(line('1', 1001)))
     const field = `pull 7 ${source.url()}`
     const before = (await redis.hget(keys.roster('results'), field)) ?? ''
@@ -225,7 +225,7 @@ describe('a roster that is pulled', () => {
     expect(await list('/admin/roster', 'canary-company-8')).toEqual([])
   })
 
-  it('has a line wait for its device, and says so no longer once the device is there', async () => {
+  it('a roster that is pulled has a line wait for its device, and says so no longer once the device is there', async () => {
     const { ask, routeOf, result } = await pulled(csv(line('9', 1009), line('1', 1001)))
     expect(await result()).toMatchObject({ rejected: [{ line: 2 }] })
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
@@ -234,7 +234,7 @@ describe('a roster that is pulled', () => {
     await expect.poll(result, soon).toMatchObject({ rejected: [] })
   })
 
-  it('is taken as JSON, CSV and XLSX by what it begins with', async () => {
+  it('a roster that is pulled is taken as JSON, CSV and XLSX by what it begins with', async () => {
     const [from, until] = NOW
     const json = JSON.stringify([{ device: 'Van 1', route_id: 1001, from, until }])
     const { source, routeOf } = await pulled(` ${json}`)
@@ -247,7 +247,7 @@ describe('a roster that is pulled', () => {
     await expect.poll(() => routeOf('1'), soon).toBe('1003')
   })
 
-  it('can be taken back, and then stays so until it changes', async () => {
+  it('a roster that is pulled can be taken back, and then stays so until it changes', async () => {
     const admin = await pulled(csv(line('1', 1001)))
     const { source, ask, routeOf, result } = admin
     source.text = csv(line('1', 1011), line('2', 1002))
@@ -330,7 +330,7 @@ describe('two things at once', () => {
 })
 
 describe('a roster that is not in effect', () => {
-  it('would take the route from most vans: the last one stays, until it is repaired', async () => {
+  it('a roster that is not in effect would take the route from most vans: the last one stays, until it is repaired', async () => {
     const admin = await pulled(csv(line('1', 1001), line('2', 1002), line('3', 1003)))
     const { source, routeOf, findings, result, ask } = admin
     const before = (await result())?.pulled_at
@@ -359,7 +359,7 @@ describe('a roster that is not in effect', () => {
     expect(await admin.failing()).toBe(undefined)
   })
 
-  it('is cut off as its server dies: the last one stays; since when is known after a restart', async () => {
+  it('a roster that is not in effect is cut off as its server dies: the last one stays; since when is known after a restart', async () => {
     const { source, dir, routeOf, findings, result, close } = await pulled(csv(line('1', 1001), line('2', 1002)))
     const text = csv(line('1', 1011), line('2', 1012))
     source.answer = (_request, response) => {
@@ -380,7 +380,7 @@ describe('a roster that is not in effect', () => {
     expect(again.routeOf('1')).toBe('1011')
   })
 
-  it('was a page for a while: it is in effect once its server has the earlier file again', async () => {
+  it('a roster that is not in effect was a page for a while: it is in effect once its server has the earlier file again', async () => {
     const { source, routeOf, failing } = await pulled(csv(line('1', 1001)))
     /** As a server of files answers that compares dates alone. */
     const serving = (text: string, changedAt: number) =>
@@ -399,7 +399,7 @@ describe('a roster that is not in effect', () => {
     expect(routeOf('1')).toBe('1011')
   })
 
-  it('is no finding when it fails once', async () => {
+  it('a roster that is not in effect is no finding when it fails once', async () => {
     const { source, findings, failing } = await pulled(csv(line('1', 1001)))
     const serve = source.answer
     let isFailed = false
@@ -434,7 +434,7 @@ describe('a roster that is not in effect', () => {
     expect(routeOf('1')).toBe('1001')
   })
 
-  it('is at a server whose authority is not trusted', async () => {
+  it('a roster that is not in effect is at a server whose authority is not trusted', async () => {
     const source = await RosterServer.start(certificate)
     const { failing, result } = await started(await configured(`{ url: "${source.url()}", every: 1s, company_id: 7 }`))
     await expect
@@ -446,7 +446,7 @@ describe('a roster that is not in effect', () => {
 })
 
 describe('a redirect', () => {
-  it('is followed to another server, which does not get the token', async () => {
+  it('a redirect is followed to another server, which does not get the token', async () => {
     const other = await RosterServer.start()
     other.text = csv(line('1', 1001))
     const source = await RosterServer.start()

@@ -65,11 +65,11 @@ describe('the check of the durability of Redis', () => {
 })
 
 describe('the readiness of a role', () => {
-  it('is given if Redis is durable', async () => {
+  it('the readiness of a role is given if Redis is durable', async () => {
     expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: true, problems: [] })
   })
 
-  it('is missing if Redis is not durable', async () => {
+  it('the readiness of a role is missing if Redis is not durable', async () => {
     await redis.config('SET', 'appendfsync', 'everysec')
     const problem = `Redis has appendfsync everysec, needed is appendfsync always: ${LOST}`
     expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: false, problems: [problem] })

@@ -118,7 +118,7 @@ describe('a change of the roster that covers the past', () => {
     expect(redeliverIn(answer)).toBeUndefined()
   })
 
-  it('is the same for lines that are put, and for a put that is taken back', async () => {
+  it('a change of the roster that covers the past is the same for lines that are put, and for a put that is taken back', async () => {
     await deliver('7/42/1001', T, T + 60)
     const lines = `device,courier_id,route_id,from,until\nVan 12,42,3001,${at(T)},${at(T + 7200)}\n`
     const query = `company_id=7&from=${at(T)}&until=${at(T + 7200)}`
@@ -173,7 +173,7 @@ describe('a file that replaces lines of the past', () => {
     expect((await decide('POST')).json).toEqual({ fixes: 0 })
   })
 
-  it('goes on to offer what Redis had no memory for as somebody agreed', async () => {
+  it('a file that replaces lines of the past goes on to offer what Redis had no memory for as somebody agreed', async () => {
     await deliver('7/42/1001', T, T + 60)
     await write(line(3201))
     await expect.poll(offered, SOON).toHaveLength(1)
@@ -199,7 +199,7 @@ describe('a file that replaces lines of the past', () => {
     expect(await corrections()).toEqual([])
   })
 
-  it('stays declined if its positions are counted anew meanwhile', async () => {
+  it('a file that replaces lines of the past stays declined if its positions are counted anew meanwhile', async () => {
     await deliver('7/42/1001', T, T + 60)
     await write(line(3001))
     await expect.poll(offered, SOON).toHaveLength(1)

@@ -229,7 +229,7 @@ describe('a service that is slow', () => {
     expect(left[1] - left[2]).toBeGreaterThanOrEqual(590)
   })
 
-  it('has one deadline for all attempts', async () => {
+  it('a service that is slow has one deadline for all attempts', async () => {
     const { url, seen } = await recordingServer((response, _, count) => {
       if (count === 1) response.writeHead(503).end('first')
     })

@@ -41,7 +41,7 @@ async function slowReader(): Promise<Socket> {
 }
 
 describe('the relay with a reader that takes nothing', () => {
-  it('has memory for small answers, but not for another large one, while a reader takes nothing', async () => {
+  it('the relay with a reader that takes nothing has memory for small answers, but not for another large one, while a reader takes nothing', async () => {
     const { url, seen } = await largeAnswers()
     await slowReader()
     const { status, headers, json } = await relay.ask(NUMBERS)

@@ -52,7 +52,7 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a change', () => {
-  it('is answered once every living gateway has it, or may not go by what it knew before any more', async () => {
+  it('a change is answered once every living gateway has it, or may not go by what it knew before any more', async () => {
     await gateway(Date.now() + 60_000)
     // Each on its own: a busy machine may take long for one.
     await expect.poll(() => secondsOf(() => ask('PUT', 900))).toBeLessThan(ROSTER_HOLDS_MS / 1000)
@@ -93,7 +93,7 @@ const WRITE: RosterWrite = { devices: [['901', undefined]], assignments: [] }
 const device = (id: string) => ({ id, company_id: '7', source: '' })
 
 describe('a change that is planned by the roster in effect', () => {
-  it('is planned again if another process has written meanwhile', async () => {
+  it('a change that is planned by the roster in effect is planned again if another process has written meanwhile', async () => {
     const { change, live } = await writing()
     const seen: boolean[] = []
     await change(async (roster) => {
@@ -104,7 +104,7 @@ describe('a change that is planned by the roster in effect', () => {
     expect([seen, live.directory().find('901')]).toEqual([[false, true], undefined])
   })
 
-  it('is refused if others write all the time', async () => {
+  it('a change that is planned by the roster in effect is refused if others write all the time', async () => {
     const [{ change }, other] = [await writing(), await elsewhere()]
     const changed = change(async () => {
       await putDevice(admin.redis, '901', device('901'))

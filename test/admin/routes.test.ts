@@ -56,7 +56,7 @@ describe('PUT /admin/routes', () => {
     expect(await lines()).toEqual([FILE_LINE, PUT_LINE])
   })
 
-  it('is in the audit log, with what it changed', async () => {
+  it('PUT /admin/routes is in the audit log, with what it changed', async () => {
     await put(HEADER + LINE)
     const { json } = await admin.ask('/admin/audit')
     expect(json).toMatchObject({
@@ -268,7 +268,7 @@ describe('PUT /admin/routes that is refused', () => {
     expect(await lines()).toEqual([FILE_LINE])
   })
 
-  it('for a header without what is needed is 422', async () => {
+  it('PUT /admin/routes that is refused for a header without what is needed is 422', async () => {
     expect(await put('device;courier_id\nVan 12;42\n')).toMatchObject({
       status: 422,
       json: {
@@ -286,7 +286,7 @@ describe('PUT /admin/routes that is refused', () => {
     expect(await lines()).toEqual([FILE_LINE])
   })
 
-  it('for a further column is 422 while a column is missing that it may be meant for', async () => {
+  it('PUT /admin/routes that is refused for a further column is 422 while a column is missing that it may be meant for', async () => {
     const body = `device,route_id,from,until,Zusteller\nVan 12,1002,2099-11-20 06:00,,42\n`
     expect(await put(body)).toMatchObject({
       status: 422,
@@ -295,7 +295,7 @@ describe('PUT /admin/routes that is refused', () => {
     expect(await lines()).toEqual([FILE_LINE])
   })
 
-  it('for more lines than any roster has is 422', async () =>
+  it('PUT /admin/routes that is refused for more lines than any roster has is 422', async () =>
     expect(await put(HEADER + 'x\n'.repeat(200_000))).toMatchObject({
       status: 422,
       json: { message: 'the body must have at most 200000 lines' },
@@ -363,7 +363,7 @@ describe('PUT /admin/routes that is refused', () => {
     expect(await lines()).toEqual([FILE_LINE])
   })
 
-  it('as another content type is 415', async () => {
+  it('PUT /admin/routes that is refused as another content type is 415', async () => {
     const { status, json } = await put('<roster/>', undefined, 'application/xml')
     expect([status, json]).toEqual([
       415,
@@ -404,7 +404,7 @@ describe('GET /admin/routes', () => {
     expect(routes).toEqual([[VAN_12, '1002', '1003']])
   })
 
-  it('has pages', async () => {
+  it('GET /admin/routes has pages', async () => {
     await put(HEADER + LINE)
     const { json } = await admin.ask('/admin/routes?max_results=1')
     const { results, next_page_token } = json as { results: unknown; next_page_token: string }
@@ -412,7 +412,7 @@ describe('GET /admin/routes', () => {
     expect(await lines(`max_results=1&page_token=${next_page_token}`)).toEqual([PUT_LINE])
   })
 
-  it('has pages also between lines that differ in the courier alone', async () => {
+  it('GET /admin/routes has pages also between lines that differ in the courier alone', async () => {
     await put(HEADER + LINE + LINE.replace(',42,', ',43,'))
     const { json } = await admin.ask('/admin/routes?max_results=2')
     const { next_page_token } = json as { next_page_token: string }

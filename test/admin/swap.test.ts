@@ -145,7 +145,7 @@ describe('POST /admin/devices/{id}/swap', () => {
     expect(await listed()).toEqual(before)
   })
 
-  it('is taken back by one undo', async () => {
+  it('POST /admin/devices/{id}/swap is taken back by one undo', async () => {
     await put(ONE, TWO)
     const before = await listed()
     const { status } = await undo(idOf(await swap('Van 1', { with: 'Van 2', from_at: NOON })))
@@ -153,7 +153,7 @@ describe('POST /admin/devices/{id}/swap', () => {
     expect(await listed()).toEqual(before)
   })
 
-  it('is not taken back before a later change; the undo of that one leaves the swap as it is', async () => {
+  it('POST /admin/devices/{id}/swap is not taken back before a later change; the undo of that one leaves the swap as it is', async () => {
     await put(ONE, TWO)
     const swapped = idOf(await swap('Van 1', { with: 'Van 2', from_at: NOON }))
     const driven = await drivenAt(NOON)
@@ -165,7 +165,7 @@ describe('POST /admin/devices/{id}/swap', () => {
     expect(await drivenAt(NOON)).toEqual(['100 1101 41', '200 2101 51', '201 2101 51'])
   })
 
-  it('and a put that arrive together take effect one after the other, never by halves', async () => {
+  it('POST /admin/devices/{id}/swap and a put that arrive together take effect one after the other, never by halves', async () => {
     for (let round = 0; round < 8; round++) {
       await put(ONE, `Van 4,4001,${SIX},${LATER}`)
       const work = [
@@ -208,7 +208,7 @@ describe('POST /admin/devices/{id}/swap', () => {
     ])
   })
 
-  it('is in the audit log with its token and company', async () => {
+  it('POST /admin/devices/{id}/swap is in the audit log with its token and company', async () => {
     await put(ONE, TWO)
     await swap('Van 1', { with: 'Van 2', from_at: NOON }, '', SEVEN)
     const { results } = (await admin.ask('/admin/audit?max_results=1')).json as { results: object[] }
@@ -224,7 +224,7 @@ describe('POST /admin/devices/{id}/swap', () => {
 describe('a swap by another token', () => {
   const body = { with: 'Van 2', from_at: NOON }
 
-  it('is 403 with one that may only read, but for a dry run', async () => {
+  it('a swap by another token is 403 with one that may only read, but for a dry run', async () => {
     await put(ONE, TWO)
     const before = await listed()
     expect((await swap('Van 1', body, '', READ_TOKEN)).status).toBe(403)
@@ -232,7 +232,7 @@ describe('a swap by another token', () => {
     expect(await listed()).toEqual(before)
   })
 
-  it('is done and taken back with one of its company', async () => {
+  it('a swap by another token is done and taken back with one of its company', async () => {
     await put(ONE, TWO)
     const before = await listed()
     const done = await swap('Van 1', body, '', SEVEN)
@@ -242,7 +242,7 @@ describe('a swap by another token', () => {
     expect(await listed()).toEqual(before)
   })
 
-  it('is 404 for a van of another company, and 422 with one, as for vans that do not exist', async () => {
+  it('a swap by another token is 404 for a van of another company, and 422 with one, as for vans that do not exist', async () => {
     await put(ONE, TWO)
     const before = await listed()
     const [hidden, missing] = await Promise.all([swap('Van 1', body, '', NINE), swap('Van 99', body, '', NINE)])

@@ -29,14 +29,14 @@ async function write(name: string, text: string): Promise<string> {
 }
 
 describe('a token with a name and an end', () => {
-  it('is refused from its end on, with a sentence that has no token', async () => {
+  it('a token with a name and an end is refused from its end on, with a sentence that has no token', async () => {
     const { status, json, text } = await as('canary-expired')
     expect([status, json]).toEqual([401, { message: expect.stringContaining('the token Anna has expired') as string }])
     expect(text).not.toContain('canary')
     expect(await statusOf('canary-valid')).toBe(200)
   })
 
-  it('is in the audit log by its name', async () => {
+  it('a token with a name and an end is in the audit log by its name', async () => {
     await as('canary-valid', 'DELETE', '/admin/parked?all=true')
     const { results } = (await admin.ask('/admin/audit?max_results=1')).json as { results: object[] }
     expect(results).toEqual([expect.objectContaining({ token: 'Bert', operation: '/admin/parked' })])

@@ -61,7 +61,7 @@ const usualMsOf = (facts: object, paceMs: number) =>
 const hasStood = (facts: object) => trafficVan(device(), { ...FACTS, ...facts }, known())?.hasStood
 
 describe('a van that may fall silent', () => {
-  it('has its port, protocol, gateway, company, model and networks', () => {
+  it('a van that may fall silent has its port, protocol, gateway, company, model and networks', () => {
     const van = trafficVan(device(), FACTS, known([gateway('one'), gateway('two')]))
     expect(van?.traits().map(({ kind, value }) => `${kind} ${value}`)).toEqual([
       'port 5023 (tcp)',
@@ -82,13 +82,13 @@ describe('a van that may fall silent', () => {
     )
   })
 
-  it('is counted by the longest of its usual times', () => {
+  it('a van that may fall silent is counted by the longest of its usual times', () => {
     expect(usualMsOf({}, 45 * S)).toBe(45 * S)
     expect(usualMsOf({}, S)).toBe(10 * S)
     expect(usualMsOf({ usualMs: 0 }, S)).toBe(0)
   })
 
-  it('has stood if its last position stands, unless its ignition is on', () => {
+  it('a van that may fall silent has stood if its last position stands, unless its ignition is on', () => {
     const standing = { fix: { newAt: NOW, time: NOW, speed: 0.2 } }
     expect(hasStood({})).toBe(false)
     expect(hasStood(standing)).toBe(true)

@@ -31,7 +31,7 @@ describe('the trial', () => {
     onTestFinished(() => sign.stop())
   }
 
-  it('has no device before one has come', async () => {
+  it('the trial has no device before one has come', async () => {
     expect(await trial()).toEqual({
       verdict: 'no tracker has come by way of the trial yet',
       running: false,
@@ -89,7 +89,7 @@ describe('the trial', () => {
     expect([devices.length, left_out, verdict]).toEqual([1000, 1, '1001 of 1001 devices understood, all answers equal'])
   })
 
-  it('is in the status while a listener has an old server', async () => {
+  it('the trial is in the status while a listener has an old server', async () => {
     await addTrial(admin.redis, { seen: 3, stored: 1, missed: 2 }, [])
     gatewayWith(2)
     await vi.waitFor(async () => expect((await status()).trial).toEqual({ seen: 3, stored: 1, missed: 2 }), 20_000)
@@ -117,7 +117,7 @@ describe('the trial', () => {
     expect((await put({ ...before, trial: 'later' })).status).toBe(422)
   })
 
-  it('is forgotten with a device', async () => {
+  it('the trial is forgotten with a device', async () => {
     await addTrial(admin.redis, NO_FRAMES, [tried(VAN_12), tried('1')])
     await admin.ask(`/admin/devices/${VAN_12}/data`, {
       method: 'DELETE',

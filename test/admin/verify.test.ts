@@ -129,7 +129,7 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
     })
   })
 
-  it('is a finding with its routes, times and numbers', async () => {
+  it('POST /admin/verify, with an API that can be told what to answer is a finding with its routes, times and numbers', async () => {
     api.lose('7/1001', ({ timestamp }) => timestamp === T + 30)
     await admin.ask()
     const finding = async () => {

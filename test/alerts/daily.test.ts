@@ -51,7 +51,7 @@ describe('the day that is due', () => {
     expect(dueDay(hours * 60 + minutes, 'Europe/Berlin', at(time))?.day).toBe(day)
   })
 
-  it('has the bounds of the local day, also when clocks change', () => {
+  it('the day that is due has the bounds of the local day, also when clocks change', () => {
     const due = dueDay(1200, 'Europe/Berlin', Date.parse('2026-10-25T20:00:00+01:00'))
     expect(due).toEqual({
       day: '2026-10-25',
@@ -75,7 +75,7 @@ describe('the report of a day', () => {
     ])
   })
 
-  it('is German if that is asked for', () => {
+  it('the report of a day is German if that is asked for', () => {
     const [acme] = dayReports(SHEETS, { ...OPTIONS, language: 'de' })
     expect([acme.title, ...acme.lines]).toEqual([
       'Acme, 2026-11-20: 2 Touren, 85,4 % der geplanten Zeit mit Positionen',
@@ -207,7 +207,7 @@ const isSent = async (key: string, company: string) =>
   (await redis.get(keys.alerted(`${key}:day:2026-11-20:${company}`))) === 'sent'
 
 describe('reports', () => {
-  it('go once a day to each receiver, one for each company that it sees', async () => {
+  it('reports go once a day to each receiver, one for each company that it sees', async () => {
     const [all, seven] = [await receiver('all'), await receiver('seven', new Scope(['7']))]
     const { daily, log } = reports([all.own, seven.own])
     await daily.look(AT - 1000)
@@ -222,7 +222,7 @@ describe('reports', () => {
     expect(log).toEqual([])
   })
 
-  it('are not repeated by a restart, nor by another process at the same time', async () => {
+  it('reports are not repeated by a restart, nor by another process at the same time', async () => {
     const all = await receiver('all')
     const processes = Array.from({ length: 3 }, () => reports([all.own]).daily)
     await Promise.all(processes.map((daily) => daily.look(AT)))
@@ -235,7 +235,7 @@ describe('reports', () => {
     expect(all.told()).toEqual(['7', '8'])
   })
 
-  it('are sent by a process that starts while another one was killed over them, once its claim has ended', async () => {
+  it('reports are sent by a process that starts while another one was killed over them, once its claim has ended', async () => {
     const all = await receiver('all')
     const key = keys.alerted('all:day:2026-11-20:7')
     await redis.set(key, 'a process that was killed', 'PX', 200)
@@ -247,7 +247,7 @@ describe('reports', () => {
     await expect.poll(all.told, soon).toEqual(['7', '8'])
   })
 
-  it('are tried again if a receiver does not take them, and logged once', async () => {
+  it('reports are tried again if a receiver does not take them, and logged once', async () => {
     let failures = 2
     const flaky = await receiver('flaky', new Scope(['7']), (response) => {
       response.writeHead(failures-- > 0 ? 500 : 204).end()
@@ -265,7 +265,7 @@ describe('reports', () => {
     expect(log[0]).toContain('is not told of the day')
   })
 
-  it('are not sent for a day that was missed, and nothing is sent of a company without routes', async () => {
+  it('reports are not sent for a day that was missed, and nothing is sent of a company without routes', async () => {
     const all = await receiver('all')
     const { daily } = reports([all.own])
     await daily.look(AT + 3 * 3_600_000)

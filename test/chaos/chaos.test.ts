@@ -8,12 +8,12 @@ import { KINDS, planFaults } from './plan.ts'
 import { judge } from './verdict.ts'
 
 describe('the schedule of faults', () => {
-  it('is the same for the same seed, and another one for another', () => {
+  it('the schedule of faults is the same for the same seed, and another one for another', () => {
     expect(planFaults(7, 120_000, KINDS.single)).toEqual(planFaults(7, 120_000, KINDS.single))
     expect(planFaults(8, 120_000, KINDS.single)).not.toEqual(planFaults(7, 120_000, KINDS.single))
   })
 
-  it.each([1, 2, 3])('has every kind several times in two minutes: seed %i', (seed) => {
+  it.each([1, 2, 3])('the schedule of faults has every kind several times in two minutes: seed %i', (seed) => {
     const counts = Map.groupBy(planFaults(seed, 120_000, KINDS.single), ({ kind }) => kind)
     const many = KINDS.single.filter((kind) => !kind.startsWith('dst-'))
     expect(many.filter((kind) => (counts.get(kind)?.length ?? 0) < 2)).toEqual([])
@@ -32,7 +32,7 @@ describe('the schedule of faults', () => {
     },
   )
 
-  it('has only the kinds that were asked for', () => {
+  it('the schedule of faults has only the kinds that were asked for', () => {
     const kinds = new Set(planFaults(1, 120_000, ['kill-redis', 'api-slow']).map(({ kind }) => kind))
     expect(kinds).toEqual(new Set(['kill-redis', 'api-slow']))
   })
@@ -50,7 +50,7 @@ describe('a season', () => {
     expect(new Date(nextChange('dst-ends', now)).toISOString()).toBe('2027-10-31T01:00:00.000Z')
   })
 
-  it('has local times, with an offset if a clock shows them again', () => {
+  it('a season has local times, with an offset if a clock shows them again', () => {
     const end = nextChange('dst-ends', now) / 1000
     expect([end - 1, end, end + 3599, end + 3600].map(localTime)).toEqual([
       '2027-10-31 02:59:59',
@@ -291,31 +291,31 @@ describe('the verdict', () => {
 describe('the lanes that a fix may go to', () => {
   const fix = { timestamp: 20, latitude: 52, longitude: 13, madeAt: 20_500, ackedAt: 21_000 }
 
-  it('is that of the last change that begins by then', () => {
+  it('the lanes that a fix may go to is that of the last change that begins by then', () => {
     const edits = [edit({ from: 10, lane: '7/1' }), edit({ from: 20, lane: '8/1' }), edit({ from: 21 })]
     expect(lanesOf(fix, trip(), edits)).toEqual(['8/1'])
   })
 
-  it('goes by a line of the past until it ends, whatever its entry becomes later', () => {
+  it('the lanes that a fix may go to goes by a line of the past until it ends, whatever its entry becomes later', () => {
     const past = edit({ kind: 'past', from: 15, until: 21, lane: '7/1' })
     const entry = edit({ kind: 'device', from: -Infinity, lane: '8/1' })
     expect(lanesOf(fix, trip(), [past, entry])).toEqual(['7/1'])
     expect(lanesOf({ ...fix, timestamp: 21 }, trip(), [past, entry])).toEqual(['8/1'])
   })
 
-  it('are two while a change was on its way', () => {
+  it('the lanes that a fix may go to are two while a change was on its way', () => {
     expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt: 20_499 })])).toEqual(['9/9001'])
     for (const answeredAt of [20_500, 22_000, undefined])
       expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt })])).toEqual(['1/1001', '9/9001'])
   })
 
-  it('are two while a file may not have been seen', () => {
+  it('the lanes that a fix may go to are two while a file may not have been seen', () => {
     const file = edit({ kind: 'file', from: 20 })
     expect(lanesOf(fix, trip(), [{ ...file, answeredAt: 499 }])).toEqual(['9/9001'])
     expect(lanesOf(fix, trip(), [{ ...file, answeredAt: 500 }])).toEqual(['1/1001', '9/9001'])
   })
 
-  it('is the old one of what was acknowledged before an entry was changed', () => {
+  it('the lanes that a fix may go to is the old one of what was acknowledged before an entry was changed', () => {
     const entry = edit({ kind: 'device', from: -Infinity, answeredAt: 30_000 })
     expect(lanesOf(fix, trip(), [{ ...entry, askedAt: 21_001 }])).toEqual(['1/1001'])
     expect(lanesOf(fix, trip(), [{ ...entry, askedAt: 21_000 }])).toEqual(['1/1001', '9/9001'])

@@ -6,7 +6,7 @@ const WELL = { json: STATUS }
 const status = (...args: string[]) => ['status', '--json', ...args]
 
 describe('a command finds the admin port', () => {
-  it('by --url and --token, without a configuration', async () => {
+  it('a command finds the admin port by --url and --token, without a configuration', async () => {
     const server = await answering(() => WELL)
     const cwd = await folder({})
     expect(await waybridge(status(...server.options), { cwd })).toEqual({
@@ -17,7 +17,7 @@ describe('a command finds the admin port', () => {
     expect(server.asked).toMatchObject([{ method: 'GET', path: '/admin/status' }])
   })
 
-  it('by the environment, with a path in the URL; options take precedence', async () => {
+  it('a command finds the admin port by the environment, with a path in the URL; options take precedence', async () => {
     const server = await answering(() => WELL)
     const env = { WAYBRIDGE_ADMIN_URL: `http://127.0.0.1:${server.port}/vans/`, WAYBRIDGE_ADMIN_TOKEN: 'wrong' }
     const cwd = await folder({})
@@ -25,14 +25,14 @@ describe('a command finds the admin port', () => {
     expect(server.asked[0].path).toBe('/vans/admin/status')
   })
 
-  it('by gateway.yaml and the token that the first start made', async () => {
+  it('a command finds the admin port by gateway.yaml and the token that the first start made', async () => {
     const server = await answering(() => WELL)
     const yaml = `admin: { port: ${server.port}, host: 0.0.0.0, behind_proxy: true }\ndata_dir: kept\n`
     const cwd = await folder({ 'config/gateway.yaml': yaml, 'kept/admin-token': `${TOKEN}\n` })
     expect((await waybridge(status(), { cwd })).code).toBe(0)
   })
 
-  it('by ports.json, which takes precedence over the configured port, and a configured token with the role operate', async () => {
+  it('a command finds the admin port by ports.json, which takes precedence over the configured port, and a configured token with the role operate', async () => {
     const server = await answering(() => WELL)
     const yaml = `admin: { port: 1, tokens: [{ token: reader, role: read }, ${TOKEN}] }\n`
     const files = {
@@ -44,7 +44,7 @@ describe('a command finds the admin port', () => {
     expect((await waybridge(status('--config', 'vans'), { cwd })).code).toBe(0)
   })
 
-  it('by gateway.yaml if a loss of power emptied ports.json', async () => {
+  it('a command finds the admin port by gateway.yaml if a loss of power emptied ports.json', async () => {
     const server = await answering(() => WELL)
     const yaml = `admin: { port: ${server.port}, tokens: [${TOKEN}] }\n`
     const cwd = await folder({ 'config/gateway.yaml': yaml, '.data/ports.json': '' })

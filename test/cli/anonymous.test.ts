@@ -11,7 +11,7 @@ const IMEI = '356307042441013'
 const OTHER = standInFor(IMEI)
 
 describe('an id', () => {
-  it('has a stand-in of the same form, of an IMEI with a right check digit', () => {
+  it('an id has a stand-in of the same form, of an IMEI with a right check digit', () => {
     expect(OTHER).toMatch(/^\d{15}$/)
     expect(OTHER).not.toBe(IMEI)
     expect([standInFor('dev:86A0'), standInFor('007')]).toEqual(['abc:56A0', '003'])
@@ -36,13 +36,13 @@ describe('a place', () => {
   const around = [{ lat: 52.52, lon: -13.41 }]
   const shown = (text: string) => withoutPlaces(Buffer.from(text), around).bytes.toString()
 
-  it('is replaced in text, however it is written', () => {
+  it('a place is replaced in text, however it is written', () => {
     expect(shown('A,52.5301,-13.4102,17')).toBe('A,12.3451,-12.3451,17')
     expect(shown('A,5231.2,N,01324.6,W')).toBe('A,1234.5,N,12345.1,W')
     expect(shown('A,52520000,-1341000,120')).toBe('A,12345123,-1234512,120')
   })
 
-  it('is replaced in bytes if latitude and longitude stand together, and nothing else is', () => {
+  it('a place is replaced in bytes if latitude and longitude stand together, and nothing else is', () => {
     const frame = Buffer.alloc(14, 0x11)
     frame.writeInt32LE(52_530_100, 2)
     frame.writeInt32LE(-13_410_200, 6)
@@ -78,7 +78,7 @@ describe('a case is not called replaced', () => {
     expect(lines[0].input.uri).toBe(`/?id=${OTHER}&lat=12.3451&lon=-12.3451`)
   })
 
-  it('without the ids of the other devices of a relay, however they are written', async () => {
+  it('a case is not called replaced without the ids of the other devices of a relay, however they are written', async () => {
     const text = `[{"ident":"0086612345","lat":52.5301},{"ident":"truck7","lat":52.5302}]`
     const frame = kept(Buffer.from(text), '86612345', 'flespi')
     const { lines } = await anonymousCase(

@@ -80,7 +80,7 @@ const MOVED =
   'the API has no deletion: these positions stay with the route that has them as well\n'
 
 describe('a fix that was delivered by a replaced roster', () => {
-  it('is said before the change, and not delivered once more without being asked for', async () => {
+  it('a fix that was delivered by a replaced roster is said before the change, and not delivered once more without being asked for', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
     const { code, out, errors } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
     expect(code).toBe(0)
@@ -89,13 +89,13 @@ describe('a fix that was delivered by a replaced roster', () => {
     expect(done().map(({ query }) => query)).toEqual([{}])
   })
 
-  it('is delivered once more with --redeliver', async () => {
+  it('a fix that was delivered by a replaced roster is delivered once more with --redeliver', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
     expect((await run('assign', 'Van 12', '--route', '1003', '--redeliver')).errors).toBe('')
     expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
   })
 
-  it('is not mentioned if nothing was, and --redeliver is for what still waits', async () => {
+  it('a fix that was delivered by a replaced roster is not mentioned if nothing was, and --redeliver is for what still waits', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
     const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
     expect(out + errors).not.toMatch(/position|deletion/)
@@ -223,7 +223,7 @@ describe('a question on a terminal', () => {
     expect(String(output.read())).toContain('Go on? [y/N] ')
   })
 
-  it('is not asked without one', async () => {
+  it('a question on a terminal is not asked without one', async () => {
     const [input, output] = [new PassThrough(), new PassThrough()]
     expect(await confirm('Go on?', { input, output } as never)).toBeUndefined()
     expect(output.read()).toBeNull()

@@ -18,7 +18,7 @@ beforeAll(async () => void (certificates = await CertificateMaker.create()))
 afterAll(() => certificates.remove())
 
 describe('check --live: each step of an API that is well', () => {
-  it('is a line that says what was seen', async () => {
+  it('check --live: each step of an API that is well is a line that says what was seen', async () => {
     const { url, seen } = await startApi()
     const { code, lines } = await checkLive(url)
     const host = new URL(url)
@@ -36,7 +36,7 @@ describe('check --live: each step of an API that is well', () => {
     expect(seen.map(({ body }) => body)).toEqual(['{"positions":[]}', ''])
   })
 
-  it('with --push is a position, which is read back', async () => {
+  it('check --live: each step of an API that is well with --push is a position, which is read back', async () => {
     const { url, stored } = await startApi()
     const { code, lines } = await checkLive(url, {}, '--push', '--courier', '42', '--route', '1001')
     expect(lines.slice(-3)).toEqual([
@@ -54,7 +54,7 @@ describe('check --live: each step of an API that is well', () => {
     expect(stored[1]).toMatchObject({ lat: 52.5, lon: 13.4 })
   })
 
-  it('is tested through the proxy, and each company’s own API', async () => {
+  it('check --live: each step of an API that is well is tested through the proxy, and each company’s own API', async () => {
     const [{ url }, own] = [await startApi(), await startApi()]
     const proxy = await startConnectProxy()
     const more = `, { company_id: 8, apikey: ${KEYS.apikey}, tracking: { base_url: "${own.url}" } }`
@@ -82,7 +82,7 @@ describe('check --live: each step of an API that is well', () => {
     expect(code).toBe(1)
   })
 
-  it('is tested with a certificate that is trusted, and says until when', async () => {
+  it('check --live: each step of an API that is well is tested with a certificate that is trusted, and says until when', async () => {
     const issued = await certificates.server('well', { days: 300 })
     trust(issued)
     const { code, lines } = await checkLive(await secureApi(issued))
@@ -335,7 +335,7 @@ describe('check --live', () => {
     expect([code, out]).toEqual([1, expect.stringMatching(/gateway\.yaml:1:10 workers: [^\n]*\n$/)])
   })
 
-  it('is needed for the other options', async () => {
+  it('check --live is needed for the other options', async () => {
     const dir = await folder({})
     expect((await waybridge(['check', '--push', '--config', dir])).errors).toBe(
       'check: --push, --company, --courier and --route need --live.\n',

@@ -51,7 +51,7 @@ function heads({ lines }: { readonly lines: readonly string[] }): string[] {
 }
 
 describe('check --live: a roster that is pulled', () => {
-  it('is asked for once, with its token, and is said to be well', async () => {
+  it('check --live: a roster that is pulled is asked for once, with its token, and is said to be well', async () => {
     const server = await serving(HEADER + LINE)
     const { code, lines } = await checkPull(server.url())
     expect(lines).toEqual([
@@ -140,7 +140,7 @@ describe('check --live: a roster that is pulled', () => {
     expect(code).toBe(1)
   })
 
-  it('is tested for the companies alone that are', async () => {
+  it('check --live: a roster that is pulled is tested for the companies alone that are', async () => {
     const server = await serving(HEADER + LINE)
     const other = `, { url: "${server.url('/other.csv')}", company_id: 8, ca: ${authority.files.cert} }`
     expect(heads(await checkPull(server.url(), { more: other }))).toEqual([

@@ -33,7 +33,7 @@ describe('devices check', () => {
     expect(await nameOf('356307042441014')).toBe('Van 14')
   })
 
-  it('is 0 for a list of which every line is taken, and prints JSON', async () => {
+  it('devices check is 0 for a list of which every line is taken, and prints JSON', async () => {
     const { code, out } = await devices({ 'vans.csv': `IMEI\n${imeiOf(1)}\n` }, 'check', 'vans.csv', '--json')
     expect([code, JSON.parse(out)]).toMatchObject([0, { added: 1, doubtful: [] }])
   })

@@ -37,7 +37,7 @@ describe('a paste', () => {
     expect(readPaste(paste).map(({ bytes }) => bytes.toString().trim())).toContain(TEXT)
   })
 
-  it('is not read in too many ways', () => {
+  it('a paste is not read in too many ways', () => {
     expect(readPaste('$ * # '.repeat(1000)).length).toBeLessThanOrEqual(40)
     expect(readPaste('')).toEqual([])
   })

@@ -14,7 +14,7 @@ async function served(text = TEXT) {
 }
 
 describe('the positions of a route', () => {
-  it('are printed as the JSON that was answered', async () => {
+  it('the positions of a route are printed as the JSON that was answered', async () => {
     const { server, positions } = await served()
     const ended = await positions('--from', '1795154400', '--to', '1795161600')
     expect(ended).toEqual({ code: 0, out: `${TEXT}\n`, errors: '' })
@@ -27,7 +27,7 @@ describe('the positions of a route', () => {
     ])
   })
 
-  it('are printed as CSV', async () => {
+  it('the positions of a route are printed as CSV', async () => {
     const { out } = await (await served()).positions('--from', '0', '--csv')
     expect(out.split('\n')).toEqual([
       'timestamp,time,lat,lon,server_timestamp',
@@ -37,7 +37,7 @@ describe('the positions of a route', () => {
     ])
   })
 
-  it('are printed as GeoJSON: the track and its points', async () => {
+  it('the positions of a route are printed as GeoJSON: the track and its points', async () => {
     const { out } = await (await served()).positions('--from', '0', '--geojson')
     const [first, second] = [
       [13.405, 52.52],
@@ -61,7 +61,7 @@ describe('the positions of a route', () => {
     })
   })
 
-  it('are printed as GeoJSON without a track if there is only one', async () => {
+  it('the positions of a route are printed as GeoJSON without a track if there is only one', async () => {
     const { out } = await (await served(JSON.stringify(POSITIONS.slice(0, 1)))).positions('--from', '0', '--geojson')
     expect((JSON.parse(out) as { features: { geometry: { type: string } }[] }).features).toMatchObject([
       { geometry: { type: 'Point' } },
@@ -83,7 +83,7 @@ describe('the positions of a route', () => {
     expect((await (await served('[]')).positions('--from', '0', format)).out).toBe(text)
   })
 
-  it('may cover a month', async () => {
+  it('the positions of a route may cover a month', async () => {
     const many = Array.from({ length: 270_000 }, (_, n) => ({ lat: 52.5, lon: 13.4, timestamp: n }))
     const { code, out } = await (await served(JSON.stringify(many))).positions('--from', '0', '--csv')
     expect([code, out.split('\n').length]).toEqual([0, 270_002])
@@ -125,7 +125,7 @@ describe('times of positions, local to the gateway', () => {
     expect(server.asked.at(-1)!.query).toEqual({ from: String(seconds), to: String(seconds) })
   })
 
-  it('end at the present second if --to is missing', async () => {
+  it('times of positions, local to the gateway end at the present second if --to is missing', async () => {
     const { server, positions } = await served('[]')
     const before = Math.floor(Date.now() / 1000)
     await positions('--from', '0')

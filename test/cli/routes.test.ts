@@ -216,7 +216,7 @@ function withMonday(reply: Reply): (asked: Asked) => Reply {
 }
 
 describe('a file whose days are not adjacent', () => {
-  it('is put for each run of its days, with the lines of that run, after a dry run of all', async () => {
+  it('a file whose days are not adjacent is put for each run of its days, with the lines of that run, after a dry run of all', async () => {
     const { asked, routes } = await site({ text: DAYS })
     expect(await routes('put', 'routes.csv')).toEqual({
       code: 0,
@@ -263,7 +263,7 @@ describe('a file whose days are not adjacent', () => {
     ])
   })
 
-  it('is put as one interval if options give it', async () => {
+  it('a file whose days are not adjacent is put as one interval if options give it', async () => {
     const { done, routes } = await site({ text: DAYS })
     expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)
     expect(done().map(({ query, body }) => ({ query, body }))).toEqual([
@@ -271,7 +271,7 @@ describe('a file whose days are not adjacent', () => {
     ])
   })
 
-  it('is checked run by run', async () => {
+  it('a file whose days are not adjacent is checked run by run', async () => {
     const { asked, routes } = await site({ text: DAYS })
     expect((await routes('check', 'routes.csv')).out.split('\n')).toEqual([
       `company 7, ${WEEKEND} (UTC) would have 2 added, 1 changed, 3 removed`,
@@ -347,7 +347,7 @@ describe('check', () => {
     expect((await routes('check', 'routes.csv')).code).toBe(1)
   })
 
-  it('has no option --force', async () => {
+  it('check has no option --force', async () => {
     const { code, errors } = await (await site()).routes('check', 'routes.csv', '--force')
     expect([code, errors.split('\n')[0]]).toEqual([1, "error: unknown option '--force'"])
   })

@@ -18,11 +18,11 @@ function apiOf(tracking: string) {
 }
 
 describe('the API of a company', () => {
-  it('is the usual one if it has none', () => {
+  it('the API of a company is the usual one if it has none', () => {
     expect(apiOf('null')).toBeUndefined()
   })
 
-  it('has what is null from `tracking` and `push`', () => {
+  it('the API of a company has what is null from `tracking` and `push`', () => {
     expect(apiOf('{ base_url: https://EU.example/v2/, concurrency: 8 }')).toEqual({
       id: 'https://eu.example/v2',
       base_url: 'https://EU.example/v2',
@@ -34,14 +34,14 @@ describe('the API of a company', () => {
     })
   })
 
-  it('is another one if it is pushed to elsewhere, though it is read at the same place', () => {
+  it('the API of a company is another one if it is pushed to elsewhere, though it is read at the same place', () => {
     expect(apiOf('{ push_url: "https://push.example" }')).toMatchObject({
       id: 'https://push.example',
       base_url: 'https://api.example',
     })
   })
 
-  it('is the usual one, asked in another way, if its URL is the same', () => {
+  it('the API of a company is the usual one, asked in another way, if its URL is the same', () => {
     expect(apiOf('{ tls: { cert: a.pem, key: b.pem } }')).toMatchObject({ id: '', base_url: 'https://api.example' })
     expect(apiOf('{ base_url: "https://api.example:443/" }')).toMatchObject({ id: '' })
   })

@@ -5,7 +5,7 @@ const read = (...copies: object[]) => configSchema(null).safeParse({ copies })
 const JSON_COPY = { name: 'crm', to: 'https://crm.example/in?key=1' }
 
 describe('copies', () => {
-  it('have defaults', () => {
+  it('copies have defaults', () => {
     expect(read(JSON_COPY).data?.copies).toEqual([
       {
         ...JSON_COPY,

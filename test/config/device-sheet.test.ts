@@ -29,7 +29,7 @@ describe('the header of a list of vans', () => {
     ])
   })
 
-  it('may stand below lines of a title; lines keep their numbers', async () => {
+  it('the header of a list of vans may stand below lines of a title; lines keep their numbers', async () => {
     const text = `\ufeffFuhrpark Nord;;\r\nStand: 20.11.2026;;\r\n\r\nKennzeichen;IMEI;Bemerkung\r\nB-WB 12;${ONE};\r\n`
     const { rows, rejected } = await readDeviceSheet(text)
     expect(rejected).toEqual([])
@@ -61,7 +61,7 @@ describe('the header of a list of vans', () => {
     expect(await columnsOf(text)).toEqual({ kennzeichen: 'name', karte: null })
   })
 
-  it('is read as somebody has said by hand', async () => {
+  it('the header of a list of vans is read as somebody has said by hand', async () => {
     const text = `Wer;Was\nB-WB 1;${ONE}\n`
     const { rows } = await readDeviceSheet(
       text,
@@ -75,7 +75,7 @@ describe('the header of a list of vans', () => {
 })
 
 describe('the lines of a list of vans', () => {
-  it('are left out one by one', async () => {
+  it('the lines of a list of vans are left out one by one', async () => {
     const { rows, rejected } = await readDeviceSheet(`IMEI;Kennzeichen\n;B-WB 1\n${ONE};B-WB 2\n"${TWO};B-WB 3\n`)
     expect(rows.map(({ line }) => line)).toEqual([3])
     expect(inEnglish(rejected)).toEqual([
@@ -84,7 +84,7 @@ describe('the lines of a list of vans', () => {
     ])
   })
 
-  it('are in doubt if most others have IMEIs', async () => {
+  it('the lines of a list of vans are in doubt if most others have IMEIs', async () => {
     const good = ['356307042441013', '356307042441021', '356307042441039', '356307042441047']
     const text = `IMEI;Plate\n${[...good, '8672320', 'offen'].map((id, at) => `${id};Van ${at}\n`).join('')}`
     const doubts = (await readDeviceSheet(text)).rows.map(({ id }) => inEnglish(id).doubt)

@@ -146,7 +146,7 @@ describe('gateway.yaml', () => {
   it('an empty section of gateway.yaml means its defaults', async () =>
     expect(await config('redis:\nlisteners:\ncompanies:\nmqtt:\n')).toEqual(NEW))
 
-  it('without companies there is one for the embedded tracking service, and none for a tracking API', async () => {
+  it('gateway.yaml without companies there is one for the embedded tracking service, and none for a tracking API', async () => {
     const api = 'tracking: { base_url: "https://tracking.example.com" }\n'
     expect((await config('time_zone: UTC\n')).companies).toEqual([TRY_OUT])
     expect((await config(api)).companies).toEqual([])
@@ -490,7 +490,7 @@ parked: { max_positions: 0 }
   it('reports at most 20 syntax errors of one file', async () =>
     expect(await mistakes('"'.repeat(1000))).toHaveLength(20))
 
-  it('has old servers behind listeners, which push nothing unless it says so', async () => {
+  it('gateway.yaml has old servers behind listeners, which push nothing unless it says so', async () => {
     const one = '{ transport: tcp, port: 1, protocol: auto, trial: { host: old.example, port: 5027 } }'
     const other = '{ transport: udp, port: 1, protocol: auto, trial: { host: "::1", port: 5027, push: true } }'
     const { listeners } = await config(`listeners: [${one}, ${other}]`)
@@ -604,7 +604,7 @@ companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/sec
     expect(mistake).not.toContain('canary')
   })
 
-  it('says the same of the password for the mail server', async () => {
+  it('the text of a setting says the same of the password for the mail server', async () => {
     const mail = '{ smtp: "smtps://ops:1#canary@mail.example", from: a@example.com, to: [b@example.com] }'
     const [mistake] = await mistakes(`alerts: { mail: ${mail} }`)
     expect(mistake).toContain('alerts.mail.smtp: percent-encode what is special')

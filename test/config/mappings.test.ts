@@ -67,7 +67,7 @@ describe('a mapping', () => {
     },
   )
 
-  it('is written as it was read', () => {
+  it('a mapping is written as it was read', () => {
     for (const { mapping } of PRODUCTS) {
       const read = mappingIn(mapping)
       expect(readMapping('one', mappingText(read))).toEqual({ mapping: read })
@@ -192,7 +192,7 @@ describe('mappings.yaml', () => {
     expect(mistakes).toEqual([expect.stringMatching(mistake)])
   })
 
-  it('has what listeners, bridges and devices may name', async () => {
+  it('mappings.yaml has what listeners, bridges and devices may name', async () => {
     const files = {
       'gateway.yaml': `${listener('map:one')}mqtt: { bridges: [{ url: mqtt://broker, topics: { a/+/b: map:one } }] }\n`,
       'mappings.yaml': 'one: { lat: a, lon: b }\n',
@@ -231,7 +231,7 @@ describe('mappings.yaml', () => {
     ])
   })
 
-  it('with a mistake does not make the listener wrong that names it', async () => {
+  it('mappings.yaml with a mistake does not make the listener wrong that names it', async () => {
     for (const text of ['one: { lat: a }\n', 'one: { lat: a\n']) {
       const { mistakes } = await checked({ 'gateway.yaml': listener('map:one'), 'mappings.yaml': text })
       expect(mistakes).toEqual([expect.stringMatching(/^mappings\.yaml/)])

@@ -19,7 +19,7 @@ describe('the limit of open files', () => {
     ]).toEqual([Number.POSITIVE_INFINITY, undefined])
   })
 
-  it('is named with what fits and what to do, where more connections are asked for', () => {
+  it('the limit of open files is named with what fits and what to do, where more connections are asked for', () => {
     expect(openFilesMistake(19_001, 1, 20_000)).toBe(
       '19001 connections need 20001 open files, and a process may open 20000: raise that limit (ulimit -n, LimitNOFILE), or set at most 19000',
     )
@@ -27,7 +27,7 @@ describe('the limit of open files', () => {
     expect(fitting).toEqual([undefined, undefined])
   })
 
-  it('is that of each gateway, where several share the connections', () => {
+  it('the limit of open files is that of each gateway, where several share the connections', () => {
     expect(openFilesMistake(100_000, 6, 20_000)).toBe(undefined)
     expect(openFilesMistake(100_000, 4, 20_000)).toBe(
       '25000 connections of each gateway need 26000 open files, and a process may open 20000: raise that limit (ulimit -n, LimitNOFILE), or set at most 76000',

@@ -7,7 +7,7 @@ const mistakesIn = async (pull: string) => (await checked({ 'gateway.yaml': gate
 const URL = '"https://tms.example/day/roster.csv?key=canary"'
 
 describe('roster.pull', () => {
-  it('has a name without the query, which may be a secret, and defaults', async () => {
+  it('roster.pull has a name without the query, which may be a secret, and defaults', async () => {
     const { config } = await loadedFolder(
       await folder({
         'gateway.yaml': gateway(`{ url: ${URL}, company_id: 7 }, { url: ${URL}, company_id: 7, name: B }`),
@@ -26,7 +26,7 @@ describe('roster.pull', () => {
     ])
   })
 
-  it('is empty without settings', async () => {
+  it('roster.pull is empty without settings', async () => {
     const { config } = await loadedFolder(await folder({ 'gateway.yaml': COMPANY }))
     expect(config.roster.pull).toEqual([])
   })
@@ -60,7 +60,7 @@ describe('roster.pull', () => {
     expect(mistakes.join()).not.toContain('canary')
   })
 
-  it('may be without TLS on this machine', async () => {
+  it('roster.pull may be without TLS on this machine', async () => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]'])
       expect(await mistakesIn(`{ url: "http://${host}:8000/a.csv", company_id: 7 }`)).toEqual([])
   })

@@ -23,7 +23,7 @@ function changed(at: number, ...bytes: number[]): Buffer {
 }
 
 describe('a PMTiles file', () => {
-  it('is fine if it can be shown, and its path begins in the folder of gateway.yaml', async () => {
+  it('a PMTiles file is fine if it can be shown, and its path begins in the folder of gateway.yaml', async () => {
     expect(await said(archive)).toEqual({ lines: [], isFound: true })
   })
 

@@ -30,7 +30,7 @@ describe('the header of a roster', () => {
     expect((await read(`device;route_id;${day}\nVan 12;1;2026-11-20\n`)).rows).toHaveLength(1)
   })
 
-  it('may stand below lines of a title; lines keep their numbers', async () => {
+  it('the header of a roster may stand below lines of a title; lines keep their numbers', async () => {
     const text = 'Tourenplan Nord;;\r\nStand: 20.11.2026\r\n\r\nFahrzeug;Tour;Von\r\nVan 12;1;2026-11-20 06:00\r\n'
     const { rows, mistakes } = await read(text)
     expect(mistakes).toEqual([])
@@ -86,7 +86,7 @@ describe('a date with numbers alone', () => {
     expect((await dated(...dates))[0]).toBe(message)
   })
 
-  it('may be in the column date', async () => {
+  it('a date with numbers alone may be in the column date', async () => {
     const { rows } = await read('device;route_id;date\nV;1;22.11.2026\nV;1;05.11.2026\n')
     expect(rows.map(({ from, until }) => [hour(from), hour(until)])).toEqual([
       ['2026-11-22T00:00', '2026-11-23T00:00'],

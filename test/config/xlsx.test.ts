@@ -7,7 +7,7 @@ import { SheetDate, sheetFiles, zip } from '../support/xlsx.ts'
 const sheet = (rows: Parameters<typeof sheetFiles>[0]) => spreadsheetText(zip(sheetFiles(rows)))
 
 describe('a spreadsheet', () => {
-  it('is read as a roster: ids with their digits, dates as local times, rows with their numbers', async () => {
+  it('a spreadsheet is read as a roster: ids with their digits, dates as local times, rows with their numbers', async () => {
     const text = await sheet([
       ['Fahrzeug', 'Fahrer', 'Tour', 'Von', 'Bis'],
       ['Van 12', 42, 1002, new SheetDate('2026-11-20 06:00'), new SheetDate('2026-11-20 20:00')],
@@ -25,7 +25,7 @@ describe('a spreadsheet', () => {
     ])
   })
 
-  it('may have days', async () => {
+  it('a spreadsheet may have days', async () => {
     const text = await sheet([
       ['device', 'route_id', 'Datum'],
       ['Van 12', 1, new SheetDate('2026-11-20')],
@@ -33,7 +33,7 @@ describe('a spreadsheet', () => {
     expect((await readRoutes({ name: 'roster', text }, 'UTC')).rows).toHaveLength(1)
   })
 
-  it('is known by its first bytes', () => {
+  it('a spreadsheet is known by its first bytes', () => {
     expect([zip({}), zip(sheetFiles([])), Buffer.from('device,route_id\n')].map(isSpreadsheet)).toEqual([
       false,
       true,

@@ -52,7 +52,7 @@ describe('the bounds of a copy', () => {
     expect(await account()).toMatchObject({ delivered: 100, discarded: 200, difference: 0 })
   })
 
-  it('goes on if its oldest were discarded while they were being sent', async () => {
+  it('the bounds of a copy goes on if its oldest were discarded while they were being sent', async () => {
     const hanging = Promise.withResolvers<number>()
     const receiver = await startCopyReceiver(() => hanging.promise)
     const keeper = keeping([copyOf({ max_waiting: 20 })])

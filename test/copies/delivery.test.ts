@@ -111,7 +111,7 @@ describe('a copy as json', () => {
     expect(await account()).toMatchObject({ delivered: 39, parked: 1, refusal: { status: 422, message: 'no' } })
   })
 
-  it('goes on with other devices while those of one get no answer, and parks these at last', async () => {
+  it('a copy as json goes on with other devices while those of one get no answer, and parks these at last', async () => {
     const receiver = await startCopyReceiver(({ fixes }) => (fixes.some(({ device }) => device === VAN) ? 500 : 200))
     const { end } = copying(server, [copyOf({ to: receiver.url })])
     await enter('crm')
@@ -243,7 +243,7 @@ describe('a copy as json', () => {
     await vi.waitFor(async () => expect(await redis.hexists(keys.copyCounts, 'crm retry')).toBe(0))
   })
 
-  it('is sent by one of two workers at a time, and by the other when that one ends', async () => {
+  it('a copy as json is sent by one of two workers at a time, and by the other when that one ends', async () => {
     const receiver = await startCopyReceiver()
     await enter('crm')
     const first = copying(server, [copyOf({ to: receiver.url })])
@@ -291,7 +291,7 @@ describe('a copy as json', () => {
     expect(await account()).toMatchObject({ delivered: 2, discarded: 0 })
   })
 
-  it('goes on if a primary that took over has the cursor, though it was further', async () => {
+  it('a copy as json goes on if a primary that took over has the cursor, though it was further', async () => {
     const held = Promise.withResolvers<number>()
     const receiver = await startCopyReceiver(({ fixes }) =>
       fixes.some(({ time }) => Date.parse(time) === 2000) ? held.promise : 200,

@@ -35,7 +35,7 @@ const devicesIn = (requests: readonly Received[]) => [
 ]
 
 describe('a fix that waits for a copy while its settings change', () => {
-  it('goes to it no more if its company is taken out, and is discarded', async () => {
+  it('a fix that waits for a copy while its settings change goes to it no more if its company is taken out, and is discarded', async () => {
     const receiver = await startCopyReceiver(() => 503)
     const copy = copyOf({ to: receiver.url, companies: ['7', '8'] })
     const { configure } = copying(server, [copy], { companies: ['7', '8'] })
@@ -50,7 +50,7 @@ describe('a fix that waits for a copy while its settings change', () => {
     expect(receiver.timesOf(OTHER)).toEqual([])
   })
 
-  it('goes to it no more if its company is not configured any more', async () => {
+  it('a fix that waits for a copy while its settings change goes to it no more if its company is not configured any more', async () => {
     const receiver = await startCopyReceiver(() => 503)
     const copy = copyOf({ to: receiver.url })
     const { configure } = copying(server, [copy], { companies: ['7', '8'] })
@@ -65,7 +65,7 @@ describe('a fix that waits for a copy while its settings change', () => {
     expect(receiver.timesOf(OTHER)).toEqual([])
   })
 
-  it('goes to it without the positions outside of assignments, once it does not get these any more', async () => {
+  it('a fix that waits for a copy while its settings change goes to it without the positions outside of assignments, once it does not get these any more', async () => {
     const receiver = await startCopyReceiver(() => 503)
     const copy = copyOf({ to: receiver.url, without_route: true })
     const { configure } = copying(server, [copy])
@@ -83,7 +83,7 @@ describe('a fix that waits for a copy while its settings change', () => {
     expect(receiver.timesOf()).toEqual([1, 3, 4])
   })
 
-  it('comes first, and whole, once it gets the positions outside of assignments too', async () => {
+  it('a fix that waits for a copy while its settings change comes first, and whole, once it gets the positions outside of assignments too', async () => {
     const receiver = await startCopyReceiver(() => 503)
     const copy = copyOf({ to: receiver.url })
     const other = copyOf({ name: 'other', to: receiver.url })
@@ -104,7 +104,7 @@ describe('a fix that waits for a copy while its settings change', () => {
     await vi.waitFor(async () => expect(await redis.keys('*cursors:7')).toEqual([]), soon)
   })
 
-  it('is sent by the secret and in the format of now', async () => {
+  it('a fix that waits for a copy while its settings change is sent by the secret and in the format of now', async () => {
     const receiver = await startCopyReceiver(() => 503)
     const copy = copyOf({ to: receiver.url, secret: 'first' })
     const { configure } = copying(server, [copy])

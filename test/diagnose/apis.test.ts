@@ -86,12 +86,12 @@ describe('findings about one of several APIs', () => {
     expect(all[0].message).toMatch(/^eu\.example\/v2: /)
   })
 
-  it('are two if two are down', () => {
+  it('findings about one of several APIs are two if two are down', () => {
     const names = found({ ...DOWN, name: 'us.example' }, DOWN).map(({ subject }) => subject.api)
     expect(new Set(names)).toEqual(new Set(['eu.example/v2', 'us.example']))
   })
 
-  it('say of a full one whose it is', () => {
+  it('findings about one of several APIs say of a full one whose it is', () => {
     const observation = {
       code: 'push_full',
       subject: { api: 'eu.example/v2' },

@@ -93,7 +93,7 @@ const refusedAs = (reason: string) => [{ at: at(NOW - 3 * S), event: 'refused', 
 const waiting = { ...LANE, waiting: 5, oldest_at: at(NOW - 10 * S) }
 
 describe('the chain of a device', () => {
-  it('is whole if its positions are accepted', () => {
+  it('the chain of a device is whole if its positions are accepted', () => {
     const { broken, links, sentence } = chain()
     expect([broken, links.map(({ link }) => link), links.map(({ state }) => state)]).toEqual([
       null,
@@ -143,7 +143,7 @@ describe('the chain of a device', () => {
     expect(standing.sentence).toMatch(/^Van 12 is standing at [\d., ]+, 12 s ago, ignition on since 07:20:00, on route/)
   })
 
-  it('of a van whose tracker raises an alarm says that and what to do, and is not broken by it', () => {
+  it('the chain of a device of a van whose tracker raises an alarm says that and what to do, and is not broken by it', () => {
     const said = {
       alarms: [{ alarm: 'power_cut', at: NOW - 20 * MIN, sinceAt: NOW - 20 * MIN, cameAt: NOW - 20 * MIN }],
     }
@@ -155,7 +155,7 @@ describe('the chain of a device', () => {
     expect([silent.broken, silent.links[0].finding?.code]).toEqual(['connected', 'silent'])
   })
 
-  it('of a parked van without satellites is not broken', () => {
+  it('the chain of a device of a parked van without satellites is not broken', () => {
     const unplaced = { reason: 'invalid', at: NOW, isHeld: false }
     const off = { ignition: { ...SAID, value: false } }
     const device = { fix: { ...FACTS.fix!, speed: 0 }, isUnplaced: true, unplaced }
@@ -432,10 +432,10 @@ describe('the chain of a device', () => {
     expect([sentence, ...evidence].join()).not.toMatch(/down|delivered/)
   })
 
-  it('is not broken by an API that is down while nothing of the device waits', () =>
+  it('the chain of a device is not broken by an API that is down while nothing of the device waits', () =>
     expect(chain({ found: [{ code: 'upstream_down' }] }).broken).toBeNull())
 
-  it('is not broken by lanes of its company that the API refuses, where its own positions are taken', () => {
+  it('the chain of a device is not broken by lanes of its company that the API refuses, where its own positions are taken', () => {
     const evidence = ['404 no such route', 'courier 9, route 3009']
     const refused: Found = { code: 'lane_refused', subject: { company_id: '7' }, evidence }
     const { broken, sentence } = chain({ detail: { lane: waiting }, found: [refused] })
@@ -483,7 +483,7 @@ describe('the chain of a device', () => {
     expect([others.broken, others.findings]).toEqual([null, []])
   })
 
-  it('is not broken by positions that were refused before, and says what its pushes fail with now', () => {
+  it('the chain of a device is not broken by positions that were refused before, and says what its pushes fail with now', () => {
     const explained = { parked: [refusedSingly(NOW - 60 * MIN)], upstream: { state: 'down', since_at: at(NOW - MIN) } }
     const lane = { ...waiting, last_push: { at: at(NOW - S), status: 'timeout' } }
     const { sentence } = chain({
@@ -501,7 +501,7 @@ describe('the chain of a device', () => {
     expect(chain({ explained: { parked: [refusedSingly(NOW - 9 * S)] } }).broken).toBe('accepted')
   })
 
-  it('is not broken by a last message that is not understood or refused, if its positions come', () => {
+  it('the chain of a device is not broken by a last message that is not understood or refused, if its positions come', () => {
     const event = (name: string, reason: string, ms: number) => [{ at: at(NOW - ms), event: name, reason }]
     const unread = (ms: number, last_fix = DETAIL.last_fix) => {
       return chain({ detail: { last_fix, events: event('misunderstood', 'unknown_type', ms) } }).broken
@@ -513,17 +513,17 @@ describe('the chain of a device', () => {
     expect(refused(MIN).sentence).toMatch(/all delivered/)
   })
 
-  it('is not broken by the apikey of another company', () =>
+  it('the chain of a device is not broken by the apikey of another company', () =>
     expect(
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,
     ).toBeNull())
 
-  it('has the finding of its route as its own', () => {
+  it('the chain of a device has the finding of its route as its own', () => {
     expect(chain({ found: [sharedRoute('1007')] }).findings.map(({ code }) => code)).toEqual(['two_on_route'])
     expect(chain({ found: [sharedRoute('1008')] }).findings).toEqual([])
   })
 
-  it('has the line of the roster that is left out as a finding, and still its route', () => {
+  it('the chain of a device has the line of the roster that is left out as a finding, and still its route', () => {
     const { broken, findings, links } = chain({
       found: [{ code: 'roster_rejected', evidence: [leftOut(17, 'Van 12')] }],
     })
@@ -535,7 +535,7 @@ describe('the chain of a device', () => {
     expect(chain({ found: [{ code: 'roster_rejected', evidence: [leftOut(9, 'Van 1')] }] }).findings).toEqual([])
   })
 
-  it('without a route says that the roster is of before, and what to do about that', () => {
+  it('the chain of a device without a route says that the roster is of before, and what to do about that', () => {
     const found = [{ code: 'roster_stale', subject: { company_id: '7' } }] as const
     const unplaced = { isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } }
     const { findings, links } = chain({
@@ -554,7 +554,7 @@ describe('the chain of a device', () => {
     expect(findings.map(({ code }) => code)).toEqual(['backlog'])
   })
 
-  it('has the findings of the device, and of what breaks it', () => {
+  it('the chain of a device has the findings of the device, and of what breaks it', () => {
     const silent = { device: { heardAt: NOW - 6 * MIN }, found: [{ code: 'redis_full' }] as const }
     expect(chain(silent).findings.map(({ code, message }) => [code, message])).toEqual([
       ['silent', 'nothing is heard of Van 12, on a route now'],

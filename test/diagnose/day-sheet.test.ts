@@ -46,7 +46,7 @@ const shown = ({ gaps }: DaySheet) =>
 const clock = (ms: number) => new Date(ms).toISOString().slice(11, 16).replace(/^0/, '')
 
 describe('the sheet of a day', () => {
-  it('is whole if a position came in each planned minute, whatever was before and after', () => {
+  it('the sheet of a day is whole if a position came in each planned minute, whatever was before and after', () => {
     const sheet = daySheet(OVER, [van({ planned: [[6, 14]], fix: [[6, 14]], connected: [[5, 14]] })])
     expect(sheet).toEqual({
       devices: ['one'],
@@ -113,7 +113,7 @@ describe('the sheet of a day', () => {
     expect(later).toMatchObject({ plannedMin: 0, coveredMin: 0, share: null, startDelayMin: null, gaps: [] })
   })
 
-  it('is covered by any of two vans, and names the one whose positions came furthest', () => {
+  it('the sheet of a day is covered by any of two vans, and names the one whose positions came furthest', () => {
     const sheet = daySheet(OVER, [
       van({ device: 'one', planned: [[6, 10]], fix: [[6, 7]] }),
       van({ device: 'two', planned: [[6, 9]], fix: [[7, 8]], connected: [[8, 9]] }),

@@ -81,7 +81,7 @@ describe('src/diagnose/README.md', () => {
     expect(paragraph.split('\n## ')[0].toLowerCase().replaceAll('\n', ' ')).toContain(`*${severity}*, link *${link}*`)
   })
 
-  it('has no other paragraph', () => {
+  it('src/diagnose/README.md has no other paragraph', () => {
     expect([...text.matchAll(/^## (\w+)$/gm)].map(([, code]) => code).toSorted()).toEqual(Object.keys(CODES).toSorted())
   })
 })

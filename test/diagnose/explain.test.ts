@@ -44,7 +44,7 @@ describe('a device whose frames are not understood', () => {
   const misunderstood = { frames: 40, sinceAt: at('07:41:00'), protocol: 'gt06' }
   const kept = 'kept, and decoded again after an upgrade or a change of its entry'
 
-  it('is explained by their number, and since when they come', () => {
+  it('a device whose frames are not understood is explained by their number, and since when they come', () => {
     const line = 'last fix 08:14:02, route 1007 by routes.csv:17'
     expect(says({}, { misunderstood })).toBe(`${line}, 40 frames of gt06 are not understood since 07:41:00: ${kept}`)
     expect(says({}, { misunderstood: { ...misunderstood, frames: 1 } })).toContain('1 frame of gt06 is not understood')
@@ -54,7 +54,7 @@ describe('a device whose frames are not understood', () => {
     )
   })
 
-  it('has its protocol and number of frames named, also if it is not configured', () => {
+  it('a device whose frames are not understood has its protocol and number of frames named, also if it is not configured', () => {
     const unknown = { configured: false, source: undefined, lane: undefined }
     expect(says(unknown, { misunderstood })).toContain(`add it to devices.yaml; 40 frames of gt06 are not understood`)
   })
@@ -207,7 +207,7 @@ describe('a filtered fix', () => {
     expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
-  it('is shown if there was no good fix', () =>
+  it('the last contact of a device is shown if there was no good fix', () =>
     expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
       'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix',
     ))
@@ -226,20 +226,20 @@ const parked = (...lanes: object[]) => says({}, { parked: lanes })
 describe('parked positions', () => {
   const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
 
-  it('with 404 advise to correct the line', () =>
+  it('parked positions with 404 advise to correct the line', () =>
     expect(parked(NOT_FOUND)).toBe(`${HEAD} refused 404 by the service (no such route), 214 parked: correct the line`))
 
-  it('with 404 advise to correct the entry if it assigns the route', () =>
+  it('parked positions with 404 advise to correct the entry if it assigns the route', () =>
     expect(says({ lane: { ...LANE, source: 'devices.yaml:3', from_at: undefined } }, { parked: [NOT_FOUND] })).toBe(
       'last fix 08:14:02, route 1007 by devices.yaml:3, refused 404 by the service (no such route), 214 parked: correct the entry',
     ))
 
-  it('with 403 advise to check apikey and courier', () =>
+  it('parked positions with 403 advise to check apikey and courier', () =>
     expect(parked({ ...NOT_FOUND, parked: { status: 403, message: '' } })).toBe(
       `${HEAD} refused 403 by the service, 214 parked: check the apikey of company 7, and that the courier belongs to it`,
     ))
 
-  it('show the most frequent answer, in one line and cut', () => {
+  it('parked positions show the most frequent answer, in one line and cut', () => {
     const refused = [
       { status: 413, message: 'too large', at: at('08:19:30'), count: 2 },
       { status: 422, at: at('08:19:30'), message: `accuracy:\n  ${'no '.repeat(100)}`, count: 5 },
@@ -254,27 +254,27 @@ describe('parked positions', () => {
       `${HEAD} all delivered; earlier ones were refused 404 by the service (no such route), 20 parked on route 1006 and 3 on other routes: correct the line`,
     ))
 
-  it('show the present route first, however few they are', () =>
+  it('parked positions show the present route first, however few they are', () =>
     expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 900 }, NOT_FOUND)).toBe(
       `${HEAD} refused 404 by the service (no such route), 214 parked and 900 on other routes: correct the line`,
     ))
 
-  it('are shown for a silent device too', () =>
+  it('parked positions are shown for a silent device too', () =>
     expect(says({ state: 'offline', condition: 'silent' }, { parked: [NOT_FOUND] })).toBe(
       'silent since 08:14:03, last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line',
     ))
 })
 
 describe('a device without a route', () => {
-  it('is advised to get a line', () =>
+  it('a device without a route is advised to get a line', () =>
     expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
 
-  it('is explained by the put that replaced its line', () =>
+  it('a device without a route is explained by the put that replaced its line', () =>
     expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2' } })).toBe(
       'last fix 08:14:02, no route now, a put replaced routes.csv:2: put a line, or edit that one',
     ))
 
-  it('is explained together with never being heard', () =>
+  it('a device without a route is explained together with never being heard', () =>
     expect(says({ lane: undefined, state: 'never' })).toBe(
       'never heard, no route now, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
     ))
@@ -375,17 +375,17 @@ describe('positions that were refused earlier', () => {
   const facts = { parked: [{ ...IDS, fixes: 8, refused }] }
   const taken = { ...LANE, last_push: { at: at('08:14:04'), status: 200 } }
 
-  it('are named last if others are taken since', () =>
+  it('positions that were refused earlier are named last if others are taken since', () =>
     expect(says({ lane: taken }, facts)).toBe(
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04; earlier ones were refused 422 by the service (accuracy), 8 parked: correct the cause and retry them, or delete them',
     ))
 
-  it('do not hide a present trouble', () =>
+  it('positions that were refused earlier do not hide a present trouble', () =>
     expect(says({ lane: taken, ...held('no_route') }, facts)).toMatch(
       /^[^;]*12 fixes held since .*; earlier ones were/,
     ))
 
-  it('are not the trouble of pushes that fail for another reason, nor while no push is known', () => {
+  it('positions that were refused earlier are not the trouble of pushes that fail for another reason, nor while no push is known', () => {
     const failing = waiting(3, { last_push: { at: at('08:19:59'), status: 503 } })
     expect(says(failing, facts)).toMatch(
       /: the service answered 503, it is being retried; earlier ones were refused 422/,
@@ -393,7 +393,7 @@ describe('positions that were refused earlier', () => {
     expect(says({}, facts)).toMatch(/, all delivered; earlier ones were refused 422/)
   })
 
-  it('are the trouble if the last of them is recent', () =>
+  it('positions that were refused earlier are the trouble if the last of them is recent', () =>
     expect(
       says({ lane: taken }, { parked: [{ ...IDS, fixes: 8, refused: [{ ...refused[0], at: at('08:19:30') }] }] }),
     ).toMatch(/routes\.csv:17, refused 422/))

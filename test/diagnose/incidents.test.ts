@@ -20,7 +20,7 @@ function only(findings: readonly Finding[]) {
 }
 
 describe('an incident', () => {
-  it('of one device is its finding, however often it was observed', () => {
+  it('an incident of one device is its finding, however often it was observed', () => {
     expect(only([about('clock_ahead', '1')])).toMatchObject({
       size: 1,
       subject: { device: '1', company_id: '7' },
@@ -28,7 +28,7 @@ describe('an incident', () => {
     })
   })
 
-  it('of several devices says how many they are, and names five', () => {
+  it('an incident of several devices says how many they are, and names five', () => {
     const findings = Array.from({ length: 12 }, (_, index) =>
       about('clock_ahead', String(index), { sinceAt: NOW - index, severity: index === 3 ? 'error' : 'warning' }),
     )
@@ -68,12 +68,12 @@ describe('an incident', () => {
     expect(incidentsOf([group, about('silent', '1', { subject: { device: '1', company_id: '8' } })]).size).toBe(2)
   })
 
-  it('of what is only observed often does not grow by that', () => {
+  it('an incident of what is only observed often does not grow by that', () => {
     expect(only([findingOf({ code: 'flood', count: 4711 }, NOW)])).toMatchObject({ size: 1, count: 4711 })
     expect(only([findingOf({ code: 'backlog', count: 4711 }, NOW)])).toMatchObject({ size: 4711 })
   })
 
-  it('is one for each SOS', () => {
+  it('an incident is one for each SOS', () => {
     const raised = ['1', '2'].map((device) => about('sos', device))
     expect(incidentsOf([...raised, about('sos', '1', { sinceAt: NOW - 1 })]).size).toBe(3)
   })

@@ -79,7 +79,7 @@ function cutOff(index: number): Partial<Sender> {
 }
 
 describe('vans that fall silent together', () => {
-  it('are all of a fleet but one: said within 60 s, with the number and the seconds', () => {
+  it('vans that fall silent together are all of a fleet but one: said within 60 s, with the number and the seconds', () => {
     const said = watch(
       fleet(204, (index) => (index === 203 ? {} : { untilS: 100 })),
       200,
@@ -109,7 +109,7 @@ describe('vans that fall silent together', () => {
     ).toBeLessThanOrEqual(60)
   })
 
-  it('are said within 60 s if many send once a minute', () => {
+  it('vans that fall silent together are said within 60 s if many send once a minute', () => {
     expect(
       saidAfter(
         watch(
@@ -146,7 +146,7 @@ describe('vans that fall silent together', () => {
     ])
   })
 
-  it('are counted against the others of their company, and all that fits them alone is named', () => {
+  it('vans that fall silent together are counted against the others of their company, and all that fits them alone is named', () => {
     const said = watch(
       fleet(40, (index) => ({
         untilS: index % 4 === 0 ? 100 : Infinity,
@@ -165,7 +165,7 @@ describe('vans that fall silent together', () => {
     ])
   })
 
-  it('are of no company if others share what they have in common, and then no company is told of their number', () => {
+  it('vans that fall silent together are of no company if others share what they have in common, and then no company is told of their number', () => {
     const said = watch(
       fleet(40, (index) => ({
         untilS: index < 10 ? 100 : Infinity,
@@ -178,12 +178,12 @@ describe('vans that fall silent together', () => {
     expect(findings(said[199])).toMatchObject([{ subject: {} }])
   })
 
-  it('are said if they stood, only if they are many', () => {
+  it('vans that fall silent together are said if they stood, only if they are many', () => {
     expect(saidAfter(watchStood(19))).toBe(-1)
     expect(saidAfter(watchStood(20))).toBeLessThanOrEqual(160)
   })
 
-  it('are said in time by a gateway whose clock is behind', () => {
+  it('vans that fall silent together are said in time by a gateway whose clock is behind', () => {
     const after = saidAfter(
       watch(
         fleet(50, () => ({ untilS: 100, behindS: 25 })),
@@ -194,7 +194,7 @@ describe('vans that fall silent together', () => {
     expect(after).toBeLessThanOrEqual(160)
   })
 
-  it('is not said of the fast ones alone before the slow ones can be judged', () => {
+  it('vans that fall silent together is not said of the fast ones alone before the slow ones can be judged', () => {
     const fast = trait('protocol', 'fast')
     const slow = trait('protocol', 'slow')
     const said = watch(

@@ -32,11 +32,11 @@ function codeBesideRefusal(code: 'sos' | 'battery_low') {
 }
 
 describe('the problem of a van', () => {
-  it('is nothing while it sends and is taken', () => {
+  it('the problem of a van is nothing while it sends and is taken', () => {
     expect(problemOf()).toBeUndefined()
   })
 
-  it('is that the tracking service refuses the password of its company', () => {
+  it('the problem of a van is that the tracking service refuses the password of its company', () => {
     expect(problemOf({ refusal: REFUSED.get('8/42/1001') })).toMatchObject({
       code: 'apikey_refused',
       severity: 'error',
@@ -46,13 +46,13 @@ describe('the problem of a van', () => {
     })
   })
 
-  it('is that the tracking service refuses its courier on its route', () => {
+  it('the problem of a van is that the tracking service refuses its courier on its route', () => {
     const device = { ...DRIVES, route: { courier: '1', route: '2' } }
     const { message, code } = problemOf({ device, refusal: REFUSED.get('9/1/2') })!
     expect([code, message]).toEqual(['lane_refused', 'the tracking service refuses courier 1 on route 2'])
   })
 
-  it('is that the tracking service refuses positions of its courier on its route', () => {
+  it('the problem of a van is that the tracking service refuses positions of its courier on its route', () => {
     const subject = { company_id: '8', courier_id: '42', route_id: '1001' }
     const message = say('the tracking API refuses positions of courier {} on route {}: they are parked', '42', '1001')
     const noted = [findingOf({ code: 'positions_refused', subject, message }, NOW)]
@@ -64,11 +64,11 @@ describe('the problem of a van', () => {
     })
   })
 
-  it('is an SOS before a refusal, and another alarm behind it', () => {
+  it('the problem of a van is an SOS before a refusal, and another alarm behind it', () => {
     expect([codeBesideRefusal('sos'), codeBesideRefusal('battery_low')]).toEqual(['sos', 'apikey_refused'])
   })
 
-  it('is silence, since it was heard last; without a route it is none', () => {
+  it('the problem of a van is silence, since it was heard last; without a route it is none', () => {
     const device = { ...DRIVES, heardAt: NOW - 20 * MIN }
     expect(problemOf({ device })).toMatchObject({
       code: 'silent',
@@ -79,13 +79,13 @@ describe('the problem of a van', () => {
     expect(problemOf({ device: { ...device, route: undefined } })).toBeUndefined()
   })
 
-  it('is not silence while it sends what is refused', () => {
+  it('the problem of a van is not silence while it sends what is refused', () => {
     const device = { ...DRIVES, heardAt: NOW - 20 * MIN }
     const noted = [findingOf({ code: 'wrong_secret', subject: { device: '1' } }, NOW, 'Van 41')]
     expect(problemOf({ device, noted })?.code).toBe('wrong_secret')
   })
 
-  it('is that nothing of it was accepted, if it has a route and was not added a moment ago', () => {
+  it('the problem of a van is that nothing of it was accepted, if it has a route and was not added a moment ago', () => {
     const device = { id: '1', name: 'Van 41', company: '8', route: DRIVES.route }
     expect(problemOf({ device })).toMatchObject({
       code: 'never',
@@ -96,18 +96,18 @@ describe('the problem of a van', () => {
     expect(problemOf({ device: { ...device, isHeldUnknown: true } })).toBeUndefined()
   })
 
-  it('is that what comes lacks what the entry asks for, unless the van is heard', () => {
+  it('the problem of a van is that what comes lacks what the entry asks for, unless the van is heard', () => {
     const device = { id: '1', name: 'Van 41', company: '8', route: DRIVES.route, isHeldUnknown: true }
     expect(problemOf({ device, isUnproven: true })?.code).toBe('unproven')
     expect(problemOf({ device: { ...DRIVES, isHeldUnknown: true }, isUnproven: true })).toBeUndefined()
   })
 
-  it('is not that it sends to the port of another protocol, which harms nothing', () => {
+  it('the problem of a van is not that it sends to the port of another protocol, which harms nothing', () => {
     const noted = [findingOf({ code: 'wrong_port', subject: { device: '1' } }, NOW, 'Van 41')]
     expect(problemOf({ noted })).toBeUndefined()
   })
 
-  it('is not the fault of another company', () => {
+  it('the problem of a van is not the fault of another company', () => {
     expect(REFUSED.get('8/42/1002')).toBeUndefined()
   })
 })

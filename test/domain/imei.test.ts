@@ -25,7 +25,7 @@ describe('the id of a device in a cell', () => {
     expect(read(IMEI.slice(0, -1))).toEqual({ id: IMEI, repaired: '14 digits: the check digit 3 is added' })
   })
 
-  it('stays as it is if only a leading zero is missing', () => {
+  it('the id of a device in a cell stays as it is if only a leading zero is missing', () => {
     expect(isImei('012345678901237')).toBe(true)
     expect(read('12345678901237')).toEqual({ id: '12345678901237' })
   })
@@ -38,15 +38,15 @@ describe('the id of a device in a cell', () => {
     expect(read(cell)).toEqual({ doubt: ROUNDED, prefix })
   })
 
-  it('is in doubt if its last digits were rounded away', () => {
+  it('the id of a device in a cell is in doubt if its last digits were rounded away', () => {
     expect(read('354194000000000')).toEqual({ id: '354194000000000', doubt: ROUNDED, prefix: '354194' })
   })
 
-  it('is in doubt if its check digit is wrong', () => {
+  it('the id of a device in a cell is in doubt if its check digit is wrong', () => {
     expect(read('356307042441014').doubt).toBe('its last digit does not fit: a digit of this IMEI is wrong')
   })
 
-  it.each(['van-12', 'AB.12', '867232', '1234567890123456'])('may be %s', (id) => {
+  it.each(['van-12', 'AB.12', '867232', '1234567890123456'])('the id of a device in a cell may be %s', (id) => {
     expect(read(id)).toEqual({ id })
   })
 })

@@ -70,7 +70,7 @@ describe('a backup of a data folder', () => {
     await expect.poll(() => account(running as Product), soon).toMatchObject({ delivered: 2, held: 0, difference: 0 })
   })
 
-  it('is made of a folder on which nothing runs, too, and with mistakes in its devices.yaml', async () => {
+  it('a backup of a data folder is made of a folder on which nothing runs, too, and with mistakes in its devices.yaml', async () => {
     const dir = await emptySite('stopped')
     await waybridge(['restore', file(), '--config', dir])
     await writeFile(join(dir, 'devices.yaml'), 'van-12: { company: 7 }')
@@ -106,7 +106,7 @@ describe('a backup of a data folder', () => {
     expect(code).toBe(1)
   })
 
-  it('of a newer version is not restored', async () => {
+  it('a backup of a data folder of a newer version is not restored', async () => {
     const dir = join(scratch, 'newer')
     await mkdir(dir)
     execFileSync('tar', ['-xzf', file(), '-C', dir])
@@ -120,7 +120,7 @@ describe('a backup of a data folder', () => {
     expect(code).toBe(1)
   })
 
-  it('is not restored over data', async () => {
+  it('a backup of a data folder is not restored over data', async () => {
     const dir = await emptySite('full')
     await mkdir(join(dir, 'data'))
     await writeFile(join(dir, 'data/tracking.sqlite'), '')

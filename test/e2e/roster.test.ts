@@ -122,7 +122,7 @@ describe('the roster, as a user changes it through the admin port', () => {
     socket.destroy()
   })
 
-  it('is the same when every process has been killed and started again', async () => {
+  it('the roster, as a user changes it through the admin port is the same when every process has been killed and started again', async () => {
     for (const role of ['gateway', 'worker', 'admin', 'tracking']) await restart(role)
     await arrives('202', await send())
   })
@@ -195,7 +195,7 @@ log: { level: fatal }
     return dir
   }
 
-  it('is in effect at every gateway around the same Redis when it is answered', async () => {
+  it('a roster that is put at one machine is in effect at every gateway around the same Redis when it is answered', async () => {
     const headers = { authorization: 'Bearer t', ...JSON_TYPE }
     const body = JSON.stringify({ company_id: 7, courier_id: 5, route_id: 201 })
     const put = (id: string) =>
@@ -210,7 +210,7 @@ log: { level: fatal }
     await expect.poll(() => redis.llen(keys.lane('7/5/201')), soon).toBe(10)
   })
 
-  it('is said to be in effect again when Redis was away, which may have lost that', async () => {
+  it('a roster that is put at one machine is said to be in effect again when Redis was away, which may have lost that', async () => {
     await redis.del(keys.roster('applied'))
     await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await expect.poll(() => redis.hlen(keys.roster('applied')), soon).toBe(2)

@@ -63,7 +63,7 @@ async function login(id: string) {
 }
 
 describe('a fix is acknowledged and arrives at the tracking service', () => {
-  it('from Teltonika over TCP', async () => {
+  it('a fix is acknowledged and arrives at the tracking service from Teltonika over TCP', async () => {
     const line = await login('356307042441013')
     line.socket.write(teltonika.packet([fixAt(START), fixAt(START + 1)], SENDER).bytes)
     await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000002')
@@ -71,7 +71,7 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
     await arrives('101', START + 1)
   })
 
-  it('from GT06', async () => {
+  it('a fix is acknowledged and arrives at the tracking service from GT06', async () => {
     const line = await dial(product.ports['tcp/gt06'])
     line.socket.write(gt06.login!('356307042441021').bytes)
     await expect.poll(() => line.answered().length, soon).toBe(10)
@@ -79,7 +79,7 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
     await arrives('102', START)
   })
 
-  it('from Wialon IPS', async () => {
+  it('a fix is acknowledged and arrives at the tracking service from Wialon IPS', async () => {
     const line = await dial(product.ports['tcp/wialon'])
     line.socket.write(wialon.login!('356307042441039').bytes)
     await expect.poll(() => line.answered().toString(), soon).toBe('#AL#1\r\n')
@@ -88,7 +88,7 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
     await arrives('103', START)
   })
 
-  it('from OsmAnd over HTTP, only with the device’s token', async () => {
+  it('a fix is acknowledged and arrives at the tracking service from OsmAnd over HTTP, only with the device’s token', async () => {
     const send = async (token: string) => {
       const query = `id=356307042441047&lat=52.5&lon=13.4&timestamp=${START}&token=${token}`
       return (await fetch(`http://127.0.0.1:${product.ports['http/osmand']}/?${query}`)).status
@@ -98,13 +98,13 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
     await arrives('104', START)
   })
 
-  it('from H02, with ids of 19 digits kept exactly', async () => {
+  it('a fix is acknowledged and arrives at the tracking service from H02, with ids of 19 digits kept exactly', async () => {
     const line = await dial(product.ports['tcp/h02'])
     line.socket.write(h02.packet([fixAt(START)], { ...SENDER, id: '5678901' }).bytes)
     await arrives(BIG, START)
   })
 
-  it('from MQTT, as JSON under its own topic', async () => {
+  it('a fix is acknowledged and arrives at the tracking service from MQTT, as JSON under its own topic', async () => {
     const url = `mqtt://127.0.0.1:${product.ports.mqtt}`
     const client = await connectAsync(url, { username: '356307042441062', password: 'canary-device' })
     await client.publishAsync(
@@ -194,7 +194,7 @@ it('the product runs one tracking service for each data folder, also after it wa
 })
 
 describe('the account of all fixes', () => {
-  it('has a difference of 0 when nothing moves', async () => {
+  it('the account of all fixes has a difference of 0 when nothing moves', async () => {
     await expect
       .poll(async () => (await product.admin<{ custody: { waiting: number } }>('/admin/status')).custody.waiting, soon)
       .toBe(0)

@@ -191,7 +191,7 @@ describe('a trial of 200 vans', () => {
     expect((JSON.parse(json.out) as TrialJson).devices).toHaveLength(VANS)
   })
 
-  it('goes on when both servers are started again under load, and loses nothing at the old one', async () => {
+  it('a trial of 200 vans goes on when both servers are started again under load, and loses nothing at the old one', async () => {
     const before = old.fixes
     const vans = await drive(oursPort, async (all) => {
       await untilAnswered(all, 1)
@@ -207,7 +207,7 @@ describe('a trial of 200 vans', () => {
     expect((await status()).findings.filter(({ code }) => code === 'trial_unreachable')).toEqual([])
   })
 
-  it('goes on while Redis is stopped', async () => {
+  it('a trial of 200 vans goes on while Redis is stopped', async () => {
     const before = await trial()
     const redis = product.redisPid() ?? 0
     await drive(oursPort, async (all) => {

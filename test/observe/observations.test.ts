@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Observations } from '../../src/observe/observations.ts'
 
 describe('the observation of a process', () => {
-  it('is one observation for each subject, with how often, since when and the latest different evidence', () => {
+  it('the observation of a process is one observation for each subject, with how often, since when and the latest different evidence', () => {
     const seen = new Observations()
     for (const [index, evidence] of ['a', 'b', 'a', 'c', 'd', 'e', 'f'].entries())
       seen.note('flood', { subject: { device: '1' }, evidence, now: 1000 + index })
@@ -26,7 +26,7 @@ describe('the observation of a process', () => {
     expect(seen.current(2000)).toMatchObject([{ sinceAt: 1000, lastAt: 2000, count: 2 }])
   })
 
-  it('as a state has the count and the evidence of its last note, since its first', () => {
+  it('the observation of a process as a state has the count and the evidence of its last note, since its first', () => {
     const seen = new Observations()
     const state = {
       subject: { file: 'devices.yaml', host: 'a' },
@@ -39,7 +39,7 @@ describe('the observation of a process', () => {
     expect(seen.current()).toMatchObject([{ sinceAt, count: 1, evidence: ['devices.yaml:3'] }])
   })
 
-  it('as a state is not of the future if the clock was set back', () => {
+  it('the observation of a process as a state is not of the future if the clock was set back', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
     const seen = new Observations()
@@ -65,7 +65,7 @@ describe('the observation of a process', () => {
     endOther()
   })
 
-  it('is over when it was not repeated for a minute', () => {
+  it('the observation of a process is over when it was not repeated for a minute', () => {
     const seen = new Observations()
     seen.note('impossible_move', { now: 1000 })
     expect(seen.current(61_000)).toHaveLength(1)
@@ -79,7 +79,7 @@ describe('the observation of a process', () => {
     expect(seen.current(6001)).toEqual([])
   })
 
-  it('is over when the opposite was seen of its device, unless it was observed within five seconds', () => {
+  it('the observation of a process is over when the opposite was seen of its device, unless it was observed within five seconds', () => {
     const seen = new Observations()
     const subject = { device: '1' }
     seen.note('wrong_secret', { subject, now: 1000 })

@@ -14,7 +14,7 @@ beforeAll(async () => void (installed = await install()))
 afterAll(() => installed?.remove())
 
 describe('the file that npm pack makes', () => {
-  it('has JavaScript, the page, the scripts of Redis, and nothing else of the clone', () => {
+  it('the file that npm pack makes has JavaScript, the page, the scripts of Redis, and nothing else of the clone', () => {
     const { files } = installed
     expect(files).toEqual(
       expect.arrayContaining(['dist/src/cli/index.js', 'dist/src/config/xlsx-worker.js', 'dist/page/index.html']),
@@ -51,7 +51,7 @@ describe('the file that npm pack makes', () => {
     ])
   })
 
-  it('has at most 20 MB', () => expect(installed.size).toBeLessThan(20_000_000))
+  it('the file that npm pack makes has at most 20 MB', () => expect(installed.size).toBeLessThan(20_000_000))
 
   it('starts no file that is TypeScript', () => {
     const code = installed.files.filter((file) => /^dist\/.*\.m?js$/.test(file) && !file.startsWith('dist/page/'))
@@ -66,14 +66,14 @@ describe('the file that npm pack makes', () => {
 })
 
 describe('the installed package tree', () => {
-  it('has no tool that builds or tests', () => {
+  it('the installed package tree has no tool that builds or tests', () => {
     const names = new Set(packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name))
     expect(names).toContain('bullmq')
     // These two are needed by packages that the product needs: types of streams, and fastify's schemas.
     expect(Object.keys(product.devDependencies).filter((name) => names.has(name))).toEqual(['@types/node', 'ajv'])
   })
 
-  it('is in the list of materials, as is what the page is made of', () => {
+  it('the installed package tree is in the list of materials, as is what the page is made of', () => {
     const listed = new Set(materials().components.map(({ name }) => name))
     const found = packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name)
     expect(found.length).toBeGreaterThan(100)
@@ -82,7 +82,7 @@ describe('the installed package tree', () => {
     expect([...listed]).not.toContain('typescript')
   })
 
-  it('has a licence that is known, and its text if the package has one', () => {
+  it('the installed package tree has a licence that is known, and its text if the package has one', () => {
     const texts = readFileSync(join(installed.folder, 'dist/LICENCES.txt'), 'utf8')
     const { components } = materials()
     expect(components.filter(({ licenses }) => !licenses?.length)).toEqual([])
@@ -93,7 +93,7 @@ describe('the installed package tree', () => {
     expect(texts.match(/Permission is hereby granted/g)!.length).toBeGreaterThan(80)
   })
 
-  it('is what was tested, version by version', async () => {
+  it('the installed package tree is what was tested, version by version', async () => {
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as Lock
     const needed = Object.entries(packages).filter(([path, { dev, os }]) => path !== '' && !dev && !os)
     const found = packagesIn(join(installed.folder, 'node_modules'))

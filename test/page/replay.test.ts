@@ -18,13 +18,13 @@ const dayOf = (days: number) => new Date(Date.now() + days * 86_400_000).toISOSt
 describe('the place of a van at an instant', () => {
   const track = [at(0, 52), at(2, 52.2), at(30, 53)]
 
-  it('is not known before the first point, and between two of its way if these are close', () => {
+  it('the place of a van at an instant is not known before the first point, and between two of its way if these are close', () => {
     expect(placeAt(track, -1)).toBeUndefined()
     expect(placeAt([], 0)).toBeUndefined()
     expect(placeAt(track, 60_000)).toMatchObject({ lat: expect.closeTo(52.1, 6), lon: 13, heading: 0, isKnown: true })
   })
 
-  it('is the last one, and not known, where nothing was heard for long', () => {
+  it('the place of a van at an instant is the last one, and not known, where nothing was heard for long', () => {
     expect(placeAt(track, 15 * 60_000)).toEqual({ lat: 52.2, lon: 13, isKnown: false })
     expect(placeAt(track, 30 * 60_000)).toEqual({ lat: 53, lon: 13, isKnown: true })
     expect(placeAt(track, 60 * 60_000)).toEqual({ lat: 53, lon: 13, isKnown: false })
@@ -52,7 +52,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     connection.socket.destroy()
   }
 
-  it('goes through the day by slider, keys and by itself, and back to now', async () => {
+  it('the place of a van at an instant goes through the day by slider, keys and by itself, and back to now', async () => {
     await drive()
     const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
     const slider = page.getByRole('slider', { name: 'Replay of the day' })

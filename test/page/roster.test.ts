@@ -181,7 +181,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('is only shown to a token that may only read', async () => {
+    it('a file is only shown to a token that may only read', async () => {
       const { page, close } = await fixture.open('/roster', { token: READER })
       await page.locator('.timeline').waitFor()
       await choose(page, HEADER + [1, 2, 3, 4, 5].map((van) => line(van, 1000 + van, FUTURE)).join('\n'))

@@ -12,18 +12,18 @@ const WRONG = { 'gateway.yaml': 'redis: { url: "redis://127.0.0.1:1" }\nworkers:
 const MISTAKE = /gateway\.yaml:2:10 workers: expected a whole number/
 
 describe('mistakes in the configuration', () => {
-  it.each(['start', 'worker', 'tracking'])('end %s with 78', async (command) => {
+  it.each(['start', 'worker', 'tracking'])('mistakes in the configuration end %s with 78', async (command) => {
     const { code, errors } = await waybridgeProcess([command, '--config', await folder(WRONG)])
     expect([code, errors]).toEqual([78, expect.stringMatching(MISTAKE)])
   })
 
-  it.each(['check', 'backup'])('end %s with 1', async (command) => {
+  it.each(['check', 'backup'])('mistakes in the configuration end %s with 1', async (command) => {
     const file = command === 'backup' ? ['file'] : []
     const { code, out, errors } = await waybridgeProcess([command, ...file, '--config', await folder(WRONG)])
     expect([code, out + errors]).toEqual([1, expect.stringMatching(MISTAKE)])
   })
 
-  it('end a role that is to run on its own without a Redis with 78', async () => {
+  it('mistakes in the configuration end a role that is to run on its own without a Redis with 78', async () => {
     const { code, errors } = await waybridgeProcess(['worker', '--config', await folder({ 'gateway.yaml': '' })])
     expect([code, errors]).toEqual([
       78,

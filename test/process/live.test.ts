@@ -79,7 +79,7 @@ describe('a put in the roster', () => {
     expect(routeOf(live, '1')).toBe(before)
   })
 
-  it('is in effect when caught up with, also after Redis has lost all that was put before', async () => {
+  it('a put in the roster is in effect when caught up with, also after Redis has lost all that was put before', async () => {
     const { live } = await following((await folder()).dir)
     await putDevice(redis, '8', put('8', '800'))
     await live.catchUp()
@@ -92,7 +92,7 @@ describe('a put in the roster', () => {
     expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
   })
 
-  it('has what files say each time that Redis loses all, also while they are compared', async () => {
+  it('a put in the roster has what files say each time that Redis loses all, also while they are compared', async () => {
     const { live } = await following((await folder(line('1', 20))).dir)
     for (let round = 0; round < 50; round++) {
       await redis.flushall()
@@ -106,7 +106,7 @@ describe('a put in the roster', () => {
     }
   })
 
-  it('is not caught up with while there is no Redis, and is once it is back', async () => {
+  it('a put in the roster is not caught up with while there is no Redis, and is once it is back', async () => {
     const { live } = await following((await folder()).dir)
     await putDevice(redis, '9', put('9', '900'))
     await server.kill('SIGKILL')
@@ -154,7 +154,7 @@ async function wayToRedis() {
 }
 
 describe('a process that Redis was away from', () => {
-  it('is not complete, until what was put meanwhile is in effect', async () => {
+  it('a process that Redis was away from is not complete, until what was put meanwhile is in effect', async () => {
     const { dir } = await folder()
     const way = await wayToRedis()
     const { live } = await following(dir, { url: way.url })
@@ -241,7 +241,7 @@ describe('a line that is written to a file after a put', () => {
     expect(routeOf(next.live, '1')).toBe('20')
   })
 
-  it('goes on winning when Redis is restored from a backup of before it', async () => {
+  it('a line that is written to a file after a put goes on winning when Redis is restored from a backup of before it', async () => {
     const { write, live } = await put100()
     const restore = await backup()
     await write(line('1', 20))
@@ -270,7 +270,7 @@ function observed(): string[] {
 }
 
 describe('companies of the usual API, while gateway.yaml names another one that needs a restart', () => {
-  it('keep the keys of before, a new one has none yet, and those of an API of their own get theirs', async () => {
+  it('companies of the usual API, while gateway.yaml names another one that needs a restart keep the keys of before, a new one has none yet, and those of an API of their own get theirs', async () => {
     const { dir } = await folder()
     const file = join(dir, 'gateway.yaml')
     const before = await readFile(file, 'utf8')
@@ -289,7 +289,7 @@ describe('companies of the usual API, while gateway.yaml names another one that 
 })
 
 describe('a part of the configuration that is not in effect', () => {
-  it('is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
+  it('a part of the configuration that is not in effect is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
     const { dir, write } = await folder(line('1', 10) + line('2', 20))
     const { live } = await following(dir)
     const devices = '1: { company_id: 7 }\n2: { company_id: 7 }\n'
@@ -314,7 +314,7 @@ describe('a part of the configuration that is not in effect', () => {
     await expect.poll(observed, soon).toEqual([])
   })
 
-  it('is observed of a file that cannot be read, beside what is refused already', async () => {
+  it('a part of the configuration that is not in effect is observed of a file that cannot be read, beside what is refused already', async () => {
     const { dir } = await folder()
     await following(dir)
     await writeFile(join(dir, 'devices.yaml'), '1: { company_id: none }\n')
@@ -327,7 +327,7 @@ describe('a part of the configuration that is not in effect', () => {
     await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1')])
   })
 
-  it('is observed of a gateway.yaml that is gone or empty: its companies and copies stay', async () => {
+  it('a part of the configuration that is not in effect is observed of a gateway.yaml that is gone or empty: its companies and copies stay', async () => {
     const { dir } = await folder()
     const file = join(dir, 'gateway.yaml')
     const text = `${await readFile(file, 'utf8')}copies: [{ name: crm, to: "https://crm.example/fixes" }]\n`
@@ -346,7 +346,7 @@ describe('a part of the configuration that is not in effect', () => {
     }
   })
 
-  it('is observed of settings that need a restart, by each process, and not of those that take effect', async () => {
+  it('a part of the configuration that is not in effect is observed of settings that need a restart, by each process, and not of those that take effect', async () => {
     const { dir } = await folder()
     const gateway = await readFile(join(dir, 'gateway.yaml'), 'utf8')
     await following(dir, { followsFiles: false })

@@ -35,7 +35,7 @@ function found(...folders: string[]): [string, string] {
 }
 
 describe('the Redis server on PATH', () => {
-  it('is found behind folders that cannot be read, and in which it is a folder', async () => {
+  it('the Redis server on PATH is found behind folders that cannot be read, and in which it is a folder', async () => {
     const dir = await temporaryDir()
     const [loop, long, good] = [join(dir, 'loop'), `/${'x'.repeat(300)}`, join(dir, 'good')]
     await symlink(loop, loop)
@@ -45,7 +45,7 @@ describe('the Redis server on PATH', () => {
     expect(found(loop, long, dir, good)).toEqual([join(good, 'redis-server'), ''])
   })
 
-  it('is another one if the first does not say its version within five seconds', async () => {
+  it('the Redis server on PATH is another one if the first does not say its version within five seconds', async () => {
     const dir = await temporaryDir()
     for (const name of ['hanging', 'good']) await mkdir(join(dir, name))
     await program(join(dir, 'hanging/redis-server'), 'exec /bin/sleep 600')
@@ -77,7 +77,7 @@ it('the lock file has the integrity hash of every package', async () => {
 })
 
 describe('the Node that runs the product', () => {
-  it('is the one of package.json for the version in the lock file', async () => {
+  it('the Node that runs the product is the one of package.json for the version in the lock file', async () => {
     const { nodeIntegrity } = JSON.parse(await readFile('package.json', 'utf8')) as { nodeIntegrity: object }
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
     const { version } = packages['node_modules/node']
@@ -107,12 +107,12 @@ it('the set-up runs one at a time: other set-ups of the folder wait', async () =
 describe('a Redis that set-up has downloaded', () => {
   const NEWER = '5:7.0.15-1~deb12u5'
 
-  it('is compared with the packages of the system, once a day or when asked', async () => {
+  it('a Redis that set-up has downloaded is compared with the packages of the system, once a day or when asked', async () => {
     const look = await downloaded({ version: '5:7.0.15-1~deb12u1', candidate: NEWER })
     expect([look(), look(), look('{ now: true }')]).toEqual([NEWER, 'undefined', NEWER])
   })
 
-  it('is left alone if it is from the same package', async () => {
+  it('a Redis that set-up has downloaded is left alone if it is from the same package', async () => {
     expect((await downloaded({ version: NEWER, candidate: NEWER }))()).toBe('undefined')
   })
 

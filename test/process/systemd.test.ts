@@ -54,7 +54,7 @@ it('the ports that systemd holds are ports of a configuration without listeners'
 describe('what start tells systemd', () => {
   beforeEach(({ skip }) => skip(!has('systemd-notify') || !has('python3'), 'there is no systemd-notify or python3'))
 
-  it('is READY when all is ready, WATCHDOG while every process answers, and STOPPING', async () => {
+  it('what start tells systemd is READY when all is ready, WATCHDOG while every process answers, and STOPPING', async () => {
     const dir = await temporaryDir()
     const heard = await listen(join(dir, 'notify'))
     await writeBehaviour(dir, {})
@@ -96,7 +96,7 @@ describe('what start tells systemd', () => {
     expect(program.said()).toContain('ready')
   })
 
-  it('is nothing before all is ready', async () => {
+  it('what start tells systemd is nothing before all is ready', async () => {
     const dir = await temporaryDir()
     const heard = await listen(join(dir, 'notify'))
     await writeBehaviour(dir, { worker: 'crash' })

@@ -219,7 +219,7 @@ describe('a change of tracking.yaml', () => {
     expect(await again.positions()).toEqual([NOW])
   })
 
-  it('with a mistake is reported once and changes nothing; the next correct one takes effect', async () => {
+  it('a change of tracking.yaml with a mistake is reported once and changes nothing; the next correct one takes effect', async () => {
     const { dir, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
     await write(dir, `${ONE_ROUTE}${route('1002').replace('courier_id', 'curier_id')}`)
     await expect.poll(said, soon).toContain('is ignored')
@@ -268,7 +268,7 @@ describe('a change of tracking.yaml', () => {
 })
 
 describe('waybridge tracking cannot start', () => {
-  it('with a wrong tracking.yaml: exit 78 and a line for each mistake', async () => {
+  it('waybridge tracking cannot start with a wrong tracking.yaml: exit 78 and a line for each mistake', async () => {
     const text = 'listen: { port: 70000 }\ntime_limit: soon\ncompanies: [{ company_id: 7, api_key: canary }]\n'
     const { dir, ended, said } = await run({ 'tracking.yaml': text })
     expect(await ended).toBe(78)
@@ -280,7 +280,7 @@ describe('waybridge tracking cannot start', () => {
     ])
   })
 
-  it('on a port that is taken: exit 1 and a sentence', async () => {
+  it('waybridge tracking cannot start on a port that is taken: exit 1 and a sentence', async () => {
     const other = createServer()
     onTestFinished(() => void other.close())
     const port = await listening(other)
@@ -291,13 +291,13 @@ describe('waybridge tracking cannot start', () => {
     )
   })
 
-  it('on a host that cannot be found: exit 1 and a sentence', async () => {
+  it('waybridge tracking cannot start on a host that cannot be found: exit 1 and a sentence', async () => {
     const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', 'port: 0, host: none.invalid') })
     expect(await ended).toBe(1)
     expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
   })
 
-  it('on a file that is no database: exit 1 and a sentence', async () => {
+  it('waybridge tracking cannot start on a file that is no database: exit 1 and a sentence', async () => {
     const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, 'data/tracking.sqlite': 'x'.repeat(5000) })
     const file = join(dir, 'data', 'tracking.sqlite')
     expect([await ended, said()]).toEqual([
@@ -306,7 +306,7 @@ describe('waybridge tracking cannot start', () => {
     ])
   })
 
-  it('on a database that another program has locked: exit 1 and a sentence', async () => {
+  it('waybridge tracking cannot start on a database that another program has locked: exit 1 and a sentence', async () => {
     const { dir, child, ended: first } = await ready({ 'tracking.yaml': ONE_ROUTE })
     child.kill('SIGTERM')
     await first
@@ -319,7 +319,7 @@ describe('waybridge tracking cannot start', () => {
     ])
   })
 
-  it('on a data folder that is a file: exit 1 and a sentence', async () => {
+  it('waybridge tracking cannot start on a data folder that is a file: exit 1 and a sentence', async () => {
     const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
     expect(await ended).toBe(1)
     expect(said()).toBe(`Cannot use ${join(dir, 'data')}: it is a file; choose another data_dir.\n`)

@@ -212,7 +212,7 @@ describe('a company that gets an API of its own by a reload', () => {
   beforeEach(async () => void (own = await startApi()))
   afterEach(() => own.close())
 
-  it('is pushed to there, also what the usual one had refused, and no other company is', async () => {
+  it('a company that gets an API of its own by a reload is pushed to there, also what the usual one had refused, and no other company is', async () => {
     await parkLanes(3)
     await withApi(own.url)
     await expect.poll(delivered, soon).toBe(3)
@@ -226,7 +226,7 @@ describe('a company that gets an API of its own by a reload', () => {
     expect(own.seen).toHaveLength(3)
   })
 
-  it('is pushed to no other one while the files for TLS of the new one cannot be read', async () => {
+  it('a company that gets an API of its own by a reload is pushed to no other one while the files for TLS of the new one cannot be read', async () => {
     const next = await startApi()
     try {
       await withApi(own.url)

@@ -168,7 +168,7 @@ describe('one of several APIs', () => {
     for (const api of [hanging, gone, limited, failing]) expect(positionsAt(api)).toBe(500)
   })
 
-  it('is down after five failures although one lane alone waits for it, and others wait for others', async () => {
+  it('one of several APIs is down after five failures although one lane alone waits for it, and others wait for others', async () => {
     const [usual, failing] = [await open(hang), await open(status(500))]
     pushing(usual, { 2: ownApi(failing) })
     await store('1', 10)

@@ -115,7 +115,7 @@ const timesOf = (lane: string) => api.timestampsOf(lane.slice(2))
 const corrected = () => expect.poll(open, SOON).toBe(0)
 
 describe('kept fixes', () => {
-  it('has what was delivered, as it was delivered, by time', async () => {
+  it('kept fixes has what was delivered, as it was delivered, by time', async () => {
     startWorker()
     const positions: Position[] = [
       {
@@ -193,7 +193,7 @@ describe('kept fixes', () => {
     expect(await keptSince(redis, ID, 0)).toBeUndefined()
   })
 
-  it('is forgotten with its device, with its corrections, and that of others stays', async () => {
+  it('kept fixes is forgotten with its device, with its corrections, and that of others stays', async () => {
     startWorker()
     await deliver([T, T + 3600])
     await append(OLD, [fix(T)], '356307042441014')
@@ -207,7 +207,7 @@ describe('kept fixes', () => {
     expect((await redis.keys('*kept*')).some((key) => key.includes(ID))).toBe(false)
   })
 
-  it('is kept of a push that was under way when its device was forgotten, which said so, and goes the second time', async () => {
+  it('kept fixes is kept of a push that was under way when its device was forgotten, which said so, and goes the second time', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
     api.respond((push, response) => void answered.then(() => ok(push, response)))
     startWorker()
@@ -397,7 +397,7 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
 
-  it('goes on soon though a worker that is gone took its turn while the clock of Redis was ahead', async () => {
+  it('a correction goes on soon though a worker that is gone took its turn while the clock of Redis was ahead', async () => {
     await redis.set(redis.keyNames.correcting, 'gone', 'PX', HOUR)
     startWorker()
     await deliver([T])
@@ -406,7 +406,7 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
 
-  it('is carried out once though workers come, go and work side by side', async () => {
+  it('a correction is carried out once though workers come, go and work side by side', async () => {
     const end = startWorker({ max_positions: 10 })
     startWorker({ max_positions: 10 })
     await deliver(range(T, 100))
@@ -450,7 +450,7 @@ describe('a correction', () => {
     expect(timesOf(OLD)).toHaveLength(3)
   })
 
-  it('comes again to a lane from which it was withdrawn before it was delivered', async () => {
+  it('a correction comes again to a lane from which it was withdrawn before it was delivered', async () => {
     startWorker()
     await deliver(range(T, 3))
     api.respond((push, response) => (push.lane === NEW.slice(2) ? status(404) : ok)(push, response))

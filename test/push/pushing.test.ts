@@ -241,7 +241,7 @@ describe('a refusal', () => {
     },
   )
 
-  it('of one of two apikeys has the other one tried, which is then the first; no lane is parked', async () => {
+  it('a refusal of one of two apikeys has the other one tried, which is then the first; no lane is parked', async () => {
     api.respond((push, response) => (push.apikey === 'new' ? ok : status(403))(push, response))
     await store('7/1/1', 1, 2)
     pushing({ apikeys: new Map([['7', ['old', 'new']]]), max_positions: 1 })
@@ -257,7 +257,7 @@ describe('a refusal', () => {
     expect(await redis.hlen(keys.parked)).toBe(0)
   })
 
-  it('of all apikeys parks the lane after each was tried once', async () => {
+  it('a refusal of all apikeys parks the lane after each was tried once', async () => {
     api.respond(status(403))
     await store('7/1/1', 1)
     pushing({ apikeys: new Map([['7', ['old', 'new']]]) })
@@ -409,7 +409,7 @@ describe('a refusal', () => {
   })
 
   it.each([401, 403])(
-    'of a key that was replaced meanwhile (status %i) has the new key tried at once',
+    'a refusal of a key that was replaced meanwhile (status %i) has the new key tried at once',
     async (code) => {
       const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
       api.respond((push, response) => {

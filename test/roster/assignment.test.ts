@@ -23,7 +23,7 @@ function deciding(all: readonly Ranked[], time: number): Ranked | undefined {
 }
 
 describe('the list of topmost lines', () => {
-  it('is the same as by looking at every span, in order and without overlaps', () =>
+  it('the list of topmost lines is the same as by looking at every span, in order and without overlaps', () =>
     fc.assert(
       fc.property(spans, (all) => {
         const pieces = topmost(all, rankOf)
@@ -36,7 +36,7 @@ describe('the list of topmost lines', () => {
       { numRuns: 2000 },
     ))
 
-  it('is whole if something begins below it, and in pieces if something interrupts it', () => {
+  it('the list of topmost lines is whole if something begins below it, and in pieces if something interrupts it', () => {
     const whole = { id: 0, from: 0, until: 10, rank: 1 }
     expect(topmost([whole, { id: 1, from: 5, until: 9, rank: 0 }], rankOf)).toEqual([whole])
     const over = { id: 1, from: 5, until: 9, rank: 2 }

@@ -45,7 +45,7 @@ describe('stayAt', () => {
     const lines = [line('2', 100, 200)]
     expect(await routesAt(lines, [99, 100, 199, 200])).toEqual(['1001', '2', '2', '1001'])
   })
-  it('has no lane without line and route of its own', async () =>
+  it('stayAt has no lane without line and route of its own', async () =>
     expect(await routesAt([line('2', 100, 200)], [200], { ...VAN, route_id: undefined })).toEqual([undefined]))
   it('lets the later from win, and the earlier line go on after it', async () => {
     const lines = [line('2', 100, 200), line('3', 120, 150)]
@@ -56,7 +56,7 @@ describe('stayAt', () => {
   it('leaves lines of other devices alone', async () =>
     expect(await routesAt([line('2', 100, 200, { device: '1' })], [150])).toEqual(['1001']))
 
-  it('is what looking at every line says', () =>
+  it('stayAt is what looking at every line says', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 })), { maxLength: 12 }),
@@ -121,9 +121,9 @@ describe('lanes', async () => {
   const second = { ...VAN, id: '2', company_id: '8', source: 'devices.yaml:2' }
   const directory = await createDirectory([VAN, second], [line('1001', 0, 10), line('2', 5, 6, { courier_id: '43' })])
 
-  it('are every company, courier and route once', () =>
+  it('lanes are every company, courier and route once', () =>
     expect([...directory.lanes()].map(({ key }) => key).toSorted()).toEqual(['7/42/1001', '7/43/2', '8/42/1001']))
-  it('say which line decided', () => {
+  it('lanes say which line decided', () => {
     const entry = directory.find(VAN.id)!
     expect([1, 5, 20].map((time) => directory.stayAt(entry, time)?.source)).toEqual([
       'routes.csv:1001',
@@ -131,6 +131,6 @@ describe('lanes', async () => {
       'devices.yaml:1',
     ])
   })
-  it('belong to the company of their device', () =>
+  it('lanes belong to the company of their device', () =>
     expect(directory.stayAt(directory.find('2')!, 1)?.lane.company).toBe('8'))
 })

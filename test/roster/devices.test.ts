@@ -16,7 +16,7 @@ const KEYS =
   'company_id, name, courier_id, route_id, time_zone, secret, previous_secret, protocol, transports, networks, client_certificate, trial, feed, model, settings'
 
 describe('devices.yaml', () => {
-  it('is read as it is meant', async () => {
+  it('devices.yaml is read as it is meant', async () => {
     vi.stubEnv('WB_TEST_SECRET', 's3')
     const text = `# fleet
 "356307042441013": { name: Van 12, company_id: 7, courier_id: 0042, route_id: 9223372036854775807 }
@@ -180,25 +180,25 @@ function named(other: string): Record<string, string> {
 }
 
 describe('a name that two devices have', () => {
-  it('is a warning: they may be two trackers of one van', async () =>
+  it('a name that two devices have is a warning: they may be two trackers of one van', async () =>
     expect(await checked(named('company_id: 7, courier_id: 42, route_id: 2'))).toEqual({
       mistakes: [],
       warnings: [
         'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name: correct only for two trackers of one van',
       ],
     }))
-  it('is a mistake in two companies', async () =>
+  it('a name that two devices have is a mistake in two companies', async () =>
     expect((await checked(named('company_id: 8'))).mistakes).toEqual([
       'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another company',
     ]))
-  it('is a mistake with two couriers', async () =>
+  it('a name that two devices have is a mistake with two couriers', async () =>
     expect((await checked(named('company_id: 7, courier_id: 43'))).mistakes).toEqual([
       'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another courier',
     ]))
 })
 
 describe('devices.csv', () => {
-  it('has the same names as columns, in any order', async () => {
+  it('devices.csv has the same names as columns, in any order', async () => {
     vi.stubEnv('WB_TEST_SECRET', 's3')
     const text =
       '\ufeffname;device;company_id;courier_id;route_id;time_zone;secret;model;settings\r\n' +
@@ -264,7 +264,7 @@ describe('the guard of a device', () => {
     previous_secret: 'first-secret',
   }
 
-  it('is read from devices.yaml, as lists or as texts', async () => {
+  it('the guard of a device is read from devices.yaml, as lists or as texts', async () => {
     const lists = `1:
   company_id: 7
   protocol: teltonika
@@ -279,7 +279,7 @@ describe('the guard of a device', () => {
     for (const device of await devices({ 'devices.yaml': lists + texts })) expect(device).toMatchObject(READ)
   })
 
-  it('is answered by us or by the old server of a trial', async () => {
+  it('the guard of a device is answered by us or by the old server of a trial', async () => {
     const yaml = '1: { company_id: 7, trial: off, feed: true }\n2: { company_id: 7, trial: on }\n'
     const [one, other] = await devices({ 'devices.yaml': yaml })
     expect([one, other]).toMatchObject([{ trial: 'off', feed: true }, { trial: 'on' }])
@@ -287,7 +287,7 @@ describe('the guard of a device', () => {
     expect(await devices({ 'devices.csv': csv })).toMatchObject([{ trial: 'off', feed: true }])
   })
 
-  it('is read from devices.csv', async () => {
+  it('the guard of a device is read from devices.csv', async () => {
     const text =
       'device;company_id;protocol;transports;networks;client_certificate;secret;previous_secret\n1;7;teltonika;tcp udp;10.20.0.0/16 2001:db8::/32 192.0.2.7;van-12 van-12-new;second-secret;first-secret\n'
     expect((await devices({ 'devices.csv': text }))[0]).toMatchObject(READ)
@@ -322,7 +322,7 @@ describe('a secret that is easily guessed', () => {
     expect((await loadedFolder(await folder(files))).devices).toMatchObject([{ secret }])
   })
 
-  it('is refused by check as a token of the admin port', async () => {
+  it('a secret that is easily guessed is refused by check as a token of the admin port', async () => {
     const gateway = `${COMPANY}admin: { tokens: [abc, { token: "11111111" }, 0b7bd5a2f6bc4b7d9a1f] }\n`
     expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
       'gateway.yaml:2:19 admin.tokens[0]: too short: use at least 8 characters; make one with: openssl rand -hex 16',
@@ -330,7 +330,7 @@ describe('a secret that is easily guessed', () => {
     ])
   })
 
-  it('is refused by check as the key of a webhook', async () => {
+  it('a secret that is easily guessed is refused by check as the key of a webhook', async () => {
     const gateway = `${COMPANY}alerts: { webhooks: [{ url: "https://x.example/a", secret: abc }] }\n`
     expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
       'gateway.yaml:2:60 alerts.webhooks[0].secret: too short: use at least 8 characters; make one with: openssl rand -hex 16',

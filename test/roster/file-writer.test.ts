@@ -77,7 +77,7 @@ describe('a file that would take the route from most devices is refused', () => 
     expect([live.version() > version, live.directory().find('4')]).toEqual([true, undefined])
   })
 
-  it('and takes effect if the devices have lost their routes by a put', async () => {
+  it('a file that would take the route from most devices is refused and takes effect if the devices have lost their routes by a put', async () => {
     const one = await machine({ 'devices.yaml': routed(1, 2) })
     const live = await one.start()
     for (const id of ['1', '2']) await putDevice(redis, id, { id, company_id: '7', source: '' })
@@ -97,7 +97,7 @@ describe('a file that would take the route from most devices is refused', () => 
 })
 
 describe('a file that has not changed writes nothing', () => {
-  it('at a restart, so that a put stays', async () => {
+  it('a file that has not changed writes nothing at a restart, so that a put stays', async () => {
     const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
     await (await one.start()).close()
     const version = await dropLine(1, 11)
@@ -122,7 +122,7 @@ describe('a file that has not changed writes nothing', () => {
 })
 
 describe('a line that is removed from a file', () => {
-  it('stays where a put has it', async () => {
+  it('a line that is removed from a file stays where a put has it', async () => {
     const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
     const live = await one.start()
     const [[, written]] = live.directory().assignments()

@@ -64,7 +64,7 @@ describe('a change', () => {
     expect([routeOf(roster, '1'), routeOf(roster, '2')]).toEqual([undefined, '10'])
   })
 
-  it('of a copy leaves the original as it is', async () => {
+  it('a change of a copy leaves the original as it is', async () => {
     const roster = new Roster()
     roster.apply(change([van('1', 'A')], [line('A', '10')]))
     const copy = new Roster(roster)
@@ -83,7 +83,7 @@ describe('an assignment', () => {
     expect(routeOf(roster, '1')).toBe('10')
   })
 
-  it('without a courier takes that of its device, and is not in effect if there is none', () => {
+  it('an assignment without a courier takes that of its device, and is not in effect if there is none', () => {
     const roster = new Roster()
     roster.apply(change([{ ...van('1'), courier_id: undefined }], [line('1', '10')]))
     expect(routeOf(roster, '1')).toBeUndefined()
@@ -91,7 +91,7 @@ describe('an assignment', () => {
     expect(roster.stayAt(roster.find('1')!, 50)?.lane.key).toBe('7/4/10')
   })
 
-  it('with the same from as another decides if it is the later line', () => {
+  it('an assignment with the same from as another decides if it is the later line', () => {
     const roster = new Roster()
     roster.apply(
       change([van('1')], [line('1', '10', { source: 'routes.csv:10' }), line('1', '9', { source: 'routes.csv:9' })]),

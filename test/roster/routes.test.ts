@@ -105,7 +105,7 @@ describe('routes.csv', () => {
     ])
   })
 
-  it('is read with every routes/*.csv', async () => {
+  it('routes.csv is read with every routes/*.csv', async () => {
     const files = {
       'routes.csv': onRoute('1'),
       'routes/b.csv': onRoute('3'),
@@ -120,7 +120,7 @@ describe('routes.csv', () => {
     ])
   })
 
-  it('is left out if it is empty', async () => expect(await lines({ 'routes.csv': '' })).toEqual([]))
+  it('routes.csv is left out if it is empty', async () => expect(await lines({ 'routes.csv': '' })).toEqual([]))
 })
 
 describe('a bad line', () => {
@@ -185,11 +185,11 @@ describe('a bad line', () => {
     expect(problems.filter(({ severity }) => severity === 'left_out').map(({ line }) => line)).toEqual([3])
   })
 
-  it('has a date that is none', async () =>
+  it('a bad line has a date that is none', async () =>
     expect(await mistakes('device,route_id,date\nVan 12,1,20.11.26\n')).toEqual([
       'routes.csv:2: date: expected a day such as 2026-11-20',
     ]))
-  it('has a date beside from', async () =>
+  it('a bad line has a date beside from', async () =>
     expect(await mistakes('device,route_id,date,from\nVan 12,1,2026-11-20,2026-11-20 06:00\n')).toEqual([
       'routes.csv:2: date: cannot be combined with from or until',
     ]))
@@ -202,7 +202,7 @@ describe('a header', () => {
     ['with a column twice', 'device,route_id,date,date\n', ['routes.csv:1: date: this column occurs twice']],
   ])('%s makes the file useless', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
 
-  it('with an unknown column is a warning', async () => {
+  it('a header with an unknown column is a warning', async () => {
     const { mistakes: none, warnings } = await checked({ 'routes.csv': 'device,route_id,date,untli\n' })
     expect(none).toEqual([])
     expect(warnings).toEqual(['routes.csv:1: untli: unknown column: did you mean until?'])

@@ -77,11 +77,11 @@ describe('the account of sent fixes', () => {
 describe('the end of a demo', () => {
   const account = { sent: 10, acked: 10, delivered: 10, lost: 0 }
 
-  it('has a line for programs', () => {
+  it('the end of a demo has a line for programs', () => {
     expect(lastLine({ account, duplicates: 2 })).toBe('sent=10 acked=10 delivered=10 lost=0 duplicates=2')
   })
 
-  it('is whole if all was acknowledged and is there', () => {
+  it('the end of a demo is whole if all was acknowledged and is there', () => {
     expect(isWhole({ account, duplicates: 0 })).toBe(true)
     expect(isWhole({ account: { ...account, acked: 9 }, duplicates: 0 })).toBe(false)
     expect(isWhole({ account: { ...account, lost: 1 }, duplicates: 0 })).toBe(false)

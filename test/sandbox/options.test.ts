@@ -5,7 +5,7 @@ import { durationOption, portOf, portsOption, speechesOption, vansOption } from 
 import { speeches } from '../../src/sandbox/speak/index.ts'
 
 describe('a fleet', () => {
-  it('has numbers of fifteen digits, all different, that end with Luhn’s digit', () => {
+  it('a fleet has numbers of fifteen digits, all different, that end with Luhn’s digit', () => {
     const [teltonika] = speeches
     const ids = createFleet(2000, [teltonika]).map(({ id }) => id)
     expect(new Set(ids).size).toBe(2000)
@@ -13,7 +13,7 @@ describe('a fleet', () => {
     expect(ids[0]).toBe('359999000000018')
   })
 
-  it('has the last digits of these if a protocol has shorter numbers', () => {
+  it('a fleet has the last digits of these if a protocol has shorter numbers', () => {
     const fleet = createFleet(2000, speeches)
     expect(new Set(fleet.map(({ id }) => id)).size).toBe(2000)
     expect(fleet.find(({ speech }) => speech.name === 'tk103')?.id).toBe('999000000125')
@@ -91,7 +91,7 @@ describe('--vans', () => {
 })
 
 describe('--port', () => {
-  it('is by default where each protocol usually listens', () => {
+  it('--port is by default where each protocol usually listens', () => {
     const ports = speeches.map((speech) => portOf(speech, portsOption([])))
     expect(ports.slice(0, 10)).toEqual([5027, 5023, 5013, 5039, 5055, 1883, 1883, 5027, 5015, 5004])
     expect(ports.every((port) => port > 1000)).toBe(true)

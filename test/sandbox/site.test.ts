@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe('the demo’s configuration', () => {
-  it('is without mistakes, and has a lane for every van', async () => {
+  it('the demo’s configuration is without mistakes, and has a lane for every van', async () => {
     const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocolPorts)
     expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
     expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
@@ -51,7 +51,7 @@ describe('the demo’s configuration', () => {
     expect(mode & 0o077).toBe(0)
   })
 
-  it('has with a mistake the first two vans on each other’s routes, and all others on their own', async () => {
+  it('the demo’s configuration has with a mistake the first two vans on each other’s routes, and all others on their own', async () => {
     const now = Date.UTC(2026, 10, 20, 8, 0, 20)
     const mistaken = await prepareSite(demoPlan({ vans: '3', mistake: true }, now), { home, usual: FREE })
     const { problems, directory } = await loadedFolder(mistaken.configDir, protocolPorts)

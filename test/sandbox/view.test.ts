@@ -40,7 +40,7 @@ describe('the block on a terminal', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBe(79)
   })
 
-  it.each([60, 80, 120, 200])('is never wider than %i columns', (width) => {
+  it.each([60, 80, 120, 200])('the block on a terminal is never wider than %i columns', (width) => {
     const history = Array.from({ length: 500 }, (_, index) => ({ delivered: index, waiting: 1 }))
     const lines = blockOf({ ...VIEW, history }, width, plain)
     expect(Math.max(...lines.map(({ length }) => length))).toBe(Math.min(width, 118))
@@ -56,7 +56,7 @@ describe('the block on a terminal', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBe(width)
   })
 
-  it('has dashes if the admin port has not answered yet', () => {
+  it('the block on a terminal has dashes if the admin port has not answered yet', () => {
     const lines = blockOf({ ...VIEW, status: undefined, history: [] }, 79, plain)
     expect(lines[6]).toBe(`  delivered           –   ${'─'.repeat(53)}`)
     expect(lines.at(-1)).toBe('  rate            0.0/s   ')
@@ -64,7 +64,7 @@ describe('the block on a terminal', () => {
 })
 
 describe('a line', () => {
-  it('says the same', () => {
+  it('a line says the same', () => {
     expect(lineOf(VIEW)).toBe(
       '12 s  driving: 20 vans, 240 fixes sent, 150 acknowledged, 75 delivered, 9 waiting, 10.0/s',
     )

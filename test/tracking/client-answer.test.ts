@@ -61,7 +61,7 @@ describe('an answer', () => {
     expect(await client(url).push(PUSH)).toMatchObject({ status: 422, text: 'x'.repeat(328) })
   })
 
-  it('is not held up by a success that comes in 70,000 pieces of a blank', async () => {
+  it('an answer is not held up by a success that comes in 70,000 pieces of a blank', async () => {
     const url = await rawServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(70_000)}`)
     })
@@ -127,7 +127,7 @@ describe('an answer that is not from the tracking API', () => {
     expect(await client(url).push({ ...PUSH, apikey: 'CAN/ARY' })).toMatchObject({ notTheApi: { begins: shown } })
   })
 
-  it('is known by its first bytes: a page without end is cut', async () => {
+  it('an answer that is not from the tracking API is known by its first bytes: a page without end is cut', async () => {
     const closed = Promise.withResolvers<void>()
     const url = await httpServer((request, response) => {
       request.resume()
@@ -144,7 +144,7 @@ describe('an answer that is not from the tracking API', () => {
     await closed.promise
   })
 
-  it('is found in a body that is announced as longer than what is read', async () => {
+  it('an answer that is not from the tracking API is found in a body that is announced as longer than what is read', async () => {
     const url = await httpServer((request, response) => {
       request.resume()
       response.writeHead(200, { 'content-length': 10_000_000 }).write('<html>')

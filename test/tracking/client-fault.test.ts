@@ -25,13 +25,13 @@ describe('a fault of TLS', () => {
     return listen(securePort(https.createServer({ key, cert }), answer))
   }
 
-  it('is authority if it is not trusted, and none with its authority beside those of the system', async () => {
+  it('a fault of TLS is authority if it is not trusted, and none with its authority beside those of the system', async () => {
     const { url, ca } = await secureServer()
     expect(await client(url).push(PUSH)).toEqual({ fault: 'authority' })
     expect(await client(url, { tls: { ca: [...getCACertificates(), ca] } }).push(PUSH)).toMatchObject({ status: 200 })
   })
 
-  it('is needs_tls if a host with TLS is asked without, and not if it has none', async () => {
+  it('a fault of TLS is needs_tls if a host with TLS is asked without, and not if it has none', async () => {
     const { url } = await secureServer()
     expect(await client(url.replace('https:', 'http:')).push(PUSH)).toEqual({ fault: 'needs_tls' })
   })
@@ -44,17 +44,17 @@ describe('a fault of TLS', () => {
     expect(await client(await refusingPlain(() => BAD_REQUEST + page)).push(PUSH)).toEqual({ fault: 'needs_tls' })
   })
 
-  it('is none if the API itself answers 400 at a port that takes both', async () => {
+  it('a fault of TLS is none if the API itself answers 400 at a port that takes both', async () => {
     const url = await refusingPlain(() => `${BAD_REQUEST}{"message":"no such field"}`)
     expect(await client(url).push(PUSH)).toEqual({ status: 400, text: 'no such field' })
   })
 
-  it('is none if a host without TLS answers 400 with a page', async () => {
+  it('a fault of TLS is none if a host without TLS answers 400 with a page', async () => {
     const url = await httpServer((_request, response) => response.writeHead(400).end('<html>Bad Request'))
     expect(await client(url).push(PUSH)).toMatchObject({ status: 400 })
   })
 
-  it('is needs_tls a moment after a host that cut connections speaks TLS', async () => {
+  it('a fault of TLS is needs_tls a moment after a host that cut connections speaks TLS', async () => {
     let answer: string | undefined
     const one = client(await refusingPlain(() => answer))
     expect(await one.push(PUSH)).toEqual({ fault: 'reset' })
@@ -62,7 +62,7 @@ describe('a fault of TLS', () => {
     await expect.poll(() => one.push(PUSH), { timeout: 10_000 }).toEqual({ fault: 'needs_tls' })
   })
 
-  it('is no_tls if a host without TLS is asked with it', async () => {
+  it('a fault of TLS is no_tls if a host without TLS is asked with it', async () => {
     const url = await httpServer((_request, response) => response.end('{}'))
     expect(await client(url.replace('http:', 'https:')).push(PUSH)).toEqual({ fault: 'no_tls' })
   })

@@ -50,7 +50,7 @@ describe('GET /openapi.json', () => {
 })
 
 describe('the OpenAPI document of the tracking service', () => {
-  it('is an OpenAPI 3.1 document of this version, relative to its own URL', () => {
+  it('the OpenAPI document of the tracking service is an OpenAPI 3.1 document of this version, relative to its own URL', () => {
     expect(document).toMatchObject({ openapi: '3.1.1', info: { version: VERSION }, servers: [{ url: '/' }] })
   })
 
@@ -78,7 +78,7 @@ describe('the OpenAPI document of the tracking service', () => {
     expect(references.filter((reference) => !reference.startsWith('#/components/') || !resolve(reference))).toEqual([])
   })
 
-  it('has only components that something refers to', () => {
+  it('the OpenAPI document of the tracking service has only components that something refers to', () => {
     const { securitySchemes: _, ...referable } = document.components
     const uris = Object.entries(referable).flatMap(([kind, named]) =>
       Object.keys(named).map((name) => `#/components/${kind}/${name}`),

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => certificates.remove())
 
 describe('an API behind a proxy', () => {
-  it('is connected to by the proxy, for pushes and for other operations', async () => {
+  it('an API behind a proxy is connected to by the proxy, for pushes and for other operations', async () => {
     const url = await httpServer((_, response) => response.end('[]'))
     const proxy = await startConnectProxy()
     const api = client(url, { proxy: proxy.url })
@@ -81,7 +81,7 @@ describe('an API behind a proxy', () => {
     expect(asked).toBe(0)
   })
 
-  it('is found to speak TLS if it is asked without', async () => {
+  it('an API behind a proxy is found to speak TLS if it is asked without', async () => {
     const served = await certificates.issue('api-2', { cn: 'api', san: 'IP:127.0.0.1', by: authority })
     const url = await listen(
       https.createServer({ cert: served.cert, key: served.key }, (_, response) => response.end()),

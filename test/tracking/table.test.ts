@@ -51,11 +51,11 @@ describe('each cell of the table', () => {
 describe('the table of src/tracking/README.md', () => {
   const fromTable = NAMES.flatMap((name) => [200, ...OPERATIONS[name].refusals].map((status) => pair(name, status)))
 
-  it('has each operation with its statuses in the README', () => {
+  it('the table of src/tracking/README.md has each operation with its statuses in the README', () => {
     expect(rowsOfReadme().toSorted()).toEqual(fromTable.toSorted())
   })
 
-  it('has a test for each operation and status of the README, and no other', () => {
+  it('the table of src/tracking/README.md has a test for each operation and status of the README, and no other', () => {
     const tested = new Set(cells.map(({ operation, status }) => pair(operation, status)))
     expect([...tested].toSorted()).toEqual(fromTable.toSorted())
   })

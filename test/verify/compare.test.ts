@@ -28,7 +28,7 @@ describe('a fix', () => {
     ['two metres to the east', { lon: 13.40002 }],
   ])('is missing if there is one only %s', (_, position) => expect(isFound(position)).toBe(false))
 
-  it('is found in any order, however often it comes', () => {
+  it('a fix is found in any order, however often it comes', () => {
     const fixes = Array.from({ length: 500 }, (_, index) => ({ ...FIX, timestamp: FIX.timestamp + index }))
     const positions = fixes.map(({ timestamp }) => ({ ...THERE, timestamp }))
     const shuffled = [...positions, ...positions.slice(7, 90)].toSorted(
@@ -52,7 +52,7 @@ describe('the share of windows', () => {
     }
   })
 
-  it('is spread over the routes', () => {
+  it('the share of windows is spread over the routes', () => {
     const routes = Array.from({ length: 1000 }, (_, index) => `7/${1000 + index}`)
     const counts = windows.slice(0, 50).map((window) => routes.filter((route) => isChosen(route, window, 0.02)).length)
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1000)

@@ -160,7 +160,7 @@ it("a comparison shows a company's token only to the API that the company has wh
 })
 
 describe('a share of what was delivered', () => {
-  it('is no fault to be closed while a request waits for its turn', async () => {
+  it('a share of what was delivered is no fault to be closed while a request waits for its turn', async () => {
     startWorker()
     await deliver(range(T, 1000))
     const verifier = open({ gapMs: 60_000 })
@@ -464,7 +464,7 @@ describe('a run of a comparison with the API', () => {
     expect(api.reads.map(({ route }) => route)).toEqual(['7/1004'])
   })
 
-  it('goes on if it has stopped after so many requests', async () => {
+  it('a run of a comparison with the API goes on if it has stopped after so many requests', async () => {
     startWorker()
     await deliverToEach(range(100, 5))
     const verifier = open({ after: 1, mostRequests: 2 })
@@ -489,7 +489,7 @@ describe('a run of a comparison with the API', () => {
     })
   })
 
-  it('goes on with the new token if it is replaced while a read is under way', async () => {
+  it('a run of a comparison with the API goes on with the new token if it is replaced while a read is under way', async () => {
     startWorker()
     await deliver(range(T, 30))
     api.respond((asked, response) => {

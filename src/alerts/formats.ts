@@ -225,7 +225,7 @@ function teamsLine(text: string, style = {}): object {
   return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: cut(text, 1000), ...style }] }
 }
 
-/** Labels identify an alert. If its severity has changed, the alert with the severity of before ends. */
+/** Labels identify an alert. If its severity has changed, the alert with the previous severity ends. */
 function alertsOf({ change, endedAt, finding, id, toldSeverity }: AlertMessage, page: string): object[] {
   const { action, code, count, evidence, link, message, severity, sinceAt, subject } = finding
   // A device is no label: the incident may become one of several.

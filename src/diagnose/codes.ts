@@ -497,7 +497,7 @@ export const CODES = {
   roster_stale: {
     severity: 'warning',
     link: 'placed',
-    message: 'the roster is of before',
+    message: 'the roster is outdated',
     action: 'write the roster of today, or copy the newer file here: waybridge routes put FILE',
   },
   redelivery_offered: {

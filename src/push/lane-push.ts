@@ -102,7 +102,7 @@ export class LanePush {
       tried.add(apikey)
       if (rate) await rate.turn()
       if (!stillHolds(this.#lease)) return undefined
-      // The API of before is shown no key any more.
+      // The previous API is shown no key any more.
       if (this.#isElsewhere()) return outcome
       const sentAt = Date.now()
       const trace = newTrace()

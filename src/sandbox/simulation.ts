@@ -23,7 +23,7 @@ export interface SimulationOptions {
   readonly answerMs?: number
   /** Equal seeds give the same vans on the same tours. */
   readonly seed: number
-  /** Fixes of before, which vans have kept and send first. */
+  /** Earlier fixes, which vans have kept and send first. */
   readonly backlog?: SimulatedPast
   /** Keep every fix, for `trips`; otherwise they are forgotten once they are acknowledged. */
   readonly keepTrips?: boolean

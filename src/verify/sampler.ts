@@ -86,7 +86,7 @@ export class Sampler {
     for (const noted of [this.#lastHours, this.#pausedUntil, this.#recheckedAt]) noted.clear()
   }
 
-  /** The windows that ended since the last look; those of before the start are among the late ones. */
+  /** The windows that ended since the last look; those from before the start are among the late ones. */
   async #sample(now: number): Promise<void> {
     const { redis, settings } = this.#sources
     const last = windowOf(now - SETTLE_MS) - WINDOW_MS

@@ -535,7 +535,7 @@ describe('the chain of a device', () => {
     expect(chain({ found: [{ code: 'roster_rejected', evidence: [leftOut(9, 'Van 1')] }] }).findings).toEqual([])
   })
 
-  it('the chain of a device without a route says that the roster is of before, and what to do about that', () => {
+  it('the chain of a device without a route says that the roster is outdated, and what to do about that', () => {
     const found = [{ code: 'roster_stale', subject: { company_id: '7' } }] as const
     const unplaced = { isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } }
     const { findings, links } = chain({

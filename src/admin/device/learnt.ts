@@ -174,7 +174,7 @@ const GAPS = 8
 const LONGEST_PACE_MS = 120_000
 const HALF_PACE_MS = 600_000
 const SLEEPS = 8
-/** After fewer days with a sleep, the usual sleep is at least the value of before. */
+/** After fewer days with a sleep, the usual sleep is at least the earlier value. */
 const FEWEST_SLEEPS = 3
 const DAY_MS = 86_400_000
 /** With fewer samples, the earlier value is used. */

@@ -125,7 +125,7 @@ function spokenTo(config: Config, logger: Logger): FindSpoken {
   }
 }
 
-const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: those of before stay in effect'
+const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: the previous ones stay in effect'
 const LAST_JOBS_MS = 1000
 /** The most connections to the tracking API for relayed requests. A worker has connections of its own. */
 const CONNECTIONS = 32

@@ -261,7 +261,7 @@ class FollowedConfig implements Live {
   #updateSettings(): void {
     const { gateway, mappings } = this.#files.read
     const { config } = gateway.content
-    // Of a gateway.yaml with mistakes the listeners of before stay, with their mappings.
+    // If gateway.yaml has mistakes, the previous listeners stay in effect, and so do their mappings.
     if (!config) return
     const { mappings: others } = mappings.content
     if (others && this.#settings.updateMappings(others)) this.#tell('mappings', undefined)

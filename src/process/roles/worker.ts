@@ -48,7 +48,7 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     logger,
   })
   const setCompanies = () => {
-    // First the APIs: no key is shown to the API of before.
+    // First the APIs: no key is shown to the previous API.
     pushing.setApis(clients.use(live.companies()))
     pushing.setApikeys(apikeysOf(live.companies()))
   }

@@ -59,7 +59,7 @@ function rfc3339(at: number): string {
 
 /** How many vans, the first ones, are on the wrong route. */
 export const MISTAKEN = 2
-/** Between two fixes of before, of each van. */
+/** Between two earlier fixes of a van. */
 export const BACKLOG_MS = 10_000
 const MINUTE_MS = 60_000
 const SINCE_MS = 30 * MINUTE_MS

@@ -451,7 +451,7 @@ const FINDINGS = {
     'sagt nicht, wie lang ihre Antwort ist: sie braucht Content-Length oder Chunks',
   'it is a page (HTML), no roster: its server may want a login':
     'es ist eine Seite (HTML), kein Tourenplan: die Gegenstelle verlangt vielleicht eine Anmeldung',
-  'the roster is of before': 'der Tourenplan ist von früher',
+  'the roster is outdated': 'der Tourenplan ist veraltet',
   '{} is an older copy of what was written to the roster: it is not in effect':
     '{1} ist eine ältere Fassung dessen, was schon im Tourenplan steht, und gilt nicht',
   'company {} has no line for today, and had some on each of the last five working days':

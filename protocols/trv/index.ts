@@ -57,6 +57,8 @@ export default textProtocol({
     { like: '{brand}CP01,{signal}{number}{batteryPercent:3}[{rest}]', none: 'heartbeat', answer: '{brand}DP01#' },
     { like: '{brand}CP01[,{any}]', none: 'heartbeat', answer: '{brand}DP01#' },
     { like: `${HEAD}[,]{ymd}{letterOfFix}{any}`, unknown: 'position', answer },
+    { like: '{brand}YP02[,{any}]', none: 'identifiers', answer: '{brand}ZP02#' },
+    { like: '{brand}YP16[,{any}]', none: 'heartbeat', answer: '{brand}ZP16#' },
     { like: '{brand}YP{kind}{any}', unknown: 'type', answer: '{brand}ZP{kind}#' },
     { like: `${HEAD}[,{any}]`, unknown: 'type' },
   ],

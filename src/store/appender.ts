@@ -12,37 +12,32 @@ export interface Stored {
   refused: boolean
 }
 
-/** What stores the fixes of a gateway. */
-export type FixAppender = Pick<Appender, 'append' | 'count' | 'tidy' | 'close'>
-
-/** Stores the fixes of a gateway in all shards. `options`: as for one shard. */
-export function openAppender(store: Store, options: AppenderOptions): FixAppender {
-  return store.shards.length === 1 ? new Appender(store, options) : new ShardedAppender(store, options)
-}
-
 /**
- * Stores the fixes of a gateway in a shard. Fixes that arrive while a call is in flight are sent together in the next
- * call.
+ * Stores the fixes of a gateway. Everything of a device goes to its shard. Fixes that arrive while a call to the shard is in
+ * flight are sent together in the next call.
  */
 export class Appender {
-  readonly #shard: Shard
+  readonly #redis: Store
   readonly #options: AppenderOptions
-  readonly #group = grouped((items: Storable[]) => this.#store(items), GROUP)
+  /** One for each shard. */
+  readonly #groups: readonly ((item: Storable, weight: number) => Promise<Stored>)[]
   /** Counts that wait for the next call. */
   #counted = new Map<string, number>()
 
-  constructor(shard: Shard, options: AppenderOptions) {
-    this.#shard = shard
+  constructor(redis: Store, options: AppenderOptions) {
+    this.#redis = redis
     this.#options = options
+    this.#groups = redis.shards.map((shard) => grouped((items: Storable[]) => this.#store(shard, items), GROUP))
   }
 
   /** Resolves once every record is on disk in Redis. Rejects if that is not certain; then nothing may be acknowledged. */
   append(item: Storable): Promise<Stored> {
-    const duplicates = this.#options.duplicates?.in(this.#shard)
+    const shard = this.#redis.shardOf(item.parts[0].device)
+    const duplicates = this.#options.duplicates?.in(shard)
     let weight = 0
     for (const { device, records } of item.parts)
       weight += records.length * BYTE_WEIGHT + (duplicates?.weightOf(device, records) ?? 0)
-    return this.#group(item, weight)
+    return this.#groups[shard.number](item, weight)
   }
 
   /** Counts fixes that need not be stored. Redis gets the counts with the next call, or within a second. */
@@ -54,7 +49,8 @@ export class Appender {
   /** Writes the counts, and forgets marks that are too old; call it once a second. */
   async tidy(): Promise<void> {
     await this.#flush()
-    await this.#options.duplicates?.in(this.#shard).forget()
+    const { duplicates } = this.#options
+    await this.#redis.inShards(async (shard) => duplicates?.in(shard).forget())
   }
 
   /** Resolves when Redis has the counts, or cannot be told. */
@@ -63,10 +59,10 @@ export class Appender {
   }
 
   async #flush(): Promise<void> {
-    if (this.#counted.size > 0) await this.#store([]).catch(() => {})
+    if (this.#counted.size > 0) await this.#store(this.#redis, []).catch(() => {})
   }
 
-  async #store(items: readonly Storable[]): Promise<Stored[]> {
+  async #store(shard: Shard, items: readonly Storable[]): Promise<Stored[]> {
     const waiting = this.#counted
     this.#counted = new Map()
     const counters = new Map(waiting)
@@ -82,7 +78,7 @@ export class Appender {
     counters.set('received', (counters.get('received') ?? 0) + received)
     metrics.appends.inc({})
     try {
-      const leftOut = (await storeRecords(this.#shard, this.#options, { parts, counters })) ?? []
+      const leftOut = (await storeRecords(shard, this.#options, { parts, counters })) ?? []
       for (const { part, duplicates } of leftOut) {
         const outcome = outcomeOfPart[part]
         if (duplicates < 0) outcome.refused = true
@@ -93,33 +89,6 @@ export class Appender {
       for (const [name, amount] of waiting) add(this.#counted, name, amount)
       throw error
     }
-  }
-}
-
-/** An appender for each shard: everything of a device goes to its shard, in one call. */
-class ShardedAppender implements FixAppender {
-  readonly #store: Store
-  readonly #appenders: readonly Appender[]
-
-  constructor(store: Store, options: AppenderOptions) {
-    this.#store = store
-    this.#appenders = store.shards.map((shard) => new Appender(shard, options))
-  }
-
-  append(item: Storable): Promise<Stored> {
-    return this.#appenders[this.#store.shardOf(item.parts[0].device).number].append(item)
-  }
-
-  count(filtered: readonly string[]): void {
-    this.#appenders[0].count(filtered)
-  }
-
-  async tidy(): Promise<void> {
-    await Promise.all(this.#appenders.map((appender) => appender.tidy()))
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#appenders.map((appender) => appender.close()))
   }
 }
 

@@ -1,6 +1,6 @@
 export * from './air.ts'
 export * from './api-clock.ts'
-export { Appender, openAppender } from './appender.ts'
+export { Appender } from './appender.ts'
 export * from './corrections.ts'
 export * from './days.ts'
 export { DuplicateFilter } from './duplicates.ts'

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { Appender, Leases, packDevice, packRecords, type Shard } from '../../src/store/index.ts'
+import { Appender, Leases, packDevice, packRecords, type Store } from '../../src/store/index.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-let redis: Shard
+let redis: Store
 withRedis((_, connection) => {
   redis = connection
 })

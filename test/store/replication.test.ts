@@ -6,7 +6,7 @@ import {
   connect,
   DuplicateFilter,
   keys,
-  openAppender,
+  Appender,
   packDevice,
   packRecords,
   type Store,
@@ -60,7 +60,7 @@ describe('a Redis with replicas', () => {
   async function send(time: number) {
     const redis = await connection()
     const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
-    const appender = openAppender(redis, { ...UNFILTERED, duplicates })
+    const appender = new Appender(redis, { ...UNFILTERED, duplicates })
     const fix = { timestamp: time, latitude: 52.5, longitude: 13.4, accuracy: 5 }
     const part = { lane: LANE, device: DEVICE, records: packRecords([fix], packDevice(DEVICE), Date.now()) }
     return appender.append({ parts: [part], received: 1, filtered: [] })

@@ -1,13 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import {
-  connect,
-  custodyCounters,
-  keys,
-  openAppender,
-  packDevice,
-  packRecords,
-  type Store,
-} from '../../src/store/index.ts'
+import { connect, custodyCounters, keys, Appender, packDevice, packRecords, type Store } from '../../src/store/index.ts'
 import { shardProblem } from '../../src/store/shard-count.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -29,7 +21,7 @@ async function withShards(shards: number): Promise<Store> {
 }
 
 async function store(redis: Store, device = '1'): Promise<void> {
-  const appender = openAppender(redis, UNFILTERED)
+  const appender = new Appender(redis, UNFILTERED)
   const position = { timestamp: 1, latitude: 52.5, longitude: 13.4, accuracy: 5 }
   const part = { lane: '7/42/1', device, records: packRecords([position], packDevice(device), Date.now()) }
   await appender.append({ parts: [part], received: 1, filtered: [] })

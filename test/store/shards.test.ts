@@ -18,7 +18,7 @@ import {
   type Lease,
   Leases,
   markReleasing,
-  openAppender,
+  Appender,
   type Part,
   type Place,
   packDevice,
@@ -76,7 +76,7 @@ const filtering = () => ({
 })
 /** A gateway that has just started. */
 const gateway = (options: AppenderOptions = filtering()) => {
-  const appender = openAppender(redis, options)
+  const appender = new Appender(redis, options)
   closes.push(() => appender.close())
   return appender
 }

@@ -17,7 +17,7 @@ import {
   type HoldReason,
   keys,
   Leases,
-  openAppender,
+  Appender,
   packDevice,
   packRecords,
   type Shard,
@@ -236,7 +236,7 @@ function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
 
 async function append(redis: Store, item: Storable): Promise<void> {
   const bounds = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 100 }
-  const appender = openAppender(redis, { ...UNFILTERED, hold: bounds })
+  const appender = new Appender(redis, { ...UNFILTERED, hold: bounds })
   await appender.append(item)
   await appender.close()
 }

@@ -57,7 +57,7 @@ export async function storeCopied(redis: Store, times: readonly number[], stored
     logs,
     hasSaid: true,
   })
-  const appender = new Appender(redis.shardOf(device), UNFILTERED)
+  const appender = new Appender(redis, UNFILTERED)
   const held = { held: 'no_route', isProven: true, lookAt: Date.now() + 3_600_000, rosterVersion: 0 } as const
   const part = { device, records, copied, ...(isUnassigned ? held : { lane }) }
   await appender.append({ parts: [part], received: times.length, filtered: [] })

@@ -9,7 +9,7 @@ import { Redecoding } from '../../src/gateway/redecoding.ts'
 import { Ingest } from '../../src/gateway/take.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
-import { DuplicateFilter, FrameStore, openAppender, type Store } from '../../src/store/index.ts'
+import { DuplicateFilter, FrameStore, Appender, type Store } from '../../src/store/index.ts'
 import { beating } from './beat.ts'
 import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
@@ -36,7 +36,7 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
   const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
   const limits = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 10 }
   const appending = { maxWaitMs: 0, duplicates, shares, hold: limits }
-  const appender = openAppender(redis, appending)
+  const appender = new Appender(redis, appending)
   const storing = {
     replica,
     filter: FILTER,

@@ -25,7 +25,7 @@ import type { Logger } from '../../observe/log.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
 import { DeviceSecrets } from '../../roster/device-secrets.ts'
 import { Replica } from '../../roster/replica.ts'
-import { DuplicateFilter, FrameStore, jobFaults, keys, openAppender, signOn } from '../../store/index.ts'
+import { Appender, DuplicateFilter, FrameStore, jobFaults, keys, signOn } from '../../store/index.ts'
 import { InheritedSockets } from '../held-sockets.ts'
 import { openStore, type Role, type RoleAddresses } from '../role.ts'
 import { type OpenListeners, openListeners } from './listeners.ts'
@@ -70,7 +70,7 @@ async function openPath(live: Live, replica: Replica, { identity, retryPorts }: 
   const { config, logger } = live
   const { redis } = replica
   const appending = appenderOptions(replica, config)
-  const appender = openAppender(redis, appending)
+  const appender = new Appender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
   const frameStore = new FrameStore(redis, appending.shares)
   const limits = { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions }

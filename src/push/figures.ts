@@ -1,6 +1,6 @@
 import { companyOfLane } from '../domain/ids.ts'
 import { metrics } from '../observe/metrics.ts'
-import { arrivalAt, noteClockOfApi, type Redis } from '../store/index.ts'
+import { arrivalAt } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import type { RequestTrace } from '../tracking/client.ts'
 import type { DayFigures } from './day-figures.ts'
@@ -166,29 +166,9 @@ export class PushStatistics {
   }
 }
 
-/** Notes now and then what time the tracking API says it is, so that gateways can judge their own clock by it. */
-export class ApiClockReporter {
-  readonly #redis: Redis
-  #notedAt = -Infinity
-
-  constructor(redis: Redis) {
-    this.#redis = redis
-  }
-
-  /** `date`: of an answer to a request sent at `sentAt`, ms UTC. */
-  note(date: string, sentAt: number): void {
-    if (performance.now() - this.#notedAt < API_CLOCK_MS) return
-    this.#notedAt = performance.now()
-    // The header has whole seconds, rounded down.
-    const aheadMs = Date.parse(date) + 500 - (sentAt + Date.now()) / 2
-    if (Number.isFinite(aheadMs)) noteClockOfApi(this.#redis, aheadMs).catch(() => {})
-  }
-}
-
 /** The kind of failure of a push that an HTML page or a redirect answers. */
 export const NOT_THE_API = 'not_the_api'
 const RECENT_MS = 60_000
 const KEPT = 200
 /** Lanes with refused positions that are named. */
 const MOST_LANES = 20
-const API_CLOCK_MS = 10_000

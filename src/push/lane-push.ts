@@ -1,5 +1,6 @@
 import type { Logger } from '../observe/log.ts'
 import {
+  type ApiClockReporter,
   type Batch,
   chunksOf,
   countRecords,
@@ -19,7 +20,7 @@ import type { ApiAnswer } from '../tracking/answer.ts'
 import { newTrace, type RequestTrace } from '../tracking/client.ts'
 import { isSuccess } from '../tracking/exchange.ts'
 import type { Apikeys, PushApis } from './apis.ts'
-import { type ApiClockReporter, NOT_THE_API } from './figures.ts'
+import { NOT_THE_API } from './figures.ts'
 
 /** What the lanes of a shard are pushed with. */
 export interface LaneOptions {

@@ -20,8 +20,8 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
-  /** The APIs that lanes are pushed to; default: there is only one. */
-  readonly apis?: Pick<PushApis, 'ids' | 'of'>
+  /** The APIs that lanes are pushed to. */
+  readonly apis: Pick<PushApis, 'ids' | 'of'>
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }
@@ -85,9 +85,10 @@ export class Tickets {
     const againMs = leases.isMoreDue ? 0 : LOOK_MS
     if (claimed.length === 0) return againMs
     // A slow API would keep the ticket from ending for the lanes of others.
-    const byApi = apis ? Map.groupBy(claimed, ({ lane }) => apis.of(lane).api).values() : [claimed]
-    const tickets = [...byApi].flatMap((lanes) => this.#ticketsOf(lanes))
-    this.#queue.setApis(apis?.ids().length ?? 1)
+    const byApi = Map.groupBy(claimed, ({ lane }) => apis.of(lane).api)
+    const tickets = [...byApi.values()].flatMap((lanes) => this.#ticketsOf(lanes))
+    const { length: count } = apis.ids()
+    this.#queue.setApis(count)
     try {
       await this.#queue.tickets.addBulk(tickets)
       this.#isRefused = false
@@ -98,7 +99,7 @@ export class Tickets {
       this.#isRefused = true
       const working = tickets.map(({ data }) => work({ data }))
       // A slow API must not keep the lanes of others from being handed out.
-      await (apis && apis.ids().length > 1 ? Promise.race(working) : Promise.all(working))
+      await (count > 1 ? Promise.race(working) : Promise.all(working))
     }
     return againMs
   }

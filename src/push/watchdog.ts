@@ -11,8 +11,8 @@ interface WatchdogOptions {
   /** Whether this process pushes nothing now. */
   readonly idle: () => boolean
   readonly heal: () => Promise<void>
-  /** Whether there are several APIs; default: no. */
-  readonly areSeveral?: () => boolean
+  /** Whether there are several APIs. */
+  readonly areSeveral: () => boolean
   readonly logger: Logger
 }
 
@@ -23,7 +23,7 @@ interface WatchdogOptions {
 export function healOverdue(shard: Shard, { idle, heal, areSeveral, logger }: WatchdogOptions): NodeJS.Timeout {
   return every(OVERDUE_LOOK_MS, logger, async () => {
     // Of several APIs, the lanes of those that are down are set aside.
-    if (!idle() || (!areSeveral?.() && (await upstreamState(shard)) !== 'up')) return
+    if (!idle() || (!areSeveral() && (await upstreamState(shard)) !== 'up')) return
     const overdue = await countOverdue(shard, OVERDUE_MS)
     if (overdue === 0 || !idle()) return
     metrics.healed.inc({})

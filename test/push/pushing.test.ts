@@ -25,6 +25,7 @@ import {
 } from '../../src/store/index.ts'
 import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { ok, startApi, status } from '../rig/api.ts'
+import { ONE_API } from '../support/apis.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -562,7 +563,7 @@ describe('the hand-out of lanes', () => {
     let looks = 0
     let healed = 0
     const idle = () => ++looks > 0
-    const watchdog = healOverdue(redis, { idle, heal: async () => void healed++, logger })
+    const watchdog = healOverdue(redis, { idle, heal: async () => void healed++, areSeveral: () => false, logger })
     stops.push(async () => clearInterval(watchdog))
     for (const look of [1, 2, 3]) {
       vi.advanceTimersByTime(5000)
@@ -595,6 +596,7 @@ describe('the hand-out of lanes', () => {
       shard: redis,
       logger,
       workers: { count: 1 },
+      apis: ONE_API,
       work,
     })
     stops.push(() => tickets.close())

@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { Tickets } from '../../src/push/tickets.ts'
 import { Leases, type Shard } from '../../src/store/index.ts'
+import { ONE_API } from '../support/apis.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -23,6 +24,7 @@ async function open() {
     shard: redis,
     logger,
     workers: { count: 1 },
+    apis: ONE_API,
     work: async () => {},
   })
   const connections = async () => ((await redis.client('LIST')) as string).trim().split('\n').length - 1

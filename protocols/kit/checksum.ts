@@ -21,16 +21,12 @@ export const crc16Modbus = crc({ width: 16, polynomial: 0x8005, initial: 0xffff,
 export const crc16CcittFalse = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: false, xorOut: 0 })
 export const crc16Kermit = crc({ width: 16, polynomial: 0x1021, initial: 0, reflected: true, xorOut: 0 })
 export const crc16Xmodem = crc({ width: 16, polynomial: 0x1021, initial: 0, reflected: false, xorOut: 0 })
-export const crc16AugCcitt = crc({ width: 16, polynomial: 0x1021, initial: 0x1d0f, reflected: false, xorOut: 0 })
-export const crc16Genibus = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: false, xorOut: 0xffff })
 export const crc16Mcrf4xx = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: true, xorOut: 0 })
-export const crc16Umts = crc({ width: 16, polynomial: 0x8005, initial: 0, reflected: false, xorOut: 0 })
 export const crc8Egts = crc({ width: 8, polynomial: 0x31, initial: 0xff, reflected: false, xorOut: 0 })
 export const crc8Smbus = crc({ width: 8, polynomial: 0x07, initial: 0, reflected: false, xorOut: 0 })
 export const crc8Maxim = crc({ width: 8, polynomial: 0x31, initial: 0, reflected: true, xorOut: 0 })
 /** CRC-32/ISO-HDLC, of zip and Ethernet. */
 export const crc32: Checksum = (bytes) => zlibCrc32(bytes)
-export const crc32Mpeg2 = crc({ width: 32, polynomial: 0x04c1_1db7, initial: 0xffff_ffff, reflected: false, xorOut: 0 })
 
 /** All bytes combined by exclusive or, from the last on: a third faster, as no step looks at the length. */
 export function xor(bytes: Uint8Array): number {
@@ -56,33 +52,6 @@ export function sum16(bytes: Uint8Array, to = bytes.length): number {
   let sum = 0
   for (let i = to - 1; i >= 0; i--) sum += bytes[i]
   return sum & 0xffff
-}
-
-/** What makes the sum of all bytes zero when it is added: their two's complement. */
-export function lrc(bytes: Uint8Array): number {
-  return -sum16(bytes) & 0xff
-}
-
-/** Fletcher's checksum over bytes, modulo 256 (of u-blox, RFC 1145): the sum of the sums in its high byte. */
-export function fletcher8(bytes: Uint8Array): number {
-  let sum = 0
-  let sums = 0
-  for (let i = 0; i < bytes.length; i++) {
-    sum = (sum + bytes[i]) & 0xff
-    sums = (sums + sum) & 0xff
-  }
-  return (sums << 8) | sum
-}
-
-/** Fletcher's checksum over bytes, modulo 255. */
-export function fletcher16(bytes: Uint8Array): number {
-  let sum = 0
-  let sums = 0
-  for (let i = 0; i < bytes.length; i++) {
-    sum = (sum + bytes[i]) % 255
-    sums = (sums + sum) % 255
-  }
-  return (sums << 8) | sum
 }
 
 /** A checksum by its parameters, where the kit does not name it. */

@@ -85,16 +85,4 @@ const leap = (year: number): number => year - (year % 4)
 
 type DateWithoutYear = readonly [month: number, day: number, hour: number, minute: number, second: number]
 
-/**
- * ms UTC of a week and its seconds as GPS counts them, 18 leap seconds ahead of UTC. A week of 10 bits begins anew every
- * 1,024 weeks: then it is the one nearest to `near`.
- */
-export function gpsTime(week: number, seconds: number, near?: number): number {
-  const time = GPS_EPOCH + week * 7 * DAY + (seconds - LEAP_SECONDS) * 1000
-  return near === undefined ? time : time + Math.round((near - time) / ERA) * ERA
-}
-
 const DAY = 86_400_000
-const ERA = 1024 * 7 * DAY
-const GPS_EPOCH = Date.UTC(1980, 0, 6)
-const LEAP_SECONDS = 18

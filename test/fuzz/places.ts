@@ -3,21 +3,14 @@ import {
   crc8Maxim,
   crc8Smbus,
   crc16Arc,
-  crc16AugCcitt,
   crc16CcittFalse,
-  crc16Genibus,
   crc16Kermit,
   crc16Mcrf4xx,
   crc16Modbus,
-  crc16Umts,
   crc16X25,
   crc16Xmodem,
   crc32,
-  crc32Mpeg2,
   decodeFrame,
-  fletcher8,
-  fletcher16,
-  lrc,
   type Protocol,
   sum8,
   sum16,
@@ -141,10 +134,8 @@ const NOTATIONS: readonly Notation[] = ['big', 'little', 'hex']
 
 /** The checksums of the kit, with the bytes that each has. */
 const SUMS: readonly (readonly [sum: (bytes: Uint8Array) => number, width: number])[] = [
-  ...[xor, sum8, lrc, crc8Egts, crc8Maxim, crc8Smbus, fletcher8].map((sum) => [sum, 1] as const),
-  ...[crc16Arc, crc16AugCcitt, crc16CcittFalse, crc16Genibus, crc16Kermit, crc16Mcrf4xx].map(
-    (sum) => [sum, 2] as const,
-  ),
-  ...[crc16Modbus, crc16Umts, crc16X25, crc16Xmodem, fletcher16, sum16].map((sum) => [sum, 2] as const),
-  ...[crc32, crc32Mpeg2, crc16Arc].map((sum) => [sum, 4] as const),
+  ...[xor, sum8, crc8Egts, crc8Maxim, crc8Smbus].map((sum) => [sum, 1] as const),
+  ...[crc16Arc, crc16CcittFalse, crc16Kermit, crc16Mcrf4xx].map((sum) => [sum, 2] as const),
+  ...[crc16Modbus, crc16X25, crc16Xmodem, sum16].map((sum) => [sum, 2] as const),
+  ...[crc32, crc16Arc].map((sum) => [sum, 4] as const),
 ]

@@ -8,28 +8,20 @@ import {
   crc8Maxim,
   crc8Smbus,
   crc16Arc,
-  crc16AugCcitt,
   crc16CcittFalse,
-  crc16Genibus,
   crc16Kermit,
   crc16Mcrf4xx,
   crc16Modbus,
-  crc16Umts,
   crc16X25,
   crc16Xmodem,
   crc32,
-  crc32Mpeg2,
   degreesMinutes,
   digitsDegreesMinutes,
   dop,
-  fletcher8,
-  fletcher16,
-  gpsTime,
   heading,
   imeiOf14,
   kmh,
   knots,
-  lrc,
   mph,
   number,
   pairs,
@@ -53,6 +45,7 @@ import { reasonOf } from '../support/rough.ts'
 
 const DIGITS = Buffer.from('123456789')
 const crc16Dnp = crc({ width: 16, polynomial: 0x3d65, initial: 0, reflected: true, xorOut: 0xffff })
+const crc32Mpeg2 = crc({ width: 32, polynomial: 0x04c11db7, initial: 0xffffffff, reflected: false, xorOut: 0 })
 const crc32Iso = crc({ width: 32, polynomial: 0x04c11db7, initial: 0xffffffff, reflected: true, xorOut: 0xffffffff })
 
 describe('checksums', () => {
@@ -63,17 +56,14 @@ describe('checksums', () => {
     ['CRC-16/CCITT-FALSE', crc16CcittFalse, 0x29b1],
     ['CRC-16/KERMIT', crc16Kermit, 0x2189],
     ['CRC-16/XMODEM', crc16Xmodem, 0x31c3],
-    ['CRC-16/SPI-FUJITSU, AUG-CCITT', crc16AugCcitt, 0xe5cc],
-    ['CRC-16/GENIBUS', crc16Genibus, 0xd64e],
     ['CRC-16/MCRF4XX', crc16Mcrf4xx, 0x6f91],
-    ['CRC-16/UMTS, BUYPASS', crc16Umts, 0xfee8],
     ['CRC-16/DNP, by its parameters', crc16Dnp, 0xea82],
     ['CRC-8/NRSC-5, of EGTS', crc8Egts, 0xf7],
     ['CRC-8/SMBUS', crc8Smbus, 0xf4],
     ['CRC-8/MAXIM-DOW', crc8Maxim, 0xa1],
     ['CRC-32/ISO-HDLC', crc32, 0xcbf43926],
     ['CRC-32/ISO-HDLC, by its parameters', crc32Iso, 0xcbf43926],
-    ['CRC-32/MPEG-2', crc32Mpeg2, 0x0376e6e7],
+    ['CRC-32/MPEG-2, by its parameters', crc32Mpeg2, 0x0376e6e7],
     ['exclusive or', xor, 0x31],
     [
       'exclusive or of a text',
@@ -82,9 +72,6 @@ describe('checksums', () => {
     ],
     ['sum of eight bits', sum8, 0xdd],
     ['sum of sixteen bits', sum16, 0x1dd],
-    ["two's complement of the sum", lrc, 0x23],
-    ['Fletcher modulo 255', fletcher16, 0x1ede],
-    ['Fletcher modulo 256', fletcher8, 0x15dd],
   ])('%s has its check value', (_, checksum, value) => {
     expect(checksum(DIGITS)).toBe(value)
   })
@@ -361,15 +348,6 @@ describe('times', () => {
       Date.UTC(2028, 1, 29),
     ])
     expect(reasonOf(() => withoutYearNear([2, 30, 0, 0, 0], newYear))).toBe('malformed')
-  })
-
-  it('are weeks of GPS, of ten bits too', () => {
-    expect([gpsTime(2000, 0), gpsTime(2000 - 1024, 5, TIME), gpsTime(0, 18)]).toEqual([
-      Date.UTC(2018, 4, 5, 23, 59, 42),
-      Date.UTC(2018, 4, 5, 23, 59, 47),
-      Date.UTC(1980, 0, 6),
-    ])
-    expect(gpsTime(2376 % 1024, 0, TIME)).toBe(gpsTime(2376, 0))
   })
 
   it('are unix seconds, fractions too, or milliseconds', () => {

@@ -98,7 +98,10 @@ export interface Placement extends Storable {
   readonly lastUnplaced: { readonly reason: string; readonly fix: Fix; readonly held?: true } | undefined
 }
 
-/** Pure. Places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
+/**
+ * Places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. Pure, except
+ * that it extends `origin.trail`.
+ */
 export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: PlacementRules): Placement {
   const { now } = origin
   const runs: PositionRun[] = []
@@ -153,7 +156,7 @@ export function unstored(placed: Placement): Placement {
   }
 }
 
-/** Pure. Returns where one fix goes. */
+/** Returns where one fix goes. Pure, except that it extends `origin.trail`. */
 export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, rules: PlacementRules): Verdict {
   const { entry, now, trail } = origin
   const time = utcOf(fix.time, origin)

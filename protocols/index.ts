@@ -103,7 +103,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   gt30: { tcp: 5131, load: () => import('./gt30/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
-  haicom: { tcp: 5063, load: () => import('./haicom/index.ts') },
+  haicom: { tcp: 5063, udp: 5063, load: () => import('./haicom/index.ts') },
   homtecs: { udp: 5104, load: () => import('./homtecs/index.ts') },
   hoopo: { tcp: 5231, load: () => import('./hoopo/index.ts') },
   huasheng: { tcp: 5111, load: () => import('./huasheng/index.ts') },

@@ -1,5 +1,5 @@
 /*
- * Haicom HI-602, HI-603, HI-604. "HI-602X GPRS protocol", TCP, text:
+ * Haicom HI-602, HI-603, HI-604. "HI-602X GPRS protocol", TCP or UDP (docs.plaspy.com/devices/haicom/hi_602x), text:
  *
  *   $GPRSI,v,YYMMDD,hhmmss,fYYYYYYYOOOOOOOO,S,C,…#VBBB*
  *
@@ -14,6 +14,7 @@ export default textProtocol({
   name: 'haicom',
   devices: 'Haicom HI-602, HI-603, HI-604',
   port: 5063,
+  transports: ['tcp', 'udp'],
   frame: endsWith('*'),
   ends: '*',
   fields: { flags: { like: '\\d', read: readFlags } },

@@ -95,7 +95,8 @@ describe('gt06', () => {
     [0x11, { none: 'cells' }],
     [0x17, { none: 'cells' }],
     [0xa2, { none: 'wifi' }],
-    [0xa3, { fixes: [] }],
+    [0xa3, { none: 'heartbeat' }],
+    [0xa4, { fixes: [] }],
     [0x77, {}],
   ])('tells a position of type %i from cells by the byte after the date', (type, other) => {
     const cells = Buffer.concat([gt06Date(POSITION.date), bytes('0106 02 1a2b 003c4d 30 8106 0002 1a2b 003c4d 28')])

@@ -93,6 +93,8 @@ export default {
     {
       title: 'what alarms and heartbeats say',
       frames: [
+        { frame: gt06Frame(0xa3, bytes('4604040002')), none: 'heartbeat', reply: answer(0xa3, 1) },
+        { frame: gt06Frame(0x36, bytes('4604040002010200')), none: 'heartbeat', reply: answer(0x36, 1) },
         reported(0x12, [CELL, '44 04ba 04 02'], {
           ignition: false,
           charging: true,

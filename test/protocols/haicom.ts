@@ -31,5 +31,16 @@ export default {
         { frame: `$GPRS${ID},x*`, device: ID },
       ],
     },
+    {
+      title: 'a position over UDP',
+      transport: 'udp',
+      frames: [
+        {
+          frame: `$GPRS${ID},T100001,261120,230031,1523150001324600,0000,0000,000001*`,
+          device: ID,
+          fixes: [{ time: '2026-11-20T23:00:31Z', latitude: -52.525, longitude: -13.41, speed: 0, heading: 0 }],
+        },
+      ],
+    },
   ],
 } satisfies ProtocolCases

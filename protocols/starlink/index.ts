@@ -12,6 +12,7 @@
  *   LAT, LONG  ±ddmm.mmmm, ±dddmm.mmmm                       HEAD       degrees         SATU  satellites used
  *
  *   VIN, VBAT  V of the vehicle and of the battery           BATC       charge, %       EID   event: see `EVENTS`
+ *   V1, V2     the same (V1 inferred)
  *   IGN, IGNL, ENG  ignition, or the engine where there is no IGN
  *
  * A time may lack its seconds. Behind ENG, event 20 has a kind, the driver's key and the code that the driver typed (inferred).
@@ -99,8 +100,8 @@ function saidOf(textOf: (name: string) => string | undefined, behind: readonly s
   const on = textOf('IGN') ?? textOf('IGNL') ?? textOf('ENG')
   return said({
     ignition: on === undefined ? undefined : on === '1',
-    external_voltage: optionalNumber(textOf('VIN')),
-    battery_voltage: optionalNumber(textOf('VBAT')),
+    external_voltage: optionalNumber(textOf('VIN') ?? textOf('V1')),
+    battery_voltage: optionalNumber(textOf('VBAT') ?? textOf('V2')),
     battery_percent: optionalNumber(textOf('BATC')),
     driver: event === '20' ? behind[1] || behind[2] : undefined,
     alarms: alarmsOf(EVENTS[event ?? '']),
@@ -112,6 +113,7 @@ const EVENTS: Readonly<Record<string, Alarm | undefined>> = {
   '11': 'low_battery',
   '26': 'tow',
   '36': 'sos',
+  '41': 'accident',
   '42': 'jamming',
 }
 

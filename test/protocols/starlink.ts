@@ -41,6 +41,18 @@ export default {
       ],
     },
     {
+      title: 'voltages by their other names, and an accident',
+      settings: { format: '#EDT#,#EID#,#PDT#,#V1#,#V2#,#IGNL#' },
+      frames: [
+        {
+          frame: line('$SLU42,06,7,261120150012,41,261120150010,12.600,04.100,1'),
+          device: '42',
+          none: 'no place',
+          said: { ignition: true, external_voltage: 12.6, battery_voltage: 4.1, alarms: ['accident'] },
+        },
+      ],
+    },
+    {
       title: 'what events say beside the position',
       settings: { format: '#EDT#,#EID#,#PDT#,#LAT#,#LONG#,#VIN#,#VBAT#,#BATC#,#IGN#,#ENG#' },
       frames: [

@@ -99,6 +99,20 @@ export async function allOf<Item>(
   return items
 }
 
+/** Resolves to the answer of a change, also of one that is refused because vans would lose their routes (409): that has `field`, too. */
+export async function evenIfRefused<Answer extends object>(
+  change: Promise<Answer>,
+  field: keyof Answer,
+): Promise<Tried<Answer>> {
+  try {
+    return await change
+  } catch (error) {
+    const answer = error instanceof RequestError && error.status === 409 ? (error.body as Tried<Answer>) : undefined
+    if (answer?.[field] !== undefined) return answer
+    throw error
+  }
+}
+
 /** Resolves to the result of `ask`; undefined if the admin port does not have this operation, or not for this device. */
 export async function unlessMissing<Answer>(ask: Promise<Answer>): Promise<Answer | undefined> {
   try {

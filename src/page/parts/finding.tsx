@@ -7,9 +7,9 @@ import { capital, count, duration, exact, fullTime, withTimes } from '../format.
 import { href } from '../router.ts'
 import { ChangeButton } from './change-button.tsx'
 import { words } from '../words/index.ts'
-import { CopyButton, Empty, Foreign, messageOf } from './basics.tsx'
+import { CopyButton, Empty, Foreign } from './basics.tsx'
 import { Icon } from './icon.tsx'
-import { toast } from './toast.tsx'
+import { useToastedWork } from './work.ts'
 
 const MOST_SHOWN = 50
 const MOST_OPEN = 10
@@ -175,21 +175,17 @@ function FindingAction({
   finding: FindingJson
   isInVan: boolean
 }): JSX.Element | null {
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, run } = useToastedWork()
   if (code === OFFER) return <OfferButtons company={subject.company_id ?? ''} />
   if (RETRIED.has(code)) {
     const { courier_id, route_id } = subject
     const which = courier_id || route_id ? { courier_id, route_id } : { all: true }
     const retry = async () => {
-      setBusy(true)
-      await api.retryParked(which).then(
-        ({ retried }) => toast(words.act.retried(retried, exact(retried))),
-        (error) => toast(messageOf(error), 'failed'),
-      )
-      setBusy(false)
+      const { retried } = await api.retryParked(which)
+      return words.act.retried(retried, exact(retried))
     }
     return (
-      <ChangeButton type="button" class="button" disabled={isBusy} onClick={() => void retry()}>
+      <ChangeButton type="button" class="button" disabled={isBusy} onClick={() => void run(retry)}>
         {words.act.retryParked}
       </ChangeButton>
     )
@@ -205,15 +201,7 @@ function FindingAction({
 
 /** Delivers what went to another route to its own as well, or leaves it. */
 function OfferButtons({ company }: { company: string }): JSX.Element {
-  const [isBusy, setBusy] = useState(false)
-  const run = async (work: () => Promise<string>) => {
-    setBusy(true)
-    await work().then(
-      (text) => toast(text),
-      (error) => toast(messageOf(error), 'failed'),
-    )
-    setBusy(false)
-  }
+  const { isBusy, run } = useToastedWork()
   const deliver = async () => {
     const { fixes } = await api.redeliver(company)
     return fixes === 0 ? words.redeliver.decided : words.redeliver.begun(fixes, words.fixes(fixes, exact(fixes)))

@@ -1,16 +1,15 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { DevicesPutJson } from '../../../admin/schemas/device-import.ts'
-import { api, type Tried } from '../../data/api.ts'
-import { RequestError } from '../../data/client.ts'
+import { api, evenIfRefused, type Tried } from '../../data/api.ts'
 import { useAsked, useCompanies } from '../../data/hooks.ts'
 import { bodyOf } from '../../data/list-file.ts'
 import { exact } from '../../format.ts'
-import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { useToastedWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 import { EntryChanges } from '../roster/entry-changes.tsx'
 import { Figures } from '../roster/put-answer.tsx'
@@ -83,7 +82,7 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
   const last = useRef<Tried<DevicesPutJson> | undefined>(undefined)
   if (asked.answer) last.current = asked.answer
   const [isAsking, setAsking] = useState(false)
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, run } = useToastedWork()
   // Until the next answer arrives, the last one stays, so that nothing moves under the user's pointer.
   const answer = last.current
   if (asked.error && !answer) return <Refusal error={asked.error} again={asked.again} />
@@ -91,18 +90,13 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
   const { added, changed, columns, doubtful, notes = [], rejected, takes = [], warnings = [], changes = [] } = answer
   const isLoss = takes.length > 0
   const hasIds = columns.some(({ read_as }) => read_as === 'device')
-  const apply = async (how: { force?: true }) => {
-    setBusy(true)
-    try {
+  const apply = (how: { force?: true }) =>
+    run(async () => {
       const done = await send(file, decided, how)
-      if (done.message !== undefined) return setAsking(true)
-      return put(done)
-    } catch (failure) {
-      toast(messageOf(failure), 'failed')
-    } finally {
-      setBusy(false)
-    }
-  }
+      if (done.message !== undefined) setAsking(true)
+      else put(done)
+      return undefined
+    })
   return (
     <div class={asked.isLoading ? 'is-waiting' : ''}>
       <ColumnFields columns={columns} chosen={decided.columns} choose={(chosen) => decide({ columns: chosen })} />
@@ -210,14 +204,7 @@ async function send(
   how: Record<string, boolean>,
 ): Promise<Tried<DevicesPutJson>> {
   const query = { company_id: company, columns: jsonOf(columns), accept: jsonOf(accepted), ...how }
-  try {
-    return await api.putDevices(query, bodyOf(file))
-  } catch (error) {
-    const body =
-      error instanceof RequestError && error.status === 409 ? (error.body as Tried<DevicesPutJson>) : undefined
-    if (body?.columns) return body
-    throw error
-  }
+  return evenIfRefused(api.putDevices(query, bodyOf(file)), 'columns')
 }
 
 function jsonOf(value: object): string | undefined {

@@ -4,10 +4,10 @@ import type { ParkedLaneJson } from '../../../admin/schemas/lanes.ts'
 import { allOf, api } from '../../data/api.ts'
 import { useAsked, useLive, useNow } from '../../data/hooks.ts'
 import { age, exact } from '../../format.ts'
-import { Empty, FailureNote, Foreign, messageOf, Panel, When } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { toast } from '../../parts/toast.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
+import { useToastedWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 
 type Which = { readonly courier_id: string; readonly route_id: string } | { readonly all: true }
@@ -19,21 +19,13 @@ export function ParkedPanel(): JSX.Element {
   const { answer: lanes, error, again } = useAsked('parked', ask, RELOAD_MS)
   const { status } = useLive()
   const [deleting, setDeleting] = useState<{ which: Which; fixes: number }>()
-  const [isBusy, setBusy] = useState(false)
-  const run = async (change: Promise<string>) => {
-    setBusy(true)
-    await change.then(
-      (text) => toast(text),
-      (failure: unknown) => toast(messageOf(failure), 'failed'),
-    )
-    setBusy(false)
-    again()
-  }
+  const { isBusy, run } = useToastedWork()
+  const change = (done: Promise<string>) => void run(() => done).then(again)
   const retry = (which: Which) =>
-    void run(api.retryParked(which).then(({ retried }) => words.act.retried(retried, exact(retried))))
+    change(api.retryParked(which).then(({ retried }) => words.act.retried(retried, exact(retried))))
   const remove = (which: Which) => {
     setDeleting(undefined)
-    void run(api.deleteParked(which).then(({ deleted }) => words.queues.deleted(deleted, exact(deleted))))
+    change(api.deleteParked(which).then(({ deleted }) => words.queues.deleted(deleted, exact(deleted))))
   }
   const isAll = lanes !== undefined && lanes.length < most
   const listed = lanes?.reduce((sum, lane) => sum + lane.fixes, 0) ?? 0

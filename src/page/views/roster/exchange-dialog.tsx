@@ -12,6 +12,7 @@ import { ChangeButton } from '../../parts/change-button.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { useWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 
 /** Two vans that exchange their routes. */
@@ -37,8 +38,7 @@ export function ExchangeDialog({
   close: (isChanged: boolean) => void
 }): JSX.Element {
   const { of, other, began } = exchange
-  const [failure, setFailure] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, failure, run } = useWork()
   const [isRedelivered, setRedelivered] = useState(true)
   const [typed, setTyped] = useState(exchange.typed ?? '')
   // Fixed when the dialog opens, so that the shown times are the ones used.
@@ -50,26 +50,17 @@ export function ExchangeDialog({
   )
   const isLoss = (effect?.takes.length ?? 0) > 0
   const submit = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      const done = await api.swap(of.van.id, body, {
-        ...(isLoss && { force: true }),
-        ...redeliverQuery(effect?.redeliver, isRedelivered),
-      })
-      toast(doneText(done.text, effect?.redeliver && done.redeliver, isRedelivered))
-      close(true)
-    } catch (reason) {
-      setFailure(reason)
-      setBusy(false)
-    }
+    const asked = redeliverQuery(effect?.redeliver, isRedelivered)
+    const done = await api.swap(of.van.id, body, { ...(isLoss && { force: true }), ...asked })
+    toast(doneText(done.text, effect?.redeliver && done.redeliver, isRedelivered))
+    close(true)
   }
   return (
     <Dialog
       title={words.roster.exchangeTitle(nameOf(of.van), nameOf(other.van))}
       hint={words.roster.exchangeHint}
       close={() => close(false)}
-      submit={() => effect && void submit()}
+      submit={() => effect && void run(submit)}
       actions={
         <ChangeButton type="submit" class={`button ${isLoss ? 'danger' : 'primary'}`} disabled={!effect || isBusy}>
           {isLoss ? words.roster.swapAnyway : words.roster.exchange}

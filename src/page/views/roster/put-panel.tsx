@@ -1,18 +1,18 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { LineRemark, RosterPutJson } from '../../../admin/schemas/roster.ts'
-import { api, type Tried } from '../../data/api.ts'
+import { api, evenIfRefused, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { dayAfter, daysIn } from '../../data/day.ts'
 import { useAsked, useCompanies } from '../../data/hooks.ts'
 import { bodyOf, isSheet } from '../../data/list-file.ts'
 import { exact } from '../../format.ts'
-import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
-import { toast } from '../../parts/toast.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
+import { useToastedWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 import { LossDialog } from './loss-dialog.tsx'
 import { PutAnswer } from './put-answer.tsx'
@@ -118,27 +118,24 @@ function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   const { answer, error, again } = useAsked('dry run', () => put(body, target, { dry_run: true }))
   const [isAsking, setAsking] = useState(false)
   const [isRedelivered, setRedelivered] = useState(true)
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, run } = useToastedWork()
   useEffect(() => setAsking(false), [answer])
   if (error) return <Refusal error={error} again={again} />
   if (!answer) return <Loading lines={3} />
   const { added, changed, removed, takes = [], message } = answer
   const isNothing = added + changed + removed === 0
   const isLoss = takes.length > 0 || message !== undefined
-  const apply = async (how: { force?: true }) => {
-    setBusy(true)
-    try {
+  const apply = (how: { force?: true }) =>
+    run(async () => {
       const done = await put(body, target, { ...how, ...redeliverQuery(answer.redeliver, isRedelivered) })
-      if (done.message !== undefined) return setAsking(true)
+      if (done.message !== undefined) {
+        setAsking(true)
+        return undefined
+      }
+      close(true)
       const text = words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed))
-      toast(doneText(text, answer.redeliver && done.redeliver, isRedelivered))
-      return close(true)
-    } catch (failure) {
-      toast(messageOf(failure), 'failed')
-    } finally {
-      setBusy(false)
-    }
-  }
+      return doneText(text, answer.redeliver && done.redeliver, isRedelivered)
+    })
   return (
     <>
       <PutAnswer answer={answer} day={target.first === target.last ? target.first : undefined} />
@@ -193,7 +190,7 @@ function lineOf({ path, message }: Remark): LineRemark {
 }
 
 /** Sends a put and resolves to its answer, also to a refusal because of lost routes, with its `message`. */
-async function put(body: Blob, target: Target, how: Record<string, boolean>): Promise<Tried<RosterPutJson>> {
+function put(body: Blob, target: Target, how: Record<string, boolean>): Promise<Tried<RosterPutJson>> {
   const { company, first, last, onlyListed } = target
   const query = {
     company_id: company,
@@ -202,13 +199,7 @@ async function put(body: Blob, target: Target, how: Record<string, boolean>): Pr
     only_listed: onlyListed || undefined,
     ...how,
   }
-  try {
-    return await api.putRoutes(query, body)
-  } catch (error) {
-    const answer = error instanceof RequestError && error.status === 409 ? (error.body as RosterPutJson) : undefined
-    if (answer?.without_route) return answer
-    throw error
-  }
+  return evenIfRefused(api.putRoutes(query, body), 'without_route')
 }
 
 /** Returns the file as it is sent, and its days; undefined for a workbook, which the admin port reads. */

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AssignedJson } from '../../../admin/schemas/roster.ts'
-import { api } from '../../data/api.ts'
-import { RequestError } from '../../data/client.ts'
+import { api, evenIfRefused } from '../../data/api.ts'
 import { zone } from '../../data/clock.ts'
 import { clockText, instantIn } from '../../data/day.ts'
 import { type DayStay, isBusyFrom, type VanOfDay } from '../../data/day-plan.ts'
@@ -17,6 +16,7 @@ import { SearchField } from '../../parts/search-field.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { useWork } from '../../parts/work.ts'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { Effect, type VanSwap } from './exchange-dialog.tsx'
@@ -39,8 +39,7 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
   const [q, setQ] = useState('')
   const [kind, setKind] = useState<'take' | 'exchange'>('take')
   const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignedJson; from?: string }>()
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, failure, run } = useWork()
   const [typed, setTyped] = useState('')
   const [isRedelivered, setRedelivered] = useState(true)
   const isRunning = stay.from <= now
@@ -55,12 +54,6 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
   // A swap is shown first, for whoever may only read, too.
   const Choice = kind === 'take' ? ChangeButton : 'button'
 
-  const send = async (work: () => Promise<void>) => {
-    setBusy(true)
-    setError(undefined)
-    await work().catch(setError)
-    setBusy(false)
-  }
   const takeOver = async ({ van }: VanOfDay) => {
     const query = { force: true, ...redeliverQuery(asked?.effect.redeliver, isRedelivered) }
     const done = await api.assign(van.id, { like: of.van.id, from_at: asked ? asked.from : from }, query)
@@ -70,8 +63,10 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
   const choose = (other: VanOfDay) => {
     if (kind === 'exchange')
       return exchange({ of, other, began: stay.from, from: begin, typed: isRunning ? typed : undefined })
-    return void send(async () => {
-      const effect = await planned(other, { like: of.van.id, from_at: from })
+    return void run(async () => {
+      // Taking a route from others is the purpose here, and no error.
+      const trial = api.assign(other.van.id, { like: of.van.id, from_at: from }, { dry_run: true })
+      const effect = await evenIfRefused(trial, 'takes')
       const isOffered = (effect.redeliver?.fixes ?? 0) > 0
       if (isExpected(effect, of) && !isOffered) return takeOver(other)
       return setAsked({ other, effect, from })
@@ -86,7 +81,7 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
         from === undefined ? words.roster.now : clockText(begin, zone()),
       )}
       close={() => close(false)}
-      submit={() => asked && void send(() => takeOver(asked.other))}
+      submit={() => asked && void run(() => takeOver(asked.other))}
       actions={
         asked ? (
           <button type="submit" class={`button ${isPlain ? 'primary' : 'danger'}`} disabled={isBusy}>
@@ -141,7 +136,7 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
           {others.length === 0 && <p class="hint">{words.roster.swapNone}</p>}
         </>
       )}
-      <Failure error={error} />
+      <Failure error={failure} />
     </Dialog>
   )
 }
@@ -149,17 +144,6 @@ export function SwapDialog({ of, stay, plan, exchange, close }: SwapDialogProps)
 /** Returns whether an effect is only the intended one: the swapped van loses its route. */
 function isExpected({ takes, warnings }: AssignedJson, { van }: VanOfDay): boolean {
   return warnings.length === 0 && takes.every(({ device }) => device === van.id)
-}
-
-/** Resolves to what an assignment would do. Taking a route from others is its purpose here, and no error. */
-async function planned({ van }: VanOfDay, body: object): Promise<AssignedJson> {
-  try {
-    return await api.assign(van.id, body, { dry_run: true })
-  } catch (error) {
-    const effect = error instanceof RequestError && error.status === 409 ? (error.body as AssignedJson) : undefined
-    if (effect?.takes) return effect
-    throw error
-  }
 }
 
 interface Candidates {

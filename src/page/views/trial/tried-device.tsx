@@ -1,12 +1,11 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { TriedDeviceJson } from '../../../admin/schemas/trial.ts'
 import { api } from '../../data/api.ts'
 import { exact } from '../../format.ts'
-import { Foreign, messageOf } from '../../parts/basics.tsx'
+import { Foreign } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { Hex } from '../../parts/hex.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { useToastedWork } from '../../parts/work.ts'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { entryBody } from '../van/entry-dialog.tsx'
@@ -61,19 +60,13 @@ export function TriedDevice({ tried, changed }: TriedDeviceProps): JSX.Element {
 /** Who answers a device, and what changes that. */
 function Switch({ tried, changed }: TriedDeviceProps): JSX.Element {
   const { configured, device, feed, name = device, trial } = tried
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, run } = useToastedWork()
   if (!configured) return <span class="muted">{words.trial.unknown}</span>
-  const put = async (change: { trial?: 'on' | 'off'; feed?: boolean }, done: string) => {
-    setBusy(true)
-    try {
+  const put = (change: { trial?: 'on' | 'off'; feed?: boolean }, done: string) =>
+    run(async () => {
       await api.putDevice(device, { ...entryBody(await api.device(device)), ...change })
-      toast(done)
-    } catch (error) {
-      toast(messageOf(error), 'failed')
-    }
-    setBusy(false)
-    changed()
-  }
+      return done
+    }).then(changed)
   if (trial === 'on')
     return (
       <>

@@ -2,8 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import type { AssignedJson } from '../../../admin/schemas/roster.ts'
-import { api, type Tried } from '../../data/api.ts'
-import { RequestError } from '../../data/client.ts'
+import { api, evenIfRefused, type Tried } from '../../data/api.ts'
 import { zone } from '../../data/clock.ts'
 import { instantIn } from '../../data/day.ts'
 import { useFleet } from '../../data/hooks.ts'
@@ -14,6 +13,7 @@ import { Dialog, Field } from '../../parts/dialog.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { useWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 
 type Kind = 'route' | 'like' | 'end'
@@ -35,16 +35,13 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
     until: '',
   })
   const [plan, setPlan] = useState<Tried<AssignedJson>>()
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, failure, run } = useWork()
   const [isRedelivered, setRedelivered] = useState(true)
   const type = (name: string) => (text: string) => {
     setTyped((before) => ({ ...before, [name]: text }))
     setPlan(undefined)
   }
   const send = async (isDry: boolean) => {
-    setBusy(true)
-    setError(undefined)
     const bounds = { from_at: instantOf(from), until_at: kind === 'end' ? undefined : instantOf(until) }
     const body =
       kind === 'route'
@@ -55,25 +52,19 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
     const query = isDry
       ? { dry_run: true }
       : { force: (plan?.takes.length ?? 0) > 0 || undefined, ...redeliverQuery(plan?.redeliver, isRedelivered) }
-    try {
-      const answer = await (kind === 'end' ? api.unassign(detail.id, body, query) : api.assign(detail.id, body, query))
-      if (isDry) return setPlan(answer)
-      toast(doneText(answer.text, plan?.redeliver && answer.redeliver, isRedelivered))
-      return close(true)
-    } catch (failure) {
-      // Taking a route from others is a conflict (409), whose answer has the plan.
-      if (failure instanceof RequestError && failure.status === 409) setPlan(failure.body as AssignedJson)
-      else setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    const change = kind === 'end' ? api.unassign(detail.id, body, query) : api.assign(detail.id, body, query)
+    const answer = await evenIfRefused(change, 'takes')
+    // If it would take a route from others, the answer has the plan.
+    if (isDry || answer.message !== undefined) return setPlan(answer)
+    toast(doneText(answer.text, plan?.redeliver && answer.redeliver, isRedelivered))
+    return close(true)
   }
   const isGiven = kind === 'end' || (kind === 'route' ? route.trim() !== '' : like.trim() !== '')
   return (
     <Dialog
       title={words.van.assignTitle(nameOf(detail))}
       close={() => close(false)}
-      submit={() => void send(plan === undefined)}
+      submit={() => void run(() => send(plan === undefined))}
       actions={
         <button
           type="submit"
@@ -138,7 +129,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
       </div>
       {plan && <AssignmentPlan plan={plan} />}
       <RedeliverChoice redeliver={plan?.redeliver} isWanted={isRedelivered} want={setRedelivered} />
-      <Failure error={error} />
+      <Failure error={failure} />
     </Dialog>
   )
 }

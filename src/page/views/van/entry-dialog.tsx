@@ -8,6 +8,7 @@ import { Failure } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { useWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 
 interface EntryDialogProps {
@@ -23,28 +24,21 @@ type FieldName = (typeof FIELDS)[number]
 export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
   const companies = useCompanies()
   const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({})
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, failure: error, run } = useWork()
   const given = (name: FieldName): string => {
     const known =
       name === 'secret' ? '' : (detail[name] ?? (name === 'company_id' ? (companies[0]?.company_id ?? '') : ''))
     return typed[name] ?? known
   }
   const save = async () => {
-    setBusy(true)
     const texts = FIELDS.filter((name) => given(name).trim() !== '').map((name) => [name, given(name).trim()])
     const cleared = (['name', 'courier_id', 'route_id', 'time_zone'] as const).filter(
       (name) => given(name).trim() === '',
     )
     const kept = Object.entries(entryBody(detail)).filter(([name]) => !cleared.some((each) => each === name))
-    try {
-      await api.putDevice(detail.id, { ...Object.fromEntries(kept), ...Object.fromEntries(texts) })
-      toast(words.van.saved(given('name') || detail.id))
-      close(true)
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
+    await api.putDevice(detail.id, { ...Object.fromEntries(kept), ...Object.fromEntries(texts) })
+    toast(words.van.saved(given('name') || detail.id))
+    close(true)
   }
   const wrong =
     error instanceof RequestError
@@ -66,7 +60,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
       title={detail.configured ? words.van.edit : words.van.configure}
       hint={detail.id}
       close={() => close(false)}
-      submit={() => void save()}
+      submit={() => void run(save)}
       actions={
         <button type="submit" class="button primary" disabled={isBusy || !given('company_id').trim()}>
           {words.van.save}

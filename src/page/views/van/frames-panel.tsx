@@ -4,11 +4,11 @@ import type { DecodedFix, DeviceFrameJson } from '../../../admin/schemas/devices
 import { api, unlessMissing } from '../../data/api.ts'
 import { useAsked } from '../../data/hooks.ts'
 import { coordinates, exact, fullTime, speed, time, timeOfDay } from '../../format.ts'
-import { CopyButton, Empty, messageOf, Panel } from '../../parts/basics.tsx'
+import { CopyButton, Empty, Panel } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
 import { Segments } from '../../parts/segments.tsx'
-import { toast } from '../../parts/toast.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
+import { useToastedWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 
 /** The last frames of a van: their bytes, and the decoded values. They are kept only while somebody watches. */
@@ -18,22 +18,16 @@ export function FramesPanel({ id }: { id: string }): JSX.Element | null {
     () => unlessMissing(api.frames(id)).then((found) => found ?? null),
     FRAMES_MS,
   )
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, run } = useToastedWork()
   const [view, setView] = useState<'text' | 'hex'>('text')
   if (answer === null || answer === undefined) return null
   const until = answer.watched_until_at
-  const watch = async () => {
-    setBusy(true)
-    await api.watch(id).catch((error: unknown) => toast(messageOf(error), 'failed'))
-    setBusy(false)
-    again()
-  }
   const button = (
     <ChangeButton
       type="button"
       class={`button ${until ? 'small quiet' : 'primary small'}`}
       disabled={isBusy}
-      onClick={() => void watch()}
+      onClick={() => void run(() => api.watch(id).then(() => undefined)).then(again)}
     >
       {until ? words.van.watchOn : words.van.watch}
     </ChangeButton>

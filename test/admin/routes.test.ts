@@ -356,7 +356,7 @@ describe('PUT /admin/routes that is refused', () => {
     [
       422,
       `company_id=7&${DAY}&dry-run=true`,
-      'dry-run: unknown: expected company_id, from, until, only_listed, dry_run and force alone',
+      'dry-run: unknown: expected company_id, from, until, redeliver, dry_run, force and only_listed alone',
     ],
   ])('is %s for ?%s', async (status, query, message) => {
     expect(await put(HEADER + LINE, query)).toMatchObject({ status, json: { message } })

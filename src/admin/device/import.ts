@@ -22,7 +22,7 @@ import { csvText, entryRows, isObject, jsonEntries, MAX_COLUMNS, SHEET } from '.
 import type { Operation } from '../operation.ts'
 import { entryChange, MOST_CHANGES, putResult, takenJson } from '../roster/answer.ts'
 import { effectOnDevices } from '../roster/plan.ts'
-import { Flag, onceText } from '../schemas/parts.ts'
+import { closedQuery, Flag, onceText } from '../schemas/parts.ts'
 import { type RosterSources, type RosterWrites, refuseCompany } from '../roster/writes.ts'
 import { DevicesPutJson } from '../schemas/device-import.ts'
 import { type Arrived, type ImportPlan, planImport } from './import-plan.ts'
@@ -188,20 +188,17 @@ function objectText<Of extends z.ZodType>(meaning: string, of: Of) {
 
 const COLUMNS_MEAN = 'an object of column names and what each is read as, or null'
 const ACCEPT_MEANS = 'an object of line numbers and ids'
-const PutQuery = z
-  .object({
-    company_id: onceText('the company whose vans these are').pipe(Id),
-    dry_run: Flag,
-    force: Flag,
-    columns: objectText(COLUMNS_MEAN, z.record(z.string(), z.enum(SHEET_FIELDS).nullable(), `expected ${COLUMNS_MEAN}`))
-      .transform((chosen) => new Map(Object.entries(chosen).map(([name, field]) => [name.trim().toLowerCase(), field])))
-      .default(new Map()),
-    accept: objectText(ACCEPT_MEANS, z.record(z.string().regex(/^[1-9]\d*$/), z.string(), `expected ${ACCEPT_MEANS}`))
-      .transform((ids) => new Map(Object.entries(ids).map(([line, id]) => [Number(line), id.trim()])))
-      .default(new Map()),
-  })
-  // A misspelt parameter, such as `dry-run`, is refused: ignoring it would change the roster.
-  .catchall(z.unknown().refine(() => false, 'unknown: expected company_id, columns, accept, dry_run and force alone'))
+const PutQuery = closedQuery({
+  company_id: onceText('the company whose vans these are').pipe(Id),
+  dry_run: Flag,
+  force: Flag,
+  columns: objectText(COLUMNS_MEAN, z.record(z.string(), z.enum(SHEET_FIELDS).nullable(), `expected ${COLUMNS_MEAN}`))
+    .transform((chosen) => new Map(Object.entries(chosen).map(([name, field]) => [name.trim().toLowerCase(), field])))
+    .default(new Map()),
+  accept: objectText(ACCEPT_MEANS, z.record(z.string().regex(/^[1-9]\d*$/), z.string(), `expected ${ACCEPT_MEANS}`))
+    .transform((ids) => new Map(Object.entries(ids).map(([line, id]) => [Number(line), id.trim()])))
+    .default(new Map()),
+})
 
 const BODY =
   'A list of vans as CSV in any order of columns, a spreadsheet (.xlsx) with such a sheet, or a JSON array of objects.'

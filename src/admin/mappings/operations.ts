@@ -9,7 +9,7 @@ import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { entryRefusal } from '../device/entry.ts'
 import { isObject } from '../list-body.ts'
-import { Flag } from '../schemas/parts.ts'
+import { closedQuery, Flag } from '../schemas/parts.ts'
 import { DeletedJson } from '../schemas/lanes.ts'
 import { MappingJson, MappingPutJson, type TriedJson, UnreadJson } from '../schemas/mappings.ts'
 import { kindOfPayload, type UnreadPayload, unreadPayloads } from './payloads.ts'
@@ -219,16 +219,10 @@ function bodyOf(bytes: Buffer, contentType: string | undefined): Record<string, 
   throw new ApiRefusal(422, 'the body must be an object')
 }
 
-const PutQuery = z
-  .object({
-    dry_run: Flag,
-    kind: z
-      .string('expected one kind')
-      .optional()
-      .meta({ description: 'Tries it on the payloads of this kind alone.' }),
-  })
-  // A misspelt `dry_run` would save it.
-  .catchall(z.unknown().refine(() => false, 'unknown: expected dry_run and kind alone'))
+const PutQuery = closedQuery({
+  dry_run: Flag,
+  kind: z.string('expected one kind').optional().meta({ description: 'Tries it on the payloads of this kind alone.' }),
+})
 
 const MEASURES = ['speed', 'heading', 'altitude', 'accuracy', 'hdop', 'satellites'] as const
 const MAX_BODY_BYTES = 65_536

@@ -11,7 +11,7 @@ import { instant } from '../json.ts'
 import { SHEET } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
-import { each, Flag, onceText, pageSchema } from '../schemas/parts.ts'
+import { closedQuery, each, Flag, onceText, pageSchema } from '../schemas/parts.ts'
 import { RosterPutJson, RouteJson } from '../schemas/roster.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
@@ -109,20 +109,15 @@ const ListQuery = PageQuery.extend({
   device: z.string('expected one id of a device').optional(),
   ...each(z.string('expected one time').optional(), 'at', 'from', 'until'),
 })
-const PutQuery = z
-  .object({
-    company_id: onceText('the company whose lines these are').pipe(Id),
-    from: onceText('lines that begin from this time on are replaced'),
-    until: onceText('lines that begin before this time are replaced'),
-    redeliver: Flag,
-    dry_run: Flag,
-    force: Flag,
-    only_listed: Flag,
-  })
-  // A misspelt parameter, such as `dry-run`, is refused: ignoring it would change the roster.
-  .catchall(
-    z.unknown().refine(() => false, 'unknown: expected company_id, from, until, only_listed, dry_run and force alone'),
-  )
+const PutQuery = closedQuery({
+  company_id: onceText('the company whose lines these are').pipe(Id),
+  from: onceText('lines that begin from this time on are replaced'),
+  until: onceText('lines that begin before this time are replaced'),
+  redeliver: Flag,
+  dry_run: Flag,
+  force: Flag,
+  only_listed: Flag,
+})
 
 const BODY =
   'CSV in the form of routes.csv, a spreadsheet (.xlsx) with such a sheet, or a JSON array of objects with its columns.'

@@ -13,6 +13,13 @@ export function onceText(meaning: string) {
   return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
 }
 
+/** A query of a change with these parameters alone: a misspelt one, such as `dry-run`, must not be ignored. */
+export function closedQuery<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const names = Object.keys(shape)
+  const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  return z.object(shape).catchall(z.unknown().refine(() => false, `unknown: expected ${known} alone`))
+}
+
 export const LaneIds = z.object(each(z.string(), 'company_id', 'courier_id', 'route_id'))
 /** The lane of a device, when the assignment holds, and what assigns it. */
 export const StayJson = LaneIds.extend({ ...each(Instant.optional(), 'from_at', 'until_at'), source: z.string() })

@@ -12,7 +12,9 @@ import {
 } from './codes.ts'
 import type { DeviceGroup } from './device-facts.ts'
 import type { Facts, Finding, Found } from './facts.ts'
+import { missingTroubles } from './missing.ts'
 import { type Flow, inOrder } from './order.ts'
+import { refusalTroubles } from './refusals.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { trafficTroubles } from './traffic.ts'
 import { upstreamTroubles } from './upstream.ts'
@@ -38,6 +40,8 @@ function allTroubles(facts: Facts): Found[] {
     ...observedTroubles(facts),
     ...systemTroubles(facts),
     ...upstreamTroubles(facts),
+    ...refusalTroubles(facts),
+    ...missingTroubles(facts),
     ...trafficTroubles(facts),
     ...groupTroubles(facts),
   ]

@@ -1,38 +1,18 @@
-import { companyOfLane, laneIds } from '../domain/ids.ts'
+import { laneIds } from '../domain/ids.ts'
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
-import type {
-  ApiFacts,
-  Facts,
-  Found,
-  MissingPositions,
-  RefusedLanes,
-  RefusedPositions,
-  RequestNames,
-  UpstreamError,
-  UpstreamFacts,
-  WaitingLanes,
-} from './facts.ts'
+import type { ApiFacts, Facts, Found, UpstreamError, UpstreamFacts, WaitingLanes } from './facts.ts'
+import { byCompany, FEW, laneText, traceTexts } from './lane-texts.ts'
 
-/** Returns the troubles of the tracking APIs, and of the requests that they refuse. */
-export function upstreamTroubles({ upstream, apis, backlog, lanes = [], missing = [], now }: Facts): Found[] {
+/** Returns the troubles of the tracking APIs: how they answer, if they do. */
+export function upstreamTroubles({ upstream, apis, backlog, now }: Facts): Found[] {
   const ofAnswers = apis
     ? apis.flatMap((api) => answerTroubles(api, api.waiting, now).map((found) => ofApi(found, api)))
     : upstream
       ? answerTroubles(upstream, backlog?.fixes ?? 0, now)
       : []
   const all = apis ?? (upstream ? [upstream] : [])
-  return [
-    ...ofAnswers,
-    ...all.flatMap(hangingLanes),
-    ...refusedPositions(
-      all.flatMap(({ refused }) => refused),
-      now,
-    ),
-    ...(upstream?.tokensRefused ?? []).map(tokenRefused),
-    ...groupsOf(lanes).map(refusedLanes),
-    ...byCompany(missing).map(missingPositions),
-  ]
+  return [...ofAnswers, ...all.flatMap(hangingLanes)]
 }
 
 /** Returns a finding about one of several APIs: its message begins with the name. */
@@ -139,11 +119,6 @@ function hangingLanes({ answers, state }: UpstreamFacts): Found[] {
   })
 }
 
-function byCompany<Lane extends { readonly lane: string }>(lanes: readonly Lane[]) {
-  const groups = Map.groupBy(lanes, ({ lane }) => companyOfLane(lane))
-  return Array.from(groups, ([company_id, some]) => ({ company_id, lanes: some }))
-}
-
 function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting: number): Found {
   const { at, content_type, location, message, operation, status } = error
   const what = [status, content_type].filter(Boolean).join(' ')
@@ -159,165 +134,6 @@ function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting:
       ...(message === undefined ? [] : [say('it begins with: {}', message)]),
     ],
   }
-}
-
-/** Returns the identifiers by which the API can look a request up. */
-function traceTexts(trace: RequestNames | undefined): Text[] {
-  return trace ? [say('x-request-id {}, traceparent {}', trace.requestId, trace.traceparent)] : []
-}
-
-/** One finding for each lane; one for each company that has more than a few. */
-function refusedPositions(refused: readonly RefusedPositions[], now: number): Found[] {
-  const recent = mergedLanes(refused.filter(({ at }) => now - at <= REFUSED_MS))
-  return byCompany(recent).flatMap(({ company_id, lanes }): Found[] => {
-    if (lanes.length <= FEW)
-      return lanes.map(({ lane, message, positions, status, trace }) => ({
-        code: 'positions_refused',
-        subject: laneIds(lane),
-        count: positions,
-        message: say(
-          'the tracking API refuses positions of courier {} on route {}: they are parked',
-          laneIds(lane).courier_id,
-          laneIds(lane).route_id,
-        ),
-        evidence: [`${status} ${message}`.trim(), ...traceTexts(trace)],
-      }))
-    const count = lanes.reduce((sum, { positions }) => sum + positions, 0)
-    const evidence = lanes.map(({ lane, message, status }) =>
-      joined([laneText(lane), `${status} ${message}`.trim()], ': '),
-    )
-    return [{ code: 'positions_refused', subject: { company_id }, count, evidence }]
-  })
-}
-
-/** Combines the reports of several workers about a lane; the last answer counts. */
-function mergedLanes(refused: readonly RefusedPositions[]): RefusedPositions[] {
-  return [...Map.groupBy(refused, ({ lane }) => lane).values()].map((same) => {
-    const [last] = same.toSorted((a, b) => b.at - a.at)
-    return { ...last, positions: same.reduce((sum, { positions }) => sum + positions, 0) }
-  })
-}
-
-function tokenRefused(company_id: string): Found {
-  const message = say(
-    'the tracking API refuses the OAuth token of company {}: orders and numbers are not relayed',
-    company_id,
-  )
-  return { code: 'token_refused', subject: { company_id }, message }
-}
-
-function missingPositions({
-  company_id,
-  lanes: windows,
-}: ReturnType<typeof byCompany<MissingPositions>>[number]): Found {
-  const lanes = [...Map.groupBy(windows, ({ lane }) => lane)]
-    .map(([lane, own]) => ({
-      lane,
-      missing: sumOf(own, 'missing'),
-      checked: sumOf(own, 'checked'),
-      repaired: sumOf(own, 'repaired'),
-      firstAt: Math.min(...own.map(({ firstAt }) => firstAt)),
-      lastAt: Math.max(...own.map(({ lastAt }) => lastAt)),
-    }))
-    .toSorted((one, other) => other.missing - one.missing)
-  const count = sumOf(lanes, 'missing')
-  return {
-    code: 'missing_at_api',
-    subject: { company_id },
-    count,
-    sinceAt: Math.min(...windows.map(({ at }) => at)),
-    message: say(
-      'the tracking API does not have {} of company {} that it took, on {}',
-      counted(count, '{} position', '{} positions'),
-      company_id,
-      counted(lanes.length, '{} route', '{} routes'),
-    ),
-    evidence: lanes.map(({ checked, firstAt, lane, lastAt, missing, repaired }) => {
-      const [first, last] = [firstAt, lastAt].map((at) => new Date(at).toISOString())
-      const what = say('{} of {} compared, from {} to {}', missing, checked, first, last)
-      const again = repaired > 0 ? [say('{} of these pushed once more, or queued for that', repaired)] : []
-      return joined([laneText(lane), joined([what, ...again], '; ')], ': ')
-    }),
-  }
-}
-
-function sumOf<Name extends string>(some: readonly Readonly<Record<Name, number>>[], name: Name): number {
-  return some.reduce((sum, each) => sum + each[name], 0)
-}
-
-/** Why the tracking API refuses a lane whole. */
-export interface LaneRefusal {
-  readonly code: LaneCause
-  readonly company: string
-  /** The company has no apikey: nothing was sent. */
-  readonly isMissing: boolean
-  /** ms UTC. */
-  readonly since: number
-  readonly action: Text
-}
-
-/** The refusal of each lane that is parked whole, by the name of the lane. */
-export function laneRefusals(answers: readonly RefusedLanes[] = []): Map<string, LaneRefusal> {
-  const refusals = new Map<string, LaneRefusal>()
-  for (const answer of answers) {
-    const code = causeOf(answer)
-    if (!code) continue
-    const { company, lanes, since, status } = answer
-    const refusal = { code, company, isMissing: status === 0, since, action: say(CODES[code].action) }
-    for (const lane of lanes) refusals.set(lane, refusal)
-  }
-  return refusals
-}
-
-/** Groups the lanes of a company by cause, even if the answers were different. */
-function groupsOf(lanes: readonly RefusedLanes[]): { code: LaneCause; answers: RefusedLanes[] }[] {
-  const causes = lanes.flatMap((answer) => {
-    const code = causeOf(answer)
-    return code ? [{ code, answer }] : []
-  })
-  return [...Map.groupBy(causes, ({ code, answer }) => `${code} ${answer.company}`).values()].map((same) => ({
-    code: same[0].code,
-    answers: same.map(({ answer }) => answer),
-  }))
-}
-
-/**
- * Returns the cause of 401 and 403: the apikey is refused, unless it is accepted for other lanes and these lanes are refused
- * again after that. In between the cause is unknown: the key may be accepted again, and these lanes may not have been tried
- * yet.
- */
-function causeOf({ acceptedAt = 0, acceptedBefore = 0, since, status }: RefusedLanes): LaneCause | undefined {
-  if (status === 401 || status === 0) return 'apikey_refused'
-  if (status !== 403 || acceptedBefore >= since) return 'lane_refused'
-  return acceptedAt < since ? 'apikey_refused' : undefined
-}
-
-function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): Found {
-  const [{ company }] = answers
-  const lanes = answers.flatMap((answer) => answer.lanes)
-  const isOfPositions = code === 'lane_refused' && !answers.some(({ status }) => OF_LANE.has(status))
-  const number = counted(lanes.length, '{} lane', '{} lanes')
-  const statuses = answers.map(({ status }) => status).join(', ')
-  const said = answers.flatMap(({ message, status }) => (message === '' ? [] : `${status || ''} ${message}`.trim()))
-  return {
-    code,
-    subject: { company_id: company },
-    count: lanes.length,
-    sinceAt: Math.min(...answers.map(({ since }) => since)),
-    message:
-      code === 'lane_refused'
-        ? say('the tracking API refuses {} of company {} ({})', number, company, statuses)
-        : statuses === '0'
-          ? say('company {} has no apikey: {} parked', company, number)
-          : say('the tracking API refuses the apikey of company {} ({}): {} parked', company, statuses, number),
-    evidence: [...said, ...traceTexts(answers[0].trace), ...lanes.slice(0, LANES_NAMED).map(laneText)],
-    ...(isOfPositions && { action: say(OF_POSITIONS) }),
-  }
-}
-
-function laneText(lane: string): Text {
-  const { courier_id, route_id } = laneIds(lane)
-  return say('courier {}, route {}', courier_id, route_id)
 }
 
 function errorText({ at, code, message = '', operation, status }: UpstreamError): Text {
@@ -338,8 +154,6 @@ function meaningOf(error: UpstreamError | undefined): { readonly does: Text; rea
 function withWaiting(message: Text, fixes: number): Text {
   return fixes === 0 ? message : joined([message, counted(fixes, '{} position waits', '{} positions wait')], ': ')
 }
-
-type LaneCause = 'apikey_refused' | 'lane_refused'
 
 /** Returns what a server does, for a failed request: `refuses connections`. `fault`: see src/tracking/exchange.ts. */
 export function faultWords(fault: string): Template {
@@ -371,19 +185,10 @@ const ACTIONS = new Map<string, Template>([
   ['needs_tls', 'write https:// in tracking.base_url (or push_url)'],
   ['no_tls', 'correct tracking.base_url (or push_url): its port, or http:// in place of https://'],
 ])
-/** Answers about the courier, the route or the company. */
-const OF_LANE = new Set([403, 404, 410])
-const OF_POSITIONS: Template =
-  'correct what its answer names: it does not say that the courier or the route is wrong; then retry: waybridge parked retry'
 /** A worker notes the state right after the error, and its figures once a second. */
 const STATED_MS = 2000
-/** If a position was refused within this time, its cause still holds. */
-const REFUSED_MS = 10_000
 /** One of so many is an exception. */
 const EXCEPTIONS = 10
 const NO_ERROR: UpstreamError = { at: 0, code: 'http', operation: '' }
 /** Answers other than 5xx that concern the API. */
 const MAY_PASS = new Set([408, 425, 429])
-const LANES_NAMED = 3
-/** More lanes of a company with the same trouble are one finding. */
-const FEW = 5

@@ -5,7 +5,7 @@ import type { DeviceFacts } from './device-facts.ts'
 import type { Finding } from './facts.ts'
 import { isNewEntry } from './links.ts'
 import { plainly, wordsAbout } from './plain.ts'
-import type { LaneRefusal } from './upstream.ts'
+import type { LaneRefusal } from './refusals.ts'
 
 /**
  * The trouble of a van in the words of a dispatcher, without its name. `never`: no message of it was accepted yet;

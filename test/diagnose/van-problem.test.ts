@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
 import type { DeviceFacts } from '../../src/diagnose/device-facts.ts'
-import { laneRefusals } from '../../src/diagnose/upstream.ts'
+import { laneRefusals } from '../../src/diagnose/refusals.ts'
 import { type VanProblemFacts, vanProblem } from '../../src/diagnose/van-problem.ts'
 import { say } from '../../src/texts/text.ts'
 import { inEnglish } from '../support/texts.ts'

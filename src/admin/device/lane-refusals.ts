@@ -1,5 +1,5 @@
 import type { Finding } from '../../diagnose/facts.ts'
-import { type LaneRefusal, laneRefusals } from '../../diagnose/upstream.ts'
+import { type LaneRefusal, laneRefusals } from '../../diagnose/refusals.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { Findings } from '../findings.ts'
 import type { DeviceIndex } from './device-index.ts'

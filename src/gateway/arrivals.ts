@@ -6,7 +6,6 @@ import { MAX_ID_BYTES, sameId } from '../domain/ids.ts'
 import { wordsOf } from '../masking.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
-import { metrics } from '../observe/metrics.ts'
 import { isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type ArrivedSender, UNKNOWN_LISTS } from '../store/arrivals.ts'
@@ -72,7 +71,6 @@ export class Arrivals {
   notUnderstood(session: Conversation, beginning: NotUnderstood): void {
     const { connectedAt, now, presented, remote, transport } = session
     const { port, protocol, bytes, json, guesses } = beginning
-    metrics.unidentified.inc({ listener: `${transport}/${protocol ?? 'auto'}` })
     if (!this.#isAdmitted(remote)) return
     const evidence = guesses
       .slice(0, MAX_GUESSES)

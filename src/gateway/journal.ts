@@ -105,6 +105,8 @@ export class Journal {
 
   /** Notes a sender that no protocol understands. */
   notUnderstood(...sent: Parameters<Arrivals['notUnderstood']>): void {
+    const [{ transport }, { protocol = 'auto' }] = sent
+    metrics.unidentified.inc({ listener: `${transport}/${protocol}` })
     this.#options.arrivals.notUnderstood(...sent)
   }
 

@@ -48,6 +48,12 @@ export function localDay(utcMs: number, zone: string): { from: number; until: nu
   return { from: utcFromLocal(midnight, zone), until: utcFromLocal(midnight + DAY_MS, zone) }
 }
 
+/** Returns a function that returns the local day of an instant, at once if it is the day that was asked for last. */
+export function localDaysOf(zone: string): (utcMs: number) => ReturnType<typeof localDay> {
+  let day = { from: 0, until: 0 }
+  return (utcMs) => (utcMs >= day.from && utcMs < day.until ? day : (day = localDay(utcMs, zone)))
+}
+
 /** Reads the times of one file. */
 export type Times = ReturnType<typeof timesIn>
 

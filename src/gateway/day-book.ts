@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../async.ts'
-import { localDay } from '../domain/times.ts'
+import { localDaysOf } from '../domain/times.ts'
 import {
   addAir,
   addDayNotes,
@@ -32,14 +32,15 @@ export interface DayBookOptions {
 export class DayBook {
   readonly #redis: Store
   readonly #options: DayBookOptions
+  readonly #dayOf: ReturnType<typeof localDaysOf>
   #devices = new Map<string, OpenNotes>()
   /** By the monotonic clock, as the other one may be set. */
   #writtenAt = performance.now()
-  #day = { from: 0, until: 0 }
 
   constructor(redis: Store, options: DayBookOptions) {
     this.#redis = redis
     this.#options = options
+    this.#dayOf = localDaysOf(options.zone)
   }
 
   /** Returns the open notes on a device. A caller may keep them while they are open. */
@@ -124,11 +125,6 @@ export class DayBook {
       const counts = day === today ? { fixes, late } : { fixes: 0, late: 0 }
       return { device, day, notes: some, ...counts }
     })
-  }
-
-  #dayOf(at: number): { readonly from: number; readonly until: number } {
-    if (at < this.#day.from || at >= this.#day.until) this.#day = localDay(at, this.#options.zone)
-    return this.#day
   }
 }
 

@@ -1,5 +1,5 @@
 import { LATE_MS } from '../domain/late.ts'
-import { localDay } from '../domain/times.ts'
+import { localDaysOf } from '../domain/times.ts'
 import {
   addLaneDays,
   arrivalAt,
@@ -17,17 +17,16 @@ import {
  */
 export class DayFigures {
   readonly #redis: Store
-  readonly #zone: string
+  readonly #dayOf: ReturnType<typeof localDaysOf>
   /** By when the day begins, ms UTC, then by lane. */
   #open = new Map<number, Map<string, OpenLaneDay>>()
-  #day = { from: 0, until: 0 }
   #writtenAt = performance.now()
   #writing: Promise<void> | undefined
 
   /** `zone`: the time zone of the local days. */
   constructor(redis: Store, zone: string) {
     this.#redis = redis
-    this.#zone = zone
+    this.#dayOf = localDaysOf(zone)
   }
 
   /** Notes records that the tracking API has taken at `at`, ms UTC. */
@@ -76,11 +75,6 @@ export class DayFigures {
     const open = lanes.get(lane) ?? new OpenLaneDay()
     lanes.set(lane, open)
     return open
-  }
-
-  #dayOf(ms: number): { readonly from: number; readonly until: number } {
-    if (ms < this.#day.from || ms >= this.#day.until) this.#day = localDay(ms, this.#zone)
-    return this.#day
   }
 }
 

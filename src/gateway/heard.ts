@@ -20,12 +20,7 @@ import type { Shard, Store } from '../store/index.ts'
 import { mergedSaid, partsOf, type SaidParts, type SaidTimes } from '../store/said.ts'
 import type { Conversation } from './conversation.ts'
 
-/** Earlier notes on a device that the path of a frame reads. */
-export interface HeardDevices {
-  of(device: string): FrameNotes
-}
-
-/** Notes that the path of a frame makes on a device. */
+/** Notes on a device that the Journal makes of its frames. */
 export type FrameNotes = Pick<HeardDevice, 'spoke' | 'sentBefore' | 'stored' | 'said' | 'became' | 'behindMs'>
 
 /**

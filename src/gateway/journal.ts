@@ -23,7 +23,7 @@ import {
   noteWrongPort,
   type UsedPort,
 } from './frame-findings.ts'
-import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
+import type { FrameNotes, HeardBook } from './heard.ts'
 import { type IdentityReason, NOBODY, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
 import { doubtOf, type FixSource, type FrameArrival, type MessageSource, type Outcome, type Share } from './outcome.ts'
 import { type Placement, utcOf } from './place.ts'
@@ -32,7 +32,7 @@ import { RejectedDeviceLog } from './unknown-devices.ts'
 
 /** The books that the Journal writes. */
 export interface JournalOptions {
-  readonly heard: HeardDevices & Pick<HeardBook, 'gone'>
+  readonly heard: Pick<HeardBook, 'gone'> & { of(device: string): FrameNotes }
   readonly arrivals: Pick<Arrivals, 'notUnderstood' | 'refused' | 'unconfigured'>
   /** The days of devices; without it, no day is noted. */
   readonly days?: Pick<DayBook, 'of'>

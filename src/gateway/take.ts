@@ -100,14 +100,7 @@ export class Ingest {
       arrival.at = clock.now()
       arrival.jumps = clock.jumps
     }
-    session.reads(arrival.at, arrival.protocol, this.#identity)
-    const read = decode(arrival)
-    const mapped = readByMapping(read, arrival, this.#options.mappings)
-    if (mapped) {
-      arrival.protocol = mapped.protocol
-      session.reads(arrival.at, mapped.protocol, this.#identity)
-    }
-    let message = (arrival.read = mapped?.message ?? read)
+    let message = (arrival.read = this.#read(arrival))
     const { protocol } = arrival
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
@@ -159,7 +152,7 @@ export class Ingest {
     return { status: 'stored', reply, response, isAtOnce, sender, shares, refusals, kept }
   }
 
-  /** Takes the login of a connection over MQTT. Resolves to the reason of a refusal, if there is one. */
+  /** Takes the login of a connection over MQTT. Returns the reason of a refusal, if there is one. */
   login(id: string, secret: string | undefined, session: Conversation): IdentityReason | undefined {
     const { clock, journal, replica } = this.#options
     const sender = id === '' ? NOBODY : this.#identity.senderOf({ device: id, secret }, session)
@@ -188,6 +181,18 @@ export class Ingest {
   /** Lets no frame wait from now on: what cannot be stored at once is not stored. */
   close(): void {
     this.#waiting.close()
+  }
+
+  /** Decodes a frame: with a mapping where its protocol may have missed a position. */
+  #read(arrival: FrameArrival): Message | DecodeError {
+    const { at, session } = arrival
+    session.reads(at, arrival.protocol, this.#identity)
+    const read = decode(arrival)
+    const mapped = readByMapping(read, arrival, this.#options.mappings)
+    if (!mapped) return read
+    arrival.protocol = mapped.protocol
+    session.reads(at, mapped.protocol, this.#identity)
+    return mapped.message
   }
 
   /**

@@ -12,9 +12,7 @@ interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
 
 /** Pushes the lanes of one shard, or the parts of lanes that it has. */
 export class ShardPush {
-  readonly #options: ShardPushOptions
-  readonly #leases: Leases
-  readonly #lane: LaneOptions
+  readonly #options: ShardPushOptions & LaneOptions
   readonly #held = new Set<Lease>()
   readonly #tickets: Tickets
   readonly #renewing: NodeJS.Timeout
@@ -23,17 +21,16 @@ export class ShardPush {
 
   constructor(options: ShardPushOptions) {
     const { apis, batch, keep, shard, logger } = options
-    this.#options = options
-    this.#onFault = jobFaults(logger)
-    this.#leases = new Leases(shard, {
+    const leases = new Leases(shard, {
       maxPositions: batch.max_positions,
       maxWaitMs: batch.max_wait,
       keepMs: keep.delivered,
       apis: apis.lanes,
     })
-    this.#lane = { ...options, leases: this.#leases }
+    this.#options = { ...options, leases }
+    this.#onFault = jobFaults(logger)
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS)
-    this.#tickets = new Tickets({ ...this.#lane, apis, workers: options.workers, work: this.#work })
+    this.#tickets = new Tickets({ ...this.#options, work: this.#work })
     this.#overdue = healOverdue(shard, {
       idle: () => this.isIdle,
       heal: () => this.#tickets.restart(),
@@ -60,7 +57,7 @@ export class ShardPush {
 
   /** Looks anew which API the lanes go to that were set aside because of these. Where Redis does not answer, they are due in a minute. */
   recall(apis: readonly string[]): void {
-    this.#leases.recall(apis).catch((error: unknown) => this.#onFault(error, 'lanes of changed APIs'))
+    this.#options.leases.recall(apis).catch((error: unknown) => this.#onFault(error, 'lanes of changed APIs'))
   }
 
   /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
@@ -71,7 +68,7 @@ export class ShardPush {
       lease.api = to.api.id
       this.#held.add(lease)
       await to.api
-        .limit(() => new LanePush(lease, to, this.#lane).run())
+        .limit(() => new LanePush(lease, to, this.#options).run())
         .catch((error: unknown) => this.#onFault(error, 'push of a lane'))
       this.#held.delete(lease)
     })
@@ -83,8 +80,9 @@ export class ShardPush {
   }
 
   #renew(): void {
+    const { leases } = this.#options
     if (this.#held.size > 0)
-      this.#leases.renew([...this.#held]).catch((error: unknown) => this.#onFault(error, 'renewal of leases'))
+      leases.renew([...this.#held]).catch((error: unknown) => this.#onFault(error, 'renewal of leases'))
   }
 }
 

@@ -65,9 +65,14 @@ export function apiOf(config: Pick<Config, 'tracking' | 'push'>, baseUrl: string
   const tested = ({ base_url, push_url, proxy }: ApiConnection, setting: string) => {
     return { baseUrl: base_url, pushUrl: push_url, proxy, timeoutMs, setting }
   }
+  const atStart = trackingTls(config.tracking)
   return {
     ...tested(usualApi(config, baseUrl), 'tracking'),
-    tls: trackingTls(config.tracking),
+    /** As for pushes: renewed files are used, and those of before while they cannot be. */
+    get tls() {
+      const read = readApiTls(config.tracking.tls)
+      return read && 'message' in read ? atStart : read
+    },
     isEmbedded,
     own(company) {
       const api = apiOfCompany(config, company, baseUrl)

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { SecureContextOptions } from 'node:tls'
 import { Pool } from 'undici'
 import { printableUrl } from '../masking.ts'
 import type { Logger } from '../observe/log.ts'
@@ -7,7 +6,7 @@ import { VERSION } from '../version.ts'
 import { type ApiAnswer, answerOf, isForeign } from './answer.ts'
 import { bodyOf, type ExchangeLimits, exchange, type Failure, isSuccess, type Reply } from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
-import { connectorOf } from './proxy.ts'
+import { connectorOf, type TlsSettings } from './proxy.ts'
 import { secureProbe } from './secure-probe.ts'
 
 export interface TrackingClientOptions {
@@ -19,8 +18,8 @@ export interface TrackingClientOptions {
   readonly returnPrefix?: string
   /** Time-out of a whole request, including the wait for a free connection. */
   readonly timeoutMs: number
-  /** For https: hosts; undefined: the system's settings. */
-  readonly tls?: SecureContextOptions
+  /** For https: hosts; undefined: the system's settings. A function is called for each connection. */
+  readonly tls?: TlsSettings
   /** The URL of a proxy that connects to the hosts; default: none. */
   readonly proxy?: string | null
   /** Logs each request at debug. */

@@ -42,13 +42,26 @@ export async function openTunnel({ host, port }: HostAndPort, { proxy, timeoutMs
   }
 }
 
+/** A function returns the same object until the settings change. */
+export type TlsSettings = SecureContextOptions | (() => SecureContextOptions | undefined)
+
 /** How undici connects to a host: directly, or through a proxy. */
 export function connectorOf({
   proxy,
   timeoutMs,
   tls,
-}: Omit<TunnelOptions, 'proxy'> & { readonly proxy?: string | null; readonly tls?: SecureContextOptions }) {
-  const secure = buildConnector({ ...tls, allowH2: false, timeout: timeoutMs })
+}: Omit<TunnelOptions, 'proxy'> & { readonly proxy?: string | null; readonly tls?: TlsSettings }): Connector {
+  const tlsNow = typeof tls === 'function' ? tls : () => tls
+  const connectorBy = (context?: SecureContextOptions) =>
+    buildConnector({ ...context, allowH2: false, timeout: timeoutMs })
+  let known = tlsNow()
+  let connector = connectorBy(known)
+  const secure: Connector = (...given) => {
+    const context = tlsNow()
+    // A connector resumes TLS sessions.
+    if (context !== known) connector = connectorBy((known = context))
+    return connector(...given)
+  }
   if (!proxy) return secure
   const connectThrough: Connector = async (options, callback) => {
     const { hostname, port, protocol } = options

@@ -1,12 +1,16 @@
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { apiOf } from '../../src/admin/apis.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { ApiClients, type ApiClientsOptions } from '../../src/process/roles/api-clients.ts'
 import { type TestApi, startApi } from '../rig/api.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 import { folder } from '../support/config-folder.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { listening } from '../support/listening.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
@@ -59,4 +63,32 @@ it('TLS files of a company that could not be used are tried again until they can
   expect(await push()).toMatchObject({ fault: 'failed' })
   await writeFile(ca, (await certificates.authority('authority')).cert)
   await expect.poll(push, { timeout: 30_000, interval: 500 }).toMatchObject({ status: 200 })
+})
+
+it('a renewed authority of the usual API is trusted at once, and the one of before while its file cannot be used', async () => {
+  const certificates = await CertificateMaker.create()
+  onTestFinished(() => certificates.remove())
+  const [before, after] = [await certificates.server('before'), await certificates.server('after')]
+  const api = createServer({ cert: before.cert, key: before.key }, (request, response) => {
+    request.resume().once('end', () => response.end())
+  })
+  const [port] = await freePorts(1)
+  await listening(api, port)
+  onTestFinished(() => api.close().closeAllConnections())
+  const ca = join(certificates.dir, 'ca.pem')
+  await writeFile(ca, before.cert)
+  const config = configSchema(null).parse({ tracking: { base_url: `https://localhost:${port}`, tls: { ca } } })
+  const { usual } = opened(config, `https://localhost:${port}`)
+  const tested = apiOf(config, `https://localhost:${port}`)
+  const push = () => usual.push({ courier: '1', route: '1', apikey: 'k', body: '{}' })
+  expect(await push()).toMatchObject({ status: 200 })
+  await writeFile(ca, 'half of a certificate')
+  api.closeAllConnections()
+  await expect.poll(push, { timeout: 10_000 }).toMatchObject({ status: 200 })
+  expect(tested.tls?.ca).toContain(before.cert)
+  await writeFile(ca, after.cert)
+  api.setSecureContext({ cert: after.cert, key: after.key })
+  api.closeAllConnections()
+  await expect.poll(push, { timeout: 10_000 }).toMatchObject({ status: 200 })
+  expect(tested.tls?.ca).toContain(after.cert)
 })

@@ -1,4 +1,5 @@
 import type { SecureContextOptions } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
 import { type ApiConnection, apiOfCompany, type CompanyApiSettings, usualApi } from '../../config/apis.ts'
 import { type CertificateMistake, readApiTls, trackingTls } from '../../config/certificate.ts'
 import { inGateway } from '../../config/problem.ts'
@@ -124,10 +125,21 @@ export class ApiClients {
     return apis
   }
 
-  #open(api: ApiConnection, options: { readonly tls?: SecureContextOptions; readonly connections: number }) {
+  /** Reads the files for each connection, so that renewed ones are used: those that cannot be used leave the ones of before. */
+  #open(
+    api: ApiConnection,
+    { tls, connections }: { readonly tls?: SecureContextOptions; readonly connections: number },
+  ) {
     const { config, logger } = this.#options
+    let known = tls
+    const tlsNow = () => {
+      const read = readApiTls(api.tls)
+      const isOther = !(read && 'message' in read) && !isDeepStrictEqual(read, known)
+      return isOther ? (known = read) : known
+    }
     return createTrackingClient({
-      ...options,
+      connections,
+      tls: tlsNow,
       baseUrl: api.base_url,
       pushUrl: api.push_url,
       returnPrefix: config.tracking.return_prefix,

@@ -55,6 +55,7 @@ function both(one: VerifiedJson, other: VerifiedJson): VerifiedJson {
     ...other,
     checked: one.checked + other.checked,
     repaired: one.repaired + other.repaired,
+    stopped: one.stopped ?? other.stopped,
     missing: [...lanes.values()].map(([first, ...more]) =>
       more.reduce((sum, each) => {
         const positions = [...sum.positions, ...each.positions]

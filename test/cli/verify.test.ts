@@ -53,6 +53,13 @@ it('waybridge verify does not call an empty or an interrupted comparison complet
   expect(out).toBe('2026-11-20: nothing was compared.\nThe rest was not compared: the tracking API answers 500.\n')
 })
 
+it('waybridge verify still says after later parts of the run that an earlier one left something out', async () => {
+  const stopped = 'the tracking API answers 500'
+  const server = await answers({ ...ANSWER, stopped, next_page_token: 'more' }, ANSWER)
+  const { out } = await waybridge(['verify', ...server.options])
+  expect(out.split('\n')[1]).toBe('The rest was not compared: the tracking API answers 500.')
+})
+
 it('waybridge verify prints JSON', async () => {
   const server = await answers(ANSWER)
   const { out } = await waybridge(['verify', '--json', ...server.options])

@@ -1,6 +1,7 @@
 import { distinct, say, type Text } from '../texts/text.ts'
-import { ALARM_FINDINGS, BREAKS_NO_LINK, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
-import type { ChainFacts, ExplainedDevice } from './detail.ts'
+import { answerTexts, causeOf, fixAt, isHeldUpBy, type Looked, narrowed, OF_LANES } from './causes.ts'
+import { ALARM_FINDINGS, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
+import type { ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
 import {
@@ -10,7 +11,6 @@ import {
   isTaken,
   latestOf,
   ON_TRIAL,
-  ownParked,
   type ShowInstant,
   treatmentsIn,
   waitingSince,
@@ -27,8 +27,6 @@ export interface DeviceLink {
   readonly finding?: Finding
 }
 
-/** `own`: the findings of the device. */
-type Looked = ChainFacts & { readonly own: readonly Finding[] }
 type LinkFound = Omit<DeviceLink, 'link'>
 
 /** Pure. Returns the state of one link of a device. */
@@ -51,59 +49,6 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
   }
 }
 
-/**
- * Returns the error of the whole system that breaks a link; an error about lanes only if it concerns the device's lane.
- * `isBroken`: the link is known to be broken, so that a warning may explain it, too.
- */
-function causeOf(link: Link, { device, explained, findings }: Looked, isBroken = false): Finding | undefined {
-  const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
-  const causes = findings.filter(
-    ({ code, companies: concerned, evidence, link: of, severity, sinceAt, subject }) =>
-      of === link &&
-      !BREAKS_NO_LINK.has(code) &&
-      !LET_PASS.has(code) &&
-      (code !== 'not_stored' || isUnstored({ evidence, sinceAt }, { device, explained })) &&
-      (code !== 'traffic_stopped' || device.stopped !== undefined) &&
-      (!OF_LANES.has(code) || (isOwnLane(subject, explained) && isOwnTrouble(code, explained))) &&
-      (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
-      subject.device === undefined &&
-      (subject.company_id ?? device.company) === device.company &&
-      (concerned === undefined || concerned.includes(device.company ?? '')),
-  )
-  return causes.find(({ subject }) => subject.route_id !== undefined) ?? causes[0]
-}
-
-/** Returns whether the fixes of this device are among those that are not stored; some reasons concern only a few devices. */
-function isUnstored(
-  { evidence, sinceAt }: Pick<Finding, 'evidence' | 'sinceAt'>,
-  { device: { heardAt = 0 }, explained }: Pick<Looked, 'device' | 'explained'>,
-): boolean {
-  const isInVain = heardAt >= sinceAt && (fixAt(explained.device) ?? 0) < sinceAt
-  return evidence.some((reason) => {
-    if (reason === 'parked') return isInVain && ownParked(explained).length > 0
-    if (reason === 'misunderstood') return isInVain && explained.misunderstood !== undefined
-    return reason !== 'fault' || isInVain
-  })
-}
-
-/** Returns whether a finding is about the device's lane, or about a company of whose lanes it names only some. */
-function isOwnLane({ courier_id, route_id }: Finding['subject'], { device: { lane } }: Looked['explained']): boolean {
-  return route_id === undefined || (route_id === lane?.route_id && courier_id === lane.courier_id)
-}
-
-function isOwnTrouble(code: FindingCode, explained: Looked['explained']): boolean {
-  if (code === 'lane_hanging') return explained.upstream.unanswered_since_at !== undefined
-  if (code === 'parked_full') return ownParked(explained).length > 0
-  if (code === 'positions_refused') return ownParked(explained).some(({ refused }) => refused.length > 0)
-  return ownParked(explained).some(({ parked }) => parked !== undefined)
-}
-
-/** Narrows a finding about several lanes to the device's lane: others are not shown. */
-function narrowed(finding: Finding | undefined, explained: Looked['explained']): Finding | undefined {
-  if (!finding || !OF_LANES.has(finding.code) || finding.subject.route_id !== undefined) return finding
-  return { ...finding, evidence: answerTexts(explained) }
-}
-
 /** `about 4.1 MB a month on the air; it connects anew for each position` */
 function airTexts({ air }: ExplainedDevice['device']): Text[] {
   if (!air) return []
@@ -111,12 +56,6 @@ function airTexts({ air }: ExplainedDevice['device']): Text[] {
   const [says, size] = bytes < 1e6 ? (['{} kB', 1e3] as const) : (['{} MB', 1e6] as const)
   const amount = say('about {} a month on the air', say(says, Number((bytes / size).toPrecision(2))))
   return connects_anew ? [amount, say('it connects anew for each position')] : [amount]
-}
-
-/** Returns the API's answer to the device's own lane. */
-function answerTexts(explained: Looked['explained']): Text[] {
-  const answers = ownParked(explained).flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
-  return answers.slice(0, 3).map(({ status, message }) => say('refused {}: {}', status, message.slice(0, 120)))
 }
 
 const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
@@ -255,17 +194,6 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
   },
 }
 
-/**
- * Returns whether positions of the device's own lane wait because of a cause: none was delivered since it began, or one has
- * waited for several seconds. Without this, the lanes of healthy vans would seem broken whenever a position has just arrived.
- */
-function isHeldUpBy({ sinceAt }: Pick<Finding, 'sinceAt'>, { explained: { device, now } }: Looked): boolean {
-  const { last_push, oldest_at, waiting = 0 } = device.lane ?? {}
-  if (waiting === 0) return false
-  const isDelivered = last_push !== undefined && isTaken(last_push) && Date.parse(last_push.at) >= sinceAt
-  return !isDelivered || (oldest_at !== undefined && now - Date.parse(oldest_at) > WAITS_MS)
-}
-
 function ok(evidence: readonly Text[], lastGoodAt?: number): LinkFound {
   return { state: 'ok', evidence, lastGoodAt }
 }
@@ -277,10 +205,6 @@ export function broken(evidence: readonly Text[], sinceAt?: number): LinkFound {
 
 function idle(): LinkFound {
   return { state: 'idle', evidence: [] }
-}
-
-function fixAt({ last_fix }: ExplainedDevice['device']): number | undefined {
-  return last_fix && Date.parse(last_fix.received_at)
 }
 
 /** When the first fix came that did not go to a lane, after others that did; ms UTC. */
@@ -302,26 +226,6 @@ function instant(ms: number): string {
 /** A device whose entry is younger than this may not have been pointed to the gateway yet. */
 const NEW_MS = 600_000
 const LATE_MS = 60_000
-/** A position that waits for longer because of a cause is held up by it. */
-const WAITS_MS = 5000
-/** Findings about lanes, which tell nothing about other lanes. */
-const OF_LANES: ReadonlySet<FindingCode> = new Set([
-  'lane_refused',
-  'lane_hanging',
-  'positions_refused',
-  'apikey_refused',
-  'parked_full',
-])
-/** Errors with which the positions of a device still pass their link, or that say nothing of this device. */
-const LET_PASS: ReadonlySet<FindingCode> = new Set([
-  'token_refused',
-  'redis_unsafe',
-  'disk_full',
-  'custody_difference',
-  'bridge_down',
-  'certificate_refused',
-  'restarting',
-])
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */

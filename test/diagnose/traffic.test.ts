@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { diagnose } from '../../src/diagnose/diagnose.ts'
 import type { StoppedTraffic, TrafficVan, Trait } from '../../src/diagnose/device-facts.ts'
-import { TrafficWatch } from '../../src/diagnose/traffic.ts'
+import { diagnose } from '../../src/diagnose/diagnose.ts'
+import { TrafficWatch } from '../../src/diagnose/traffic-watch.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const S = 1000

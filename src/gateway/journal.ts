@@ -34,10 +34,8 @@ import { RejectedDeviceLog } from './unknown-devices.ts'
 export interface JournalOptions {
   readonly heard: Pick<HeardBook, 'gone'> & { of(device: string): FrameNotes }
   readonly arrivals: Pick<Arrivals, 'notUnderstood' | 'refused' | 'unconfigured'>
-  /** The days of devices; without it, no day is noted. */
-  readonly days?: Pick<DayBook, 'of'>
-  /** The frames of watched devices; without it, no frames are kept. */
-  readonly watchedFrames?: Pick<WatchedFrames, 'isIdle' | 'keep'>
+  readonly days: Pick<DayBook, 'of'>
+  readonly watchedFrames: Pick<WatchedFrames, 'isIdle' | 'keep'>
   readonly logger: Logger
 }
 
@@ -63,7 +61,7 @@ export class Journal {
     try {
       this.#noteFrame(arrival, outcome)
       if (arrival.session.isGone) this.gone(arrival.session)
-      if (watchedFrames && !watchedFrames.isIdle) watchedFrames.keep(arrival, outcome)
+      if (!watchedFrames.isIdle) watchedFrames.keep(arrival, outcome)
     } catch (error) {
       logFault(logger, error, { what: 'fault in noting a frame', protocol: protocol.name })
     }
@@ -92,8 +90,8 @@ export class Journal {
       isConfigured,
     } = session
     if (bytes === 0 || device === undefined || !isConfigured || earlierDevices) return
-    const open = notes ?? this.#options.days?.of(device)
-    open?.carried({ bytes, connections, fixes })
+    const open = notes ?? this.#options.days.of(device)
+    open.carried({ bytes, connections, fixes })
     session.carriedIsNoted()
   }
 
@@ -158,7 +156,7 @@ export class Journal {
 
   /** Notes the time of a fix that was held and goes to a lane, ms UTC. */
   released(device: string, time: number): void {
-    this.#options.days?.of(device).add('fix', time)
+    this.#options.days.of(device).add('fix', time)
   }
 
   /** Notes the sender and the time of a fix from before its device was configured; `fix`: it now goes to a lane. */
@@ -235,7 +233,7 @@ export class Journal {
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
     if (!entry) return
-    this.#notesOf(sender)?.placed(placed, at, duplicates)
+    this.#notesOf(sender).placed(placed, at, duplicates)
     // What is understood late says nothing of where the device is now.
     if (source.lateAt !== undefined || !sender.heard) return
     noteTreatment(sender.heard, placed, { at, duplicates })
@@ -293,16 +291,15 @@ export class Journal {
     // A request is answered 503, a datagram dropped.
     if (reason === 'flood' && session.transport === 'udp') metrics.refused.inc({ reason })
     if (fault !== undefined) this.#logFault(fault, session.device, protocol)
-    if (sender?.entry && !session.trial) this.#notesOf(sender)?.add('not_stored', at)
+    if (sender?.entry && !session.trial) this.#notesOf(sender).add('not_stored', at)
   }
 
   #logFault(error: unknown, device: string | undefined, { name }: Protocol): void {
     logFault(this.#options.logger, error, { what: 'fault in handling a frame', device, protocol: name })
   }
 
-  #notesOf(sender: ResolvedDevice): OpenNotes | undefined {
-    const { days } = this.#options
-    if (days && !sender.notes?.isOpen) sender.notes = days.of(sender.id)
+  #notesOf(sender: ResolvedDevice): OpenNotes {
+    if (!sender.notes?.isOpen) sender.notes = this.#options.days.of(sender.id)
     return sender.notes
   }
 }

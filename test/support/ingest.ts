@@ -1,7 +1,5 @@
 import { DecodeError, type Fix, type Message, type Protocol, type Said } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import type { DayBook } from '../../src/gateway/day-book.ts'
-import type { WatchedFrames } from '../../src/gateway/watched-frames.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import type { Journal, JournalOptions } from '../../src/gateway/journal.ts'
@@ -13,7 +11,7 @@ import type { DeviceSecrets } from '../../src/roster/device-secrets.ts'
 import type { Stored } from '../../src/store/appender.ts'
 import type { KeptFrame, Part, Storable } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
-import { journalOf } from './journal.ts'
+import { journalOf, QUIET_BOOKS } from './journal.ts'
 import { createDirectory } from './roster.ts'
 import type { DeviceRecord } from '../../src/store/device-record.ts'
 import type { SaidTimes } from '../../src/store/said.ts'
@@ -73,8 +71,8 @@ export interface IngestSetup {
   waitMs?: number
   /** A tenth of them may come from one network. */
   maxUnknownDevices?: number
-  watchedFrames?: WatchedFrames
-  days?: DayBook
+  watchedFrames?: JournalOptions['watchedFrames']
+  days?: JournalOptions['days']
   /** In place of one whose books are in memory. */
   journal?: Journal
   secrets?: Pick<DeviceSecrets, 'of'>
@@ -95,8 +93,8 @@ export async function gateway({
   answer,
   waitMs = 0,
   maxUnknownDevices = 20,
-  watchedFrames,
-  days,
+  watchedFrames = QUIET_BOOKS.watchedFrames,
+  days = QUIET_BOOKS.days,
   journal,
   secrets,
 }: IngestSetup = {}) {

@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { OpenNotes } from '../../src/gateway/day-book.ts'
 import { Journal, type JournalOptions } from '../../src/gateway/journal.ts'
 
 /** Books that keep nothing. */
@@ -14,6 +15,8 @@ export const QUIET_BOOKS: JournalOptions = {
     }),
     gone: () => {},
   },
+  days: { of: () => new OpenNotes() },
+  watchedFrames: { isIdle: true, keep: () => {} },
   arrivals: { notUnderstood: () => {}, refused: () => {}, unconfigured: () => {} },
   logger: pino({ level: 'silent' }),
 }

@@ -126,7 +126,7 @@ export function gateway({
   holdsSuspicious = false,
   trails = new Trails(),
   frameStore,
-  days,
+  days = QUIET_BOOKS.days,
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }

@@ -8,7 +8,7 @@ import type { Holding } from './holding.ts'
 import { type Identity, type Objection, objectionsTo, type Refusal, ResolvedDevice } from './identity.ts'
 import type { FixSource, FrameArrival, Obstacle, Share } from './outcome.ts'
 import { type FilterOptions, type HoldOptions, type LogsOf, placeFixes, unstored } from './place.ts'
-import { Trails } from './suspicion.ts'
+import type { Trails } from './suspicion.ts'
 
 export interface FixStorageOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
@@ -17,8 +17,7 @@ export interface FixStorageOptions {
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
-  /** The tracks of devices at all gateways; without it, those at this gateway alone. */
-  readonly trails?: Trails
+  readonly trails: Trails
   readonly holding: Pick<Holding, 'marking'>
   /** Returns which copies get the fixes of a company; undefined: none. */
   readonly logsOf?: LogsOf
@@ -27,11 +26,9 @@ export interface FixStorageOptions {
 /** Places the fixes of a device, and stores them. */
 export class FixStorage {
   readonly #options: FixStorageOptions
-  readonly #trails: Trails
 
   constructor(options: FixStorageOptions) {
     this.#options = options
-    this.#trails = options.trails ?? new Trails()
   }
 
   /** Resolves with what became of the fixes: they are stored unless it has a `failure`. */
@@ -40,7 +37,7 @@ export class FixStorage {
     sender: ResolvedDevice,
     source: Source,
   ): Promise<Share<Source>> {
-    const { appender, capacity, clock, filter, hold, holding, logsOf, replica } = this.#options
+    const { appender, capacity, clock, filter, hold, holding, logsOf, replica, trails } = this.#options
     const { id, entry } = sender
     const { at: now, lateAt, session, spoken } = source
     const { jumps } = clock
@@ -63,10 +60,10 @@ export class FixStorage {
     if (!current) return failing(share, 'roster')
     if (session.trial?.isFull) return failing(share, 'memory')
     // A frame that is understood late tells nothing about where the device is now.
-    const trail = entry && lateAt === undefined ? this.#trails.of(id, entry.company_id, sender.trail) : undefined
+    const trail = entry && lateAt === undefined ? trails.of(id, entry.company_id, sender.trail) : undefined
     if (trail) {
       sender.trail = trail
-      share.claim = this.#trails.heard(id, trail, { now, sender: session.sender })
+      share.claim = trails.heard(id, trail, { now, sender: session.sender })
     }
     const origin = { device: id, entry, now, lateAt, isProven: session.transport !== 'udp', spoken, trail }
     const placed = placeFixes(fixes, origin, {

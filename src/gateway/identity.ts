@@ -8,7 +8,7 @@ import type { Spoken } from '../store/index.ts'
 import { say, type Text } from '../texts/text.ts'
 import type { OpenNotes } from './day-book.ts'
 import type { Conversation } from './conversation.ts'
-import { GuessDelays } from './guesses.ts'
+import type { GuessDelays } from './guesses.ts'
 import type { FrameNotes } from './heard.ts'
 import type { DeviceTrail } from './suspicion.ts'
 import { isHoldable, type UnknownDeviceQuota } from './unknown-devices.ts'
@@ -77,7 +77,7 @@ export interface IdentityOptions {
   readonly admitsUnknown: () => boolean
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
-  readonly guesses?: GuessDelays
+  readonly guesses: GuessDelays
 }
 
 /**
@@ -86,11 +86,9 @@ export interface IdentityOptions {
  */
 export class Identity {
   readonly #options: IdentityOptions
-  readonly #guesses: GuessDelays
 
   constructor(options: IdentityOptions) {
     this.#options = options
-    this.#guesses = options.guesses ?? new GuessDelays()
   }
 
   /**
@@ -186,18 +184,19 @@ export class Identity {
 
   /** Whether it is the secret of the device; a wrong one counts, once for a session. */
   #isRight(entry: DeviceEntry, secret: string | undefined, session: Conversation): boolean {
+    const { guesses } = this.#options
     const { identified, refused, remote } = session
     const address = addressOf(remote)
     if (secret === undefined) return false
     // Over MQTT each protocol is looked at, and the secret once.
     if (identified?.entry === entry && identified.secret === secret) return true
     if (refused?.entry === entry && refused.secret === secret) return false
-    if (this.#guesses.isDelayed(entry.id, address)) return false
+    if (guesses.isDelayed(entry.id, address)) return false
     if (isSecretOf(entry, secret)) {
-      this.#guesses.accepted(entry.id)
+      guesses.accepted(entry.id)
       return true
     }
-    this.#guesses.failed(entry.id, address)
+    guesses.failed(entry.id, address)
     session.refusedAs(entry, secret)
     return false
   }

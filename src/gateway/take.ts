@@ -27,7 +27,7 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor' | 'isFull'>
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
-  readonly guesses?: GuessDelays
+  readonly guesses: GuessDelays
   /** While the window is open, unknown devices are admitted even with `hold.unknown: false`. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
   /** The secrets of devices, for encrypted frames; without it, only secrets that a sender has presented are tried. */

@@ -6,9 +6,11 @@ import type { Device } from '../../src/config/devices.ts'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { FixStorage } from '../../src/gateway/fix-storage.ts'
+import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { Holding } from '../../src/gateway/holding.ts'
 import type { HoldOptions } from '../../src/gateway/place.ts'
 import { Redecoding } from '../../src/gateway/redecoding.ts'
+import { Trails } from '../../src/gateway/suspicion.ts'
 import { Ingest } from '../../src/gateway/take.ts'
 import { Detector } from '../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../src/gateway/wire/http.ts'
@@ -106,11 +108,12 @@ async function gateway(hold: HoldOptions = HOLD, waitMs = 0) {
   const placing = { replica, filter: FILTER, hold, clock, journal, logger }
   const holding = beating(new Holding({ ...placing, redis, appender: appending }), (each) => each.look())
   const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
-  const storing = { ...placing, appender, capacity, holding }
+  const storing = { ...placing, appender, capacity, holding, trails: new Trails() }
   const ingest = new Ingest({
     ...storing,
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
+    guesses: new GuessDelays(),
     enrolment: { isOpen: false },
     waitMs: { tcp: waitMs, mqtt: 0, http: 0, udp: 0 },
   })

@@ -8,6 +8,7 @@ import { FixStorage } from '../../src/gateway/fix-storage.ts'
 import { Holding } from '../../src/gateway/holding.ts'
 import { ResolvedDevice } from '../../src/gateway/identity.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/gateway/place.ts'
+import { Trails } from '../../src/gateway/suspicion.ts'
 import { observations } from '../../src/observe/observations.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import {
@@ -83,7 +84,7 @@ async function gateway(
   const capacity = { hasShortage: false, shortageFor: () => undefined }
   return {
     holding,
-    storing: { ...placing, appender, capacity },
+    storing: { ...placing, appender, capacity, trails: new Trails() },
     clock,
     shares: options.shares,
     set isCurrent(current: boolean) {

@@ -3,6 +3,7 @@ import type { Transport } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
+import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { Identity, ResolvedDevice } from '../../src/gateway/identity.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { journalOf, QUIET_BOOKS } from '../support/journal.ts'
@@ -31,6 +32,7 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
     replica,
     admitsUnknown: () => admitsUnknown,
     unknownDevices: new UnknownDeviceQuota(20),
+    guesses: new GuessDelays(),
   })
   const became = (device: string) => (treatment: string, what: string) =>
     void told.push(`${device} ${treatment} ${what}`)

@@ -3,6 +3,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import { GuessDelays } from '../../src/gateway/guesses.ts'
+import { Trails } from '../../src/gateway/suspicion.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { Ingest, type IngestOptions } from '../../src/gateway/take.ts'
 import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Store } from '../../src/store/index.ts'
@@ -66,7 +68,9 @@ async function openIngest(connection: Store, clock: IngestOptions['clock']): Pro
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     holding: { marking: undefined },
     frameStore: { keep: async () => false },
+    trails: new Trails(),
     unknownDevices: new UnknownDeviceQuota(10),
+    guesses: new GuessDelays(),
     enrolment: { isOpen: false },
   })
 }

@@ -1,6 +1,8 @@
 import { DecodeError, type Fix, type Message, type Protocol, type Said } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import { GuessDelays } from '../../src/gateway/guesses.ts'
+import { Trails } from '../../src/gateway/suspicion.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import type { Journal, JournalOptions } from '../../src/gateway/journal.ts'
 import type { FilterOptions, HoldOptions } from '../../src/gateway/place.ts'
@@ -143,6 +145,8 @@ export async function gateway({
       },
     },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
+    guesses: new GuessDelays(),
+    trails: new Trails(),
     enrolment: { isOpen: false },
     appender: {
       append: async (item) => {

@@ -8,6 +8,7 @@ import { Backpressure } from '../../src/gateway/admit/backpressure.ts'
 import { ConnectionLimits } from '../../src/gateway/admit/connection-limits.ts'
 import { Flood } from '../../src/gateway/admit/flood.ts'
 import { Slots } from '../../src/gateway/admit/slots.ts'
+import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { Trails } from '../../src/gateway/suspicion.ts'
 import { Ingest } from '../../src/gateway/take.ts'
@@ -212,6 +213,7 @@ export function gateway({
     holding: { marking: undefined },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
+    guesses: new GuessDelays(),
     enrolment: { isOpen: false },
     trails,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },

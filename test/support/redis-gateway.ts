@@ -3,9 +3,11 @@ import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { FixStorage } from '../../src/gateway/fix-storage.ts'
+import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { Holding } from '../../src/gateway/holding.ts'
 import type { Mappings } from '../../src/gateway/mappings.ts'
 import { Redecoding } from '../../src/gateway/redecoding.ts'
+import { Trails } from '../../src/gateway/suspicion.ts'
 import { Ingest } from '../../src/gateway/take.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
@@ -46,11 +48,13 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     holding: { marking: undefined },
+    trails: new Trails(),
   }
   const ingest = new Ingest({
     ...storing,
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
+    guesses: new GuessDelays(),
     enrolment: { isOpen: false },
     mappings,
     waitMs: { tcp: 0, mqtt: 0, http: 0, udp: 0 },

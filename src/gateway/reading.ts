@@ -18,9 +18,9 @@ export function decode({ frame, session, protocol }: Reading): Message | DecodeE
 export function readByMapping(
   read: Message | DecodeError,
   reading: Reading,
-  mappings: Pick<Mappings, 'read'> | undefined,
+  mappings: Pick<Mappings, 'read'>,
 ): ReturnType<Mappings['read']> {
-  if (!mappings || (read instanceof DecodeError && read.code === 'checksum')) return undefined
+  if (read instanceof DecodeError && read.code === 'checksum') return undefined
   if (!(read instanceof DecodeError) && (read.sealed || read.fixes?.length || read.none !== undefined)) return undefined
   return mappings.read(reading)
 }

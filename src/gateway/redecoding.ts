@@ -45,9 +45,9 @@ export interface RedecodingOptions {
   /** While it is not current, no frame is looked at. */
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   /** The secrets of devices, for frames that are encrypted with them. */
-  readonly secrets?: Pick<DeviceSecrets, 'of'>
+  readonly secrets: Pick<DeviceSecrets, 'of'>
   /** Tried on JSON that its protocol cannot read. */
-  readonly mappings?: Pick<Mappings, 'read'>
+  readonly mappings: Pick<Mappings, 'read'>
   readonly storage: Pick<FixStorage, 'store'>
   readonly journal: Pick<Journal, 'decoded' | 'keptNoMore' | 'refusedLate' | 'understoodLate'>
   /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
@@ -219,7 +219,7 @@ export class Redecoding {
   /** Resolves to the content of an encrypted frame, if a secret of the device opens it. */
   async #opened(sealed: Sealed, frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
     const { journal, protocolNamed, secrets } = this.#options
-    const opened = await openBox(sealed, (await secrets?.of(entry.id)) ?? [])
+    const opened = await openBox(sealed, await secrets.of(entry.id))
     const protocol = await protocolNamed(frame.protocol)
     if (!opened || !protocol || !isSecretOf(entry, opened.secret)) return undefined
     const message = readOpened(sealed, opened.content, { frame: opened.content, session: bareSession(frame), protocol })

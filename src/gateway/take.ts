@@ -30,11 +30,11 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly guesses: GuessDelays
   /** While the window is open, unknown devices are admitted even with `hold.unknown: false`. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
-  /** The secrets of devices, for encrypted frames; without it, only secrets that a sender has presented are tried. */
-  readonly secrets?: Pick<DeviceSecrets, 'of'>
+  /** The secrets of devices, for encrypted frames. */
+  readonly secrets: Pick<DeviceSecrets, 'of'>
   readonly journal: Pick<Journal, 'note' | 'login'>
   /** Tried on JSON that the protocol of its port cannot read. */
-  readonly mappings?: Pick<Mappings, 'read'>
+  readonly mappings: Pick<Mappings, 'read'>
   /** How long a frame waits until it can be stored, by transport. */
   readonly waitMs?: Readonly<Record<Transport, number>>
 }
@@ -206,7 +206,7 @@ export class Ingest {
     const { device = session.device, secret: presented = session.secret } = message
     const opened =
       (presented === undefined ? undefined : await openBox(sealed, [presented])) ??
-      (await openBox(sealed, device === undefined ? [] : ((await secrets?.of(device)) ?? [])))
+      (await openBox(sealed, device === undefined ? [] : await secrets.of(device)))
     if (!opened) return { ...message, secret: presented ?? UNKNOWN_SECRET }
     session.reads(arrival.at, arrival.protocol, this.#identity)
     const read = readOpened(sealed, opened.content, arrival)

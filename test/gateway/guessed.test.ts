@@ -39,6 +39,7 @@ import { createDirectory } from '../support/roster.ts'
 import { inEnglish } from '../support/texts.ts'
 import { thrown } from '../support/thrown.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { NO_MAPPINGS, NO_SECRETS } from '../support/unconfigured.ts'
 
 /*
  * Three protocols that nothing tells apart: lines of `<word> <device> <degrees> <degrees>`. The first one has latitude and
@@ -108,18 +109,20 @@ async function gateway(hold: HoldOptions = HOLD, waitMs = 0) {
   const placing = { replica, filter: FILTER, hold, clock, journal, logger }
   const holding = beating(new Holding({ ...placing, redis, appender: appending }), (each) => each.look())
   const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
+  const reading = { secrets: NO_SECRETS, mappings: NO_MAPPINGS }
   const storing = { ...placing, appender, capacity, holding, trails: new Trails() }
   const ingest = new Ingest({
     ...storing,
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     guesses: new GuessDelays(),
+    ...reading,
     enrolment: { isOpen: false },
     waitMs: { tcp: waitMs, mqtt: 0, http: 0, udp: 0 },
   })
   const decodeAgain = () => {
     const storage = new FixStorage(storing)
-    const options = { redis, protocolNamed, replica, storage, journal, maxAgeMs: null, logger }
+    const options = { ...reading, redis, protocolNamed, replica, storage, journal, maxAgeMs: null, logger }
     const redecoding = beating(new Redecoding(options), (each) => each.look())
     closes.unshift(() => redecoding.close())
     return redecoding

@@ -12,6 +12,7 @@ import { journalOf } from '../support/journal.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { NO_MAPPINGS, NO_SECRETS } from '../support/unconfigured.ts'
 
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
@@ -71,6 +72,8 @@ async function openIngest(connection: Store, clock: IngestOptions['clock']): Pro
     trails: new Trails(),
     unknownDevices: new UnknownDeviceQuota(10),
     guesses: new GuessDelays(),
+    secrets: NO_SECRETS,
+    mappings: NO_MAPPINGS,
     enrolment: { isOpen: false },
   })
 }

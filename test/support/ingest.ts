@@ -17,6 +17,7 @@ import { journalOf, QUIET_BOOKS } from './journal.ts'
 import { createDirectory } from './roster.ts'
 import type { DeviceRecord } from '../../src/store/device-record.ts'
 import type { SaidTimes } from '../../src/store/said.ts'
+import { NO_MAPPINGS, NO_SECRETS } from './unconfigured.ts'
 
 export const NOW_S = Math.floor(Date.now() / 1000)
 const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
@@ -98,7 +99,7 @@ export async function gateway({
   watchedFrames = QUIET_BOOKS.watchedFrames,
   days = QUIET_BOOKS.days,
   journal,
-  secrets,
+  secrets = NO_SECRETS,
 }: IngestSetup = {}) {
   const stored: Storable[] = []
   const counted: string[] = []
@@ -159,6 +160,7 @@ export async function gateway({
     },
     journal: journal ?? journalOf({ heard: book, watchedFrames, days, logger }),
     secrets,
+    mappings: NO_MAPPINGS,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })
   const session = new Conversation('tcp', '127.0.0.1:1')

@@ -21,6 +21,7 @@ import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
 import type { JournalOptions } from '../../src/gateway/journal.ts'
 import { journalOf, QUIET_BOOKS } from './journal.ts'
 import { createDirectory } from './roster.ts'
+import { NO_MAPPINGS, NO_SECRETS } from './unconfigured.ts'
 
 const LIMITS: Shared['limits'] = {
   max_connections: 1000,
@@ -216,6 +217,8 @@ export function gateway({
     guesses: new GuessDelays(),
     enrolment: { isOpen: false },
     trails,
+    secrets: NO_SECRETS,
+    mappings: NO_MAPPINGS,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })
   return made

@@ -15,6 +15,7 @@ import { DuplicateFilter, FrameStore, Appender, type Store } from '../../src/sto
 import { beating } from './beat.ts'
 import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
+import { NO_MAPPINGS, NO_SECRETS } from './unconfigured.ts'
 
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 export const MAX_AGE_MS = 3_600_000
@@ -32,7 +33,7 @@ interface RedisGatewayOptions {
 
 /** The path of frames on a real Redis, with a roster that tests replace. */
 export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
-  const { devices, lines = [], admitsUnknown = true, protocolNamed, mappings } = setup
+  const { devices, lines = [], admitsUnknown = true, protocolNamed, mappings = NO_MAPPINGS } = setup
   const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
   const shares = { markBytes: 1e9, heldFixes: 1e9, misunderstoodBytes: 1e9 }
   const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
@@ -56,6 +57,7 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
     unknownDevices: new UnknownDeviceQuota(1000),
     guesses: new GuessDelays(),
     enrolment: { isOpen: false },
+    secrets: NO_SECRETS,
     mappings,
     waitMs: { tcp: 0, mqtt: 0, http: 0, udp: 0 },
   })

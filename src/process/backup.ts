@@ -19,7 +19,7 @@ import * as z from 'zod'
 import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { FORMAT, readFormat, tooNew } from '../store/index.ts'
-import { lockDataDir } from './data-dir.ts'
+import { DRAFT, lockDataDir } from './data-dir.ts'
 import {
   copyDatabase,
   DATABASE,
@@ -115,7 +115,7 @@ async function giveTo({ uid, gid }: Stats, folder: string): Promise<void> {
 
 /** Runs `work` with a temporary folder beside the data, which is as private as they are, and removes it afterwards. */
 async function inDraftFolder<Result>(dataDir: string, work: (draft: string) => Promise<Result>): Promise<Result> {
-  const draft = await mkdtemp(join(dataDir, 'backup-'))
+  const draft = await mkdtemp(join(dataDir, DRAFT))
   try {
     return await work(draft)
   } finally {

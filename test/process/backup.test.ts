@@ -10,9 +10,11 @@ import { backUp, restoreBackup } from '../../src/process/backup.ts'
 import { lockDataDir } from '../../src/process/data-dir.ts'
 import { startPrivateRedis } from '../../src/process/redis.ts'
 import { openRedis, shardKeys } from '../../src/store/index.ts'
-import { temporaryDir } from '../support/running.ts'
+import { run, temporaryDir } from '../support/running.ts'
 
 const FOLDER = fileURLToPath(new URL('../support/data-format-1/data', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const soon = { timeout: 20_000, interval: 5 }
 const logger = pino({ enabled: false })
 const MEGABYTE = 1024 * 1024
 
@@ -137,6 +139,25 @@ it('a backup of a folder on which a start begins is refused', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   onTestFinished(await lockDataDir(dataDir, logger))
   await expect(backUp(file, options)).rejects.toThrow('Another start is running')
+})
+
+it('a start does not begin empty where a restore was killed', async () => {
+  const { file, options } = await folderOfBefore()
+  await backUp(file, options)
+  const config = await temporaryDir()
+  const dataDir = join(config, 'data')
+  await writeFile(join(config, 'gateway.yaml'), `data_dir: ${dataDir}\nlog: { level: fatal }\n`)
+  const restore = run([CLI, 'restore', file, '--config', config])
+  await expect.poll(() => readdir(dataDir).catch(() => []), soon).toContainEqual(expect.stringMatching(/^backup-/))
+  restore.child.kill('SIGKILL')
+  await restore.ended
+  const refused = `A restore into ${dataDir} did not end: empty that folder, and restore again.`
+  await expect(lockDataDir(dataDir, logger)).rejects.toThrow(refused)
+  await expect(restoreBackup(file, { ...options, dataDir })).rejects.toThrow(refused)
+  await rm(dataDir, { recursive: true })
+  await restoreBackup(file, { ...options, dataDir })
+  const unlock = await lockDataDir(dataDir, logger)
+  unlock()
 })
 
 it('a file with an unreadable manifest is no backup', async () => {

@@ -343,9 +343,15 @@ function fixAlone({ said: _said, ...fix }: Fix): Fix {
  */
 function noteSaid(device: FrameNotes, fixes: readonly Fix[], arrival: { entry: DeviceEntry; now: number }): void {
   const { now } = arrival
-  const spoken = fixes.flatMap(({ said, time }) => (said ? [{ said, time: utcOf(time, arrival) }] : []))
-  for (const { said, time } of spoken.toSorted((one, other) => one.time - other.time))
-    device.said(said, { at: time > now - OLDEST_SAID_MS ? Math.min(time + device.behindMs, now) : now, cameAt: now })
+  const timeOf = ({ time }: Fix) => utcOf(time, arrival)
+  // Most messages have one fix.
+  const inOrder = fixes.length > 1 ? fixes.toSorted((one, other) => timeOf(one) - timeOf(other)) : fixes
+  for (const fix of inOrder) {
+    if (!fix.said) continue
+    const time = timeOf(fix)
+    const at = time > now - OLDEST_SAID_MS ? Math.min(time + device.behindMs, now) : now
+    device.said(fix.said, { at, cameAt: now })
+  }
 }
 
 /**

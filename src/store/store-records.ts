@@ -115,7 +115,9 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
   const partOfRun: number[] = []
   const leftOut: LeftOut[] = []
   let size = 0
-  for (const [index, part] of parts.entries()) {
+  // Without `entries`, which makes two objects for each of the many parts.
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]
     const place = 'lane' in part ? part.lane : part.device
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
     if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
@@ -130,7 +132,8 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
   }
   const bytes = Buffer.allocUnsafe(size)
   let at = 0
-  for (const [index, { name, flags, count, records }] of runs.entries()) {
+  for (let index = 0; index < runs.length; index++) {
+    const { name, flags, count, records } = runs[index]
     const part = parts[partOfRun[index]]
     const kind = 'lane' in part ? 'L' : KINDS[part.held]
     bytes[at++] = (part.isProven === false ? kind.toLowerCase() : kind).charCodeAt(0)

@@ -240,7 +240,8 @@ export class TcpConnection implements DeviceConnection {
 
   #answer(frames: readonly Buffer[], outcomes: readonly Outcome[]): void {
     const replies: Buffer[] = []
-    for (const [index, outcome] of outcomes.entries()) {
+    for (let index = 0; index < outcomes.length; index++) {
+      const outcome = outcomes[index]
       if (outcome.status === 'refused' || outcome.status === 'not_stored') {
         this.session.endFor(outcome.status === 'refused' ? outcome.reason : outcome.status)
         return this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)

@@ -104,7 +104,9 @@ export class FixStorage {
 }
 
 /** Parts of the path of a frame that `FrameStorage` asks. */
-interface StorageParts {
+export interface StorageParts {
+  readonly clock: Pick<OwnClock, 'jumps' | 'now'>
+  readonly storage: Pick<FixStorage, 'store'>
   readonly identity: Pick<Identity, 'senderOf'>
   readonly frames: Pick<FrameKeeper, 'keepGuessed'>
   readonly waiting: Waiting
@@ -112,13 +114,9 @@ interface StorageParts {
 
 /** Stores the fixes of frames: those of one device, or of each device that a relay names. It tries until the deadline of the frame. */
 export class FrameStorage {
-  readonly #clock: FixStorageOptions['clock']
-  readonly #fixes: FixStorage
   readonly #parts: StorageParts
 
-  constructor(options: FixStorageOptions, parts: StorageParts) {
-    this.#clock = options.clock
-    this.#fixes = new FixStorage(options)
+  constructor(parts: StorageParts) {
     this.#parts = parts
   }
 
@@ -129,7 +127,7 @@ export class FrameStorage {
     try {
       if (!session.sender) session.sendsIn(protocol.name)
       share = await (sender.entry
-        ? this.#fixes.store(message.fixes ?? [], sender, arrival)
+        ? this.#parts.storage.store(message.fixes ?? [], sender, arrival)
         : this.#storeOfUnknown(sender, message, arrival))
       return share.failure ? await this.#storeAgain(share, message, arrival) : share
     } catch (fault) {
@@ -139,7 +137,9 @@ export class FrameStorage {
 
   async #storeOfUnknown(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
     const failure = await this.#parts.frames.keepGuessed({ message, sender }, arrival)
-    return failure ? notStored(sender, arrival, failure) : this.#fixes.store(message.fixes ?? [], sender, arrival)
+    return failure
+      ? notStored(sender, arrival, failure)
+      : this.#parts.storage.store(message.fixes ?? [], sender, arrival)
   }
 
   /**
@@ -148,19 +148,20 @@ export class FrameStorage {
    * changes: the frame was read by the earlier one.
    */
   async #storeAgain(first: Share, message: Message, arrival: FrameArrival): Promise<Share> {
+    const { clock, identity, storage, waiting } = this.#parts
     const { session, protocol, deadline, jumps } = arrival
     const { fixes = [] } = message
     const { id, entry } = first.sender
     let share = first
-    while (typeof share.failure === 'string' && (await this.#parts.waiting.mayRetry(share.failure, deadline))) {
-      this.#clock.now()
-      if (this.#clock.jumps !== jumps) break
+    while (typeof share.failure === 'string' && (await waiting.mayRetry(share.failure, deadline))) {
+      clock.now()
+      if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile, and another device may have spoken on the session.
-      const sender = this.#parts.identity.senderOf({ ...message, device: id }, session, protocol.name)
+      const sender = identity.senderOf({ ...message, device: id }, session, protocol.name)
       const { claim, move } = share
       if ('reason' in sender) return { ...notStored(first.sender, arrival, sender), claim, move }
       if (sender.entry?.time_zone !== entry?.time_zone) break
-      const next = await this.#fixes.store(fixes, sender, arrival)
+      const next = await storage.store(fixes, sender, arrival)
       share = { ...next, claim: next.claim ?? claim, move: next.move ?? move }
     }
     return share

@@ -9,22 +9,22 @@ import {
 } from '../../protocols/kit/index.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
-import { type Capacity, Waiting } from './acceptance.ts'
+import { Waiting } from './acceptance.ts'
 import type { Conversation } from './conversation.ts'
 import type { Enrolment } from './enrolment.ts'
-import { type FixStorageOptions, FrameStorage } from './fix-storage.ts'
+import { FrameStorage, type StorageParts } from './fix-storage.ts'
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { GuessDelays } from './guesses.ts'
 import { Identity, type IdentityReason, NOBODY, objectionsTo, type ResolvedDevice, speakerOn } from './identity.ts'
 import type { Journal } from './journal.ts'
 import type { Mappings } from './mappings.ts'
 import { type Course, doubtOf, type FrameArrival, failed, type Outcome, type Share } from './outcome.ts'
+import type { HoldOptions } from './place.ts'
 import { decode, openBox, readByMapping, readOpened, UNKNOWN_SECRET, UnreadFrames } from './reading.ts'
 import type { UnknownDeviceQuota } from './unknown-devices.ts'
 
-export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
-  readonly replica: FixStorageOptions['replica']
-  readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor' | 'isFull'>
+export interface IngestOptions extends FrameKeeperOptions, Pick<StorageParts, 'clock' | 'storage'> {
+  readonly hold: Pick<HoldOptions, 'unknown'>
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   readonly guesses: GuessDelays
@@ -52,9 +52,11 @@ export class Ingest {
     this.#options = options
     this.#waiting = new Waiting(options.waitMs)
     this.#frames = new FrameKeeper(options, this.#waiting)
-    const { enrolment, hold } = options
+    const { clock, enrolment, hold, storage } = options
     this.#identity = new Identity({ ...options, admitsUnknown: () => hold.unknown || enrolment.isOpen })
-    this.#storage = new FrameStorage(options, {
+    this.#storage = new FrameStorage({
+      clock,
+      storage,
       identity: this.#identity,
       frames: this.#frames,
       waiting: this.#waiting,

@@ -111,8 +111,10 @@ async function gateway(hold: HoldOptions = HOLD, waitMs = 0) {
   const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
   const reading = { secrets: NO_SECRETS, mappings: NO_MAPPINGS }
   const storing = { ...placing, appender, capacity, holding, trails: new Trails() }
+  const storage = new FixStorage(storing)
   const ingest = new Ingest({
     ...storing,
+    storage,
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     guesses: new GuessDelays(),
@@ -121,7 +123,6 @@ async function gateway(hold: HoldOptions = HOLD, waitMs = 0) {
     waitMs: { tcp: waitMs, mqtt: 0, http: 0, udp: 0 },
   })
   const decodeAgain = () => {
-    const storage = new FixStorage(storing)
     const options = { ...reading, redis, protocolNamed, replica, storage, journal, maxAgeMs: null, logger }
     const redecoding = beating(new Redecoding(options), (each) => each.look())
     closes.unshift(() => redecoding.close())

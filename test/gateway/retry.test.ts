@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import { FixStorage, type FixStorageOptions } from '../../src/gateway/fix-storage.ts'
 import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { Trails } from '../../src/gateway/suspicion.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
@@ -51,7 +52,7 @@ async function breaking(): Promise<{ connection: Store; breakNext(): void }> {
 }
 
 /** An ingest over a connection. */
-async function openIngest(connection: Store, clock: IngestOptions['clock']): Promise<Ingest> {
+async function openIngest(connection: Store, clock: FixStorageOptions['clock']): Promise<Ingest> {
   const appender = new Appender(connection, {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
@@ -59,17 +60,21 @@ async function openIngest(connection: Store, clock: IngestOptions['clock']): Pro
     hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3 },
   })
   onTestFinished(() => appender.close())
-  return new Ingest({
+  const storing: FixStorageOptions & Pick<IngestOptions, 'capacity'> = {
     replica: { current: true, roster: await createDirectory([VAN], []), version: 0 },
     filter: FILTER,
     hold: HOLD,
     appender,
-    journal: journalOf(),
     clock,
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     holding: { marking: undefined },
-    frameStore: { keep: async () => false },
     trails: new Trails(),
+  }
+  return new Ingest({
+    ...storing,
+    storage: new FixStorage(storing),
+    journal: journalOf(),
+    frameStore: { keep: async () => false },
     unknownDevices: new UnknownDeviceQuota(10),
     guesses: new GuessDelays(),
     secrets: NO_SECRETS,

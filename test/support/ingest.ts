@@ -1,12 +1,13 @@
 import { DecodeError, type Fix, type Message, type Protocol, type Said } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import { FixStorage, type FixStorageOptions } from '../../src/gateway/fix-storage.ts'
 import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { Trails } from '../../src/gateway/suspicion.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import type { Journal, JournalOptions } from '../../src/gateway/journal.ts'
 import type { FilterOptions, HoldOptions } from '../../src/gateway/place.ts'
-import { Ingest } from '../../src/gateway/take.ts'
+import { Ingest, type IngestOptions } from '../../src/gateway/take.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import type { DeviceSecrets } from '../../src/roster/device-secrets.ts'
@@ -125,7 +126,7 @@ export async function gateway({
     }),
     gone: () => {},
   }
-  const ingest = new Ingest({
+  const storing: FixStorageOptions & Pick<IngestOptions, 'capacity'> = {
     replica: state,
     filter: { ...FILTER, ...filter },
     hold: { ...HOLD, ...hold },
@@ -137,6 +138,20 @@ export async function gateway({
         parts.some((part) => placeOf(part) === state.fullLane) ? 'parked' : parts.length > 0 ? shortage : undefined,
     },
     holding: { marking: undefined },
+    trails: new Trails(),
+    appender: {
+      append: async (item) => {
+        state.attempts++
+        if (state.fails) throw new Error('no Redis')
+        stored.push(item)
+        return { duplicates: 0, refused: false, ...answer }
+      },
+      count: (reasons) => void counted.push(...reasons),
+    },
+  }
+  const ingest = new Ingest({
+    ...storing,
+    storage: new FixStorage(storing),
     frameStore: {
       async keep(frame) {
         state.attempts++
@@ -147,17 +162,7 @@ export async function gateway({
     },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     guesses: new GuessDelays(),
-    trails: new Trails(),
     enrolment: { isOpen: false },
-    appender: {
-      append: async (item) => {
-        state.attempts++
-        if (state.fails) throw new Error('no Redis')
-        stored.push(item)
-        return { duplicates: 0, refused: false, ...answer }
-      },
-      count: (reasons) => void counted.push(...reasons),
-    },
     journal: journal ?? journalOf({ heard: book, watchedFrames, days, logger }),
     secrets,
     mappings: NO_MAPPINGS,

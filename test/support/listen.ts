@@ -8,6 +8,7 @@ import { Backpressure } from '../../src/gateway/admit/backpressure.ts'
 import { ConnectionLimits } from '../../src/gateway/admit/connection-limits.ts'
 import { Flood } from '../../src/gateway/admit/flood.ts'
 import { Slots } from '../../src/gateway/admit/slots.ts'
+import { FixStorage } from '../../src/gateway/fix-storage.ts'
 import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { Trails } from '../../src/gateway/suspicion.ts'
@@ -203,20 +204,24 @@ export function gateway({
   }
   const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious }
   const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
-  const ingest = new Ingest({
+  const storing = {
     replica: made.replica,
     filter,
     hold,
     appender: { append, count: () => {} },
-    journal,
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
-    frameStore: frameStore ?? { keep },
     holding: { marking: undefined },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
+    trails,
+  }
+  const ingest = new Ingest({
+    ...storing,
+    storage: new FixStorage(storing),
+    journal,
+    frameStore: frameStore ?? { keep },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     guesses: new GuessDelays(),
     enrolment: { isOpen: false },
-    trails,
     secrets: NO_SECRETS,
     mappings: NO_MAPPINGS,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },

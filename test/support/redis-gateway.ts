@@ -51,8 +51,10 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
     holding: { marking: undefined },
     trails: new Trails(),
   }
+  const storage = new FixStorage(storing)
   const ingest = new Ingest({
     ...storing,
+    storage,
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     guesses: new GuessDelays(),
@@ -67,7 +69,6 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
     ingest,
     /** Decodes what is kept again; `secret`: that of the van in a file. */
     decodeAgain(secret?: string) {
-      const storage = new FixStorage(storing)
       const { journal } = storing
       const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
       const options = {

@@ -99,14 +99,14 @@ async function openPath(live: Live, replica: Replica, { identity, retryPorts }: 
     rosterWritten: () => void replica.refresh().catch(() => {}),
   })
   const enrolment = new Enrolment(redis)
-  const storing = { ...placing, ...senders.ofIdentity, appender, capacity, holding }
   const secrets = new DeviceSecrets(live.dir)
   // Kept frames may be understood by another mapping.
   const mappings = new Mappings(redis, live.mappings(), () => redecoding.rosterChanged(undefined))
   const protocolNamed = async (name: string) => mappings.named(name) ?? loadProtocol(name)
-  const ingest = new Ingest({ ...storing, frameStore, enrolment, secrets, mappings })
-  const detector = await detectorFor(config, ingest, logger)
+  const storing = { ...placing, ...senders.ofIdentity, appender, capacity, holding }
   const storage = new FixStorage(storing)
+  const ingest = new Ingest({ ...storing, storage, frameStore, enrolment, secrets, mappings })
+  const detector = await detectorFor(config, ingest, logger)
   const redecoding = new Redecoding({
     redis,
     protocolNamed,

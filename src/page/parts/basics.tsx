@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { RequestError } from '../data/client.ts'
 import type { DeviceJson, DeviceRowJson } from '../../admin/schemas/devices.ts'
 import { conditionOf, toneOf } from '../data/van.ts'
-import { fullTime, time } from '../format.ts'
+import { age, fullTime, time } from '../format.ts'
 import { words } from '../words/index.ts'
 import { Icon, type IconName } from './icon.tsx'
 
@@ -60,6 +60,24 @@ export function When({ at }: { at: string | undefined }): JSX.Element {
     <time class="num" dateTime={at} title={fullTime(at)}>
       {time(at)}
     </time>
+  )
+}
+
+/** How long ago an instant was, with the instant in the title. */
+export function Ago({ at, now }: { at: string; now: number }): JSX.Element {
+  return (
+    <span class="num" title={fullTime(at)}>
+      {age(at, now)}
+    </span>
+  )
+}
+
+/** Text as it came, line by line. */
+export function Raw({ text }: { text: string | undefined }): JSX.Element {
+  return (
+    <pre class="hex mono" dir="ltr" tabIndex={0}>
+      {text}
+    </pre>
   )
 }
 

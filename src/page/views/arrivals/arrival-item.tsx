@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useNow } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
-import { age, coordinates, exact, fullTime, time } from '../../format.ts'
-import { CopyButton, Foreign } from '../../parts/basics.tsx'
+import { coordinates, exact, fullTime, time } from '../../format.ts'
+import { Ago, CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
@@ -50,9 +50,7 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
           {waiting > 0 && <span class="badge warning">{words.arrivals.waiting(exact(waiting))}</span>}
         </p>
         <p class="finding-meta">
-          <span class="num" title={fullTime(at)}>
-            {age(at, now)}
-          </span>
+          <Ago at={at} now={now} />
           <span class="num">
             {address} → {transport}
             {port !== undefined && `/${port}`}

@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks'
 import type { MappingJson, UnreadJson } from '../../../admin/schemas/mappings.ts'
 import { api } from '../../data/api.ts'
 import { useAsked, useNow } from '../../data/hooks.ts'
-import { age, fullTime } from '../../format.ts'
-import { FailureNote, Foreign, Panel } from '../../parts/basics.tsx'
+import { Ago, FailureNote, Foreign, Panel, Raw } from '../../parts/basics.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -63,9 +62,7 @@ function Kind({ kind, map }: { readonly kind: UnreadJson; readonly map: () => vo
           {words.json.payloads(payloads)}
         </p>
         <p class="finding-meta">
-          <span class="num" title={fullTime(at)}>
-            {age(at, now)}
-          </span>
+          <Ago at={at} now={now} />
           <span>{transport}</span>
           <span>{proposal ? words.json.looks : words.json.nothing}</span>
         </p>
@@ -73,9 +70,7 @@ function Kind({ kind, map }: { readonly kind: UnreadJson; readonly map: () => vo
         {sample !== undefined && (
           <details class="arrival-bytes">
             <summary>{words.json.latest}</summary>
-            <pre class="hex mono" dir="ltr" tabIndex={0}>
-              {sample}
-            </pre>
+            <Raw text={sample} />
           </details>
         )}
       </div>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { TriedJson, UnreadJson } from '../../../admin/schemas/mappings.ts'
 import { api } from '../../data/api.ts'
 import { coordinates, exact, fullTime } from '../../format.ts'
-import { CopyButton, FailureNote, Foreign } from '../../parts/basics.tsx'
+import { CopyButton, FailureNote, Foreign, Raw } from '../../parts/basics.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
@@ -82,9 +82,7 @@ export function MappingDialog({ kind, names, close }: MappingDialogProps): JSX.E
       {tried && <Tried tried={tried} />}
       <details>
         <summary>{words.json.yaml}</summary>
-        <pre class="hex mono" dir="ltr" tabIndex={0}>
-          {yamlOf(name.trim(), mapping)}
-        </pre>
+        <Raw text={yamlOf(name.trim(), mapping)} />
         <CopyButton text={yamlOf(name.trim(), mapping)} />
       </details>
     </Dialog>

@@ -3,8 +3,7 @@ import { useMemo } from 'preact/hooks'
 import type { KeptFrameJson } from '../../../admin/schemas/kept-frames.ts'
 import { api } from '../../data/api.ts'
 import { useAsked, useNow } from '../../data/hooks.ts'
-import { age, fullTime } from '../../format.ts'
-import { Command, Foreign, Panel } from '../../parts/basics.tsx'
+import { Ago, Command, Foreign, Panel, Raw } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
@@ -53,21 +52,13 @@ function Family({ frames }: { frames: readonly KeptFrameJson[] }): JSX.Element {
           )}
         </p>
         <p class="finding-meta">
-          <span class="num" title={fullTime(at)}>
-            {age(at, now)}
-          </span>
+          <Ago at={at} now={now} />
           <span>{reasons[reason] ?? reasons.other}</span>
           {error && <Foreign text={error} />}
         </p>
         <details class="arrival-bytes">
           <summary>{words.arrivals.latest}</summary>
-          {hex === undefined ? (
-            <pre class="hex mono" dir="ltr" tabIndex={0}>
-              {text}
-            </pre>
-          ) : (
-            <Hex bytes={hex} />
-          )}
+          {hex === undefined ? <Raw text={text} /> : <Hex bytes={hex} />}
         </details>
       </div>
     </li>

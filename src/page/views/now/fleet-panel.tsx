@@ -2,7 +2,8 @@ import type { JSX } from 'preact'
 import type { StatusJson } from '../../../admin/schemas/status.ts'
 import { CONDITIONS } from '../../data/van.ts'
 import { count, exact } from '../../format.ts'
-import { Empty, Panel } from '../../parts/basics.tsx'
+import { Panel } from '../../parts/basics.tsx'
+import { NoVans } from '../../parts/no-vans.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 
@@ -14,11 +15,7 @@ export function FleetPanel({ status }: { status: StatusJson }): JSX.Element {
   if (total === 0)
     return (
       <Panel title={words.now.fleet}>
-        <Empty icon="vans" title={words.now.noVans} text={words.now.noVansText}>
-          <a class="button" href={href('arrivals')}>
-            {words.now.toArrivals}
-          </a>
-        </Empty>
+        <NoVans />
       </Panel>
     )
   return (

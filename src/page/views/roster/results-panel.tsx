@@ -4,8 +4,8 @@ import type { WriterResultJson } from '../../../admin/schemas/roster.ts'
 import { api, unlessMissing } from '../../data/api.ts'
 import { useAsked, useNow } from '../../data/hooks.ts'
 import { useRefresh } from '../../data/refresh.ts'
-import { age, exact, fullTime } from '../../format.ts'
-import { Empty, FailureNote, Foreign, Panel } from '../../parts/basics.tsx'
+import { age, exact } from '../../format.ts'
+import { Ago, Empty, FailureNote, Foreign, Panel } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ChangeButton } from '../../parts/change-button.tsx'
 import { words } from '../../words/index.ts'
@@ -69,7 +69,7 @@ function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => v
           {undone && <span class="tag is-warning">{words.roster.undone}</span>}
         </p>
         <p class="finding-meta num">
-          <span title={fullTime(at)}>{age(at, now)}</span>
+          <Ago at={at} now={now} />
           {company_id !== undefined && <span>{words.roster.company(company_id)}</span>}
           <span>{words.roster.counts(exact(added), exact(changed), exact(removed))}</span>
           {(pulled_at ?? failing) !== undefined && (

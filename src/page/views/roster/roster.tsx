@@ -12,6 +12,7 @@ import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
 import { DayStepper } from '../../parts/day-stepper.tsx'
 import { DropArea } from '../../parts/drop-area.tsx'
 import { FileButton } from '../../parts/file-button.tsx'
+import { NoVans } from '../../parts/no-vans.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
@@ -112,11 +113,7 @@ function DayView({ day, today, zone, query, set, take, round, children }: DayVie
         <Loading lines={8} />
       ) : plan.length === 0 ? (
         <div class="panel">
-          <Empty icon="vans" title={words.now.noVans} text={words.now.noVansText}>
-            <a class="button primary" href={href('arrivals')}>
-              {words.now.toArrivals}
-            </a>
-          </Empty>
+          <NoVans tone="primary" />
         </div>
       ) : shown.length === 0 ? (
         <div class="panel">

@@ -5,10 +5,11 @@ import { useFleet } from '../../data/hooks.ts'
 import { CONDITIONS, type Condition, conditionOf, matches } from '../../data/van.ts'
 import { count, exact } from '../../format.ts'
 import { MapView } from '../../map/map-view.tsx'
-import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
+import { FailureNote, Loading } from '../../parts/basics.tsx'
 import { DropArea } from '../../parts/drop-area.tsx'
 import { FileButton } from '../../parts/file-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { NoVans } from '../../parts/no-vans.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
@@ -73,7 +74,9 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
       ) : !isLoaded ? (
         <Loading lines={9} />
       ) : vans.length === 0 ? (
-        <NoVans />
+        <section class="panel">
+          <NoVans tone="primary" />
+        </section>
       ) : (
         <div class={`vans-body shows-${show}`}>
           {show !== 'map' && <VanTable key={`${isWrong}`} vans={shown} chosen={chosen} isByUnseen={isWrong} />}
@@ -141,17 +144,5 @@ function Filters({ vans, condition, isWrong, choose, chooseWrong }: FiltersProps
         </button>
       ))}
     </div>
-  )
-}
-
-function NoVans(): JSX.Element {
-  return (
-    <section class="panel">
-      <Empty icon="vans" title={words.now.noVans} text={words.now.noVansText}>
-        <a class="button primary" href={href('arrivals')}>
-          {words.now.toArrivals}
-        </a>
-      </Empty>
-    </section>
   )
 }

@@ -6,15 +6,13 @@ import { useAsked, useCompanies } from '../../data/hooks.ts'
 import { bodyOf } from '../../data/list-file.ts'
 import { exact } from '../../format.ts'
 import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
-import { ChangeButton } from '../../parts/change-button.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { useToastedWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
 import { EntryChanges } from '../roster/entry-changes.tsx'
 import { Figures } from '../roster/put-answer.tsx'
-import { LossDialog } from '../roster/loss-dialog.tsx'
 import { Refusal } from '../roster/put-panel.tsx'
+import { PutFoot, PutHead } from '../roster/put-parts.tsx'
 import { RemarkList } from '../roster/remark-list.tsx'
 import { UndoDialog } from '../roster/undo-dialog.tsx'
 import { type Chosen, ColumnFields } from './column-fields.tsx'
@@ -42,18 +40,7 @@ export function ListPanel({ file, close }: ListPanelProps): JSX.Element {
   const decide = (some: Partial<Decided>) => setTyped({ ...typed, ...some })
   return (
     <section class="panel put list" aria-label={words.list.title}>
-      <header class="panel-head">
-        <h2 class="put-file">
-          <Icon name="upload" size={14} /> <Foreign text={file.name} />
-        </h2>
-        <span class="hint">{done ? words.list.isPut : words.roster.putHint}</span>
-        <span class="panel-aside">
-          <button type="button" class="button quiet small" onClick={close}>
-            <Icon name="close" size={14} />
-            {done ? words.close : words.roster.leave}
-          </button>
-        </span>
-      </header>
+      <PutHead file={file} isDone={done !== undefined} close={close} />
       {done ? (
         <Done {...{ done, file, close }} company={decided.company} />
       ) : (
@@ -81,22 +68,12 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
   const asked = useAsked(JSON.stringify(decided), () => send(file, decided, { dry_run: true }))
   const last = useRef<Tried<DevicesPutJson> | undefined>(undefined)
   if (asked.answer) last.current = asked.answer
-  const [isAsking, setAsking] = useState(false)
-  const { isBusy, run } = useToastedWork()
   // Until the next answer arrives, the last one stays, so that nothing moves under the user's pointer.
   const answer = last.current
   if (asked.error && !answer) return <Refusal error={asked.error} again={asked.again} />
   if (!answer) return <Loading lines={3} />
-  const { added, changed, columns, doubtful, notes = [], rejected, takes = [], warnings = [], changes = [] } = answer
-  const isLoss = takes.length > 0
+  const { added, changed, columns, doubtful, notes = [], rejected, warnings = [], changes = [] } = answer
   const hasIds = columns.some(({ read_as }) => read_as === 'device')
-  const apply = (how: { force?: true }) =>
-    run(async () => {
-      const done = await send(file, decided, how)
-      if (done.message !== undefined) setAsking(true)
-      else put(done)
-      return undefined
-    })
   return (
     <div class={asked.isLoading ? 'is-waiting' : ''}>
       <ColumnFields columns={columns} chosen={decided.columns} choose={(chosen) => decide({ columns: chosen })} />
@@ -116,33 +93,20 @@ function Preview({ file, decided, decide, put }: ListPreviewProps): JSX.Element 
       <RemarkList title={words.list.rejected} tone="error" remarks={rejected} />
       <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
       {changes.length > 0 && <EntryChanges changes={changes} />}
-      <footer class="put-foot">
-        <span class="muted">
-          {hasIds && added + changed === 0
+      <PutFoot
+        answer={answer}
+        note={
+          hasIds && added + changed === 0
             ? words.list.nothingChanges
-            : rejected.length + doubtful.length > 0 && words.list.restTaken}
-        </span>
-        <ChangeButton
-          type="button"
-          class={`button ${isLoss ? 'danger' : 'primary'}`}
-          disabled={isBusy || asked.isLoading || added + changed === 0}
-          onClick={() => (isLoss ? setAsking(true) : void apply({}))}
-        >
-          {isLoss ? words.roster.applyAsk : words.apply}
-        </ChangeButton>
-      </footer>
-      {isAsking && (
-        <LossDialog
-          answer={answer}
-          isNarrow
-          close={() => setAsking(false)}
-          narrow={() => {}}
-          force={() => {
-            setAsking(false)
-            void apply({ force: true })
-          }}
-        />
-      )}
+            : rejected.length + doubtful.length > 0 && words.list.restTaken
+        }
+        isDisabled={asked.isLoading || added + changed === 0}
+        put={(how) => send(file, decided, how)}
+        taken={(done) => {
+          put(done)
+          return undefined
+        }}
+      />
     </div>
   )
 }

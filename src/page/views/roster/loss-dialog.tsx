@@ -8,15 +8,14 @@ import { words } from '../../words/index.ts'
 
 interface LossDialogProps {
   readonly answer: Pick<Tried<RosterPutJson>, 'takes' | 'message'>
-  /** Whether the change is already limited to the vans of the file, or cannot be narrowed. */
-  readonly isNarrow: boolean
   readonly close: () => void
-  readonly narrow: () => void
+  /** Puts less, so that no van loses its route; undefined: there is nothing less. */
+  readonly narrow: (() => void) | undefined
   readonly force: () => void
 }
 
 /** Names the vans that would lose their route, and asks. Suggests first the change by which no van loses its route. */
-export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialogProps): JSX.Element {
+export function LossDialog({ answer, close, narrow, force }: LossDialogProps): JSX.Element {
   const { takes = [], message } = answer
   const losers = takes.toSorted((one, other) => collator.compare(one.name ?? one.device, other.name ?? other.device))
   return (
@@ -24,13 +23,13 @@ export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialo
       title={takes.length > 0 ? words.roster.lossTitle(takes.length, exact(takes.length)) : words.roster.lossAny}
       hint={words.roster.lossHint}
       close={close}
-      submit={isNarrow ? force : narrow}
+      submit={narrow ?? force}
       actions={
         <>
           <button type="button" class="button danger" onClick={force}>
             {words.roster.lossForce}
           </button>
-          {!isNarrow && (
+          {narrow && (
             <button type="submit" class="button primary">
               {words.roster.lossNarrow}
             </button>

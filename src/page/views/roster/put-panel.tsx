@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { LineRemark, RosterPutJson } from '../../../admin/schemas/roster.ts'
 import { api, evenIfRefused, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
@@ -7,15 +7,12 @@ import { dayAfter, daysIn } from '../../data/day.ts'
 import { useAsked, useCompanies } from '../../data/hooks.ts'
 import { bodyOf, isSheet } from '../../data/list-file.ts'
 import { exact } from '../../format.ts'
-import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
+import { FailureNote, Loading } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { doneText, RedeliverChoice, redeliverQuery } from '../../parts/redeliver-choice.tsx'
-import { ChangeButton } from '../../parts/change-button.tsx'
-import { useToastedWork } from '../../parts/work.ts'
 import { words } from '../../words/index.ts'
-import { LossDialog } from './loss-dialog.tsx'
 import { PutAnswer } from './put-answer.tsx'
+import { PutFoot, PutHead } from './put-parts.tsx'
 import { RemarkList } from './remark-list.tsx'
 
 interface PutPanelProps {
@@ -48,18 +45,7 @@ export function PutPanel({ file, day, close }: PutPanelProps): JSX.Element {
   const body = read.answer?.body
   return (
     <section class="panel put" aria-label={words.roster.putTitle}>
-      <header class="panel-head">
-        <h2 class="put-file">
-          <Icon name="upload" size={14} /> <Foreign text={file.name} />
-        </h2>
-        <span class="hint">{words.roster.putHint}</span>
-        <span class="panel-aside">
-          <button type="button" class="button quiet small" onClick={() => close(false)}>
-            <Icon name="close" size={14} />
-            {words.roster.leave}
-          </button>
-        </span>
-      </header>
+      <PutHead file={file} close={() => close(false)} />
       <TargetFields target={target} change={(some) => setTyped({ ...typed, ...some })} />
       {read.error && <FailureNote error={read.error} />}
       {body && target.company !== '' && target.last >= target.first && (
@@ -116,52 +102,27 @@ interface PreviewProps {
 /** Shows what the file would change on these days, by the admin port's dry run; then puts it. */
 function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   const { answer, error, again } = useAsked('dry run', () => put(body, target, { dry_run: true }))
-  const [isAsking, setAsking] = useState(false)
   const [isRedelivered, setRedelivered] = useState(true)
-  const { isBusy, run } = useToastedWork()
-  useEffect(() => setAsking(false), [answer])
   if (error) return <Refusal error={error} again={again} />
   if (!answer) return <Loading lines={3} />
-  const { added, changed, removed, takes = [], message } = answer
+  const { added, changed, removed } = answer
   const isNothing = added + changed + removed === 0
-  const isLoss = takes.length > 0 || message !== undefined
-  const apply = (how: { force?: true }) =>
-    run(async () => {
-      const done = await put(body, target, { ...how, ...redeliverQuery(answer.redeliver, isRedelivered) })
-      if (done.message !== undefined) {
-        setAsking(true)
-        return undefined
-      }
-      close(true)
-      const text = words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed))
-      return doneText(text, answer.redeliver && done.redeliver, isRedelivered)
-    })
   return (
     <>
       <PutAnswer answer={answer} day={target.first === target.last ? target.first : undefined} />
       <RedeliverChoice redeliver={answer.redeliver} isWanted={isRedelivered} want={setRedelivered} />
-      <footer class="put-foot">
-        <span class="muted">
-          {isNothing ? words.roster.nothingChanges : answer.rejected.length > 0 && words.roster.restTaken}
-        </span>
-        <ChangeButton
-          type="button"
-          class={`button ${isLoss ? 'danger' : 'primary'}`}
-          disabled={isBusy || isNothing}
-          onClick={() => (isLoss ? setAsking(true) : void apply({}))}
-        >
-          {isLoss ? words.roster.applyAsk : words.apply}
-        </ChangeButton>
-      </footer>
-      {isAsking && (
-        <LossDialog
-          answer={answer}
-          isNarrow={target.onlyListed}
-          close={() => setAsking(false)}
-          narrow={narrow}
-          force={() => void apply({ force: true })}
-        />
-      )}
+      <PutFoot
+        answer={answer}
+        note={isNothing ? words.roster.nothingChanges : answer.rejected.length > 0 && words.roster.restTaken}
+        isDisabled={isNothing}
+        put={(how) => put(body, target, { ...how, ...redeliverQuery(answer.redeliver, isRedelivered) })}
+        taken={(done) => {
+          close(true)
+          const text = words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed))
+          return doneText(text, answer.redeliver && done.redeliver, isRedelivered)
+        }}
+        narrow={target.onlyListed ? undefined : narrow}
+      />
     </>
   )
 }

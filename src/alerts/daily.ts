@@ -90,7 +90,8 @@ export class DailyReports {
           return { receiver, report, key, tries: 0, nextAt: from }
         }),
     )
-    this.#made = day
+    // Without a route there is no report, and the roster may still come.
+    if (reports.length > 0) this.#made = day
   }
 
   /** A report that another process is sending is checked again: that process may end before it has sent it. */

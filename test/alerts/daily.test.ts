@@ -222,6 +222,16 @@ describe('reports', () => {
     expect(log).toEqual([])
   })
 
+  it('reports are made once there is a roster, if there was none at their time', async () => {
+    const all = await receiver('all')
+    const sheets: LaneSheet[] = []
+    const { daily } = reports([all.own], sheets)
+    await daily.look(AT)
+    sheets.push(...SHEETS)
+    await daily.look(AT + 6000)
+    await expect.poll(all.told, soon).toEqual(['7', '8'])
+  })
+
   it('reports are not repeated by a restart, nor by another process at the same time', async () => {
     const all = await receiver('all')
     const processes = Array.from({ length: 3 }, () => reports([all.own]).daily)

@@ -1,24 +1,16 @@
 import { once } from 'node:events'
 import { createServer, connect as dial } from 'node:net'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { connected, OPERATE, openBare } from '../support/admin.ts'
+import { OPERATE, openBare } from '../support/admin.ts'
 import { listening } from '../support/listening.ts'
-import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
-let server: TestRedis
 let redis: Store
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await connected(server.url)
-})
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+withRedis((_, connection) => (redis = connection))
 
 const log: string[] = []
 

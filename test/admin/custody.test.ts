@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { CustodyCollector, takeAccount } from '../../src/admin/custody.ts'
 import { keys, type Store } from '../../src/store/index.ts'
-import { connected, store } from '../support/admin.ts'
-import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { store } from '../support/admin.ts'
+import { withRedis } from '../support/with-redis.ts'
 
-let server: TestRedis
 let redis: Store
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await connected(server.url)
-})
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-beforeEach(async () => void (await redis.flushall()))
+withRedis((_, connection) => (redis = connection))
 
 /** A collector. `before` runs before each look. */
 function collect(before: () => Promise<unknown> = async () => {}) {

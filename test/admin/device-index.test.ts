@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { factsOf } from '../../src/admin/device/condition.ts'
 import { DeviceIndex } from '../../src/admin/device/device-index.ts'
@@ -8,29 +8,20 @@ import { HeardBook } from '../../src/gateway/heard.ts'
 import type { RosterFollower } from '../../src/roster/replica.ts'
 import type { Roster } from '../../src/roster/roster.ts'
 import { forgetDevice, keys, type Store } from '../../src/store/index.ts'
-import { connected, hold } from '../support/admin.ts'
-import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { hold } from '../support/admin.ts'
 import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const S = 1000
 const H = 3600 * S
 const DAY = 24 * H
 const NOW = Date.now()
-let server: TestRedis
 let redis: Store
 let roster: Roster
 let tell: RosterFollower = () => {}
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await connected(server.url)
-})
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+withRedis((_, connection) => (redis = connection))
 beforeEach(async () => {
-  await redis.flushall()
   roster = await createDirectory([{ id: '1', name: 'Van 1', company_id: '7', source: 'devices.yaml:1' }], [])
 })
 

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { redisReadiness } from '../../src/process/roles/readiness.ts'
 import { type Store } from '../../src/store/index.ts'
 import { durabilityProblems } from '../../src/redis/durability.ts'
 import { connected } from '../support/admin.ts'
-import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { type TestRedis } from '../support/redis.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const LOST = 'what is acknowledged could be lost'
 const UNVERIFIED =
@@ -22,13 +23,9 @@ const STRICT = { url: 'redis://somewhere', sentinels: [], cluster: [], durabilit
 let server: TestRedis
 let redis: Store
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await connected(server.url)
-})
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
+withRedis((one, connection) => {
+  server = one
+  redis = connection
 })
 beforeEach(async () => {
   for (const [name, value] of Object.entries(SAFE)) await redis.config('SET', name, value)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PAGE_DIR } from './folder.mjs'
@@ -48,8 +48,16 @@ const IMPORTS = {
 
 /** Whether the built page is that of the present sources. */
 export function isPageBuilt() {
-  const file = join(PAGE_DIR, 'stamp')
-  return existsSync(file) && readFileSync(file, 'utf8') === stampOf()
+  return isBuiltOf(stampOf())
+}
+
+/** @param {string} stamp */
+function isBuiltOf(stamp) {
+  try {
+    return readFileSync(join(PAGE_DIR, 'stamp'), 'utf8') === stamp
+  } catch {
+    return false
+  }
 }
 
 /** Builds the page; the new files replace the earlier ones at the end. Throws with what the compiler reports. */
@@ -76,14 +84,15 @@ export async function buildPage() {
   await compiled
   writeFileSync(join(work, 'index.html'), indexHtml(assets, `/assets/${stamp}`))
   writeFileSync(join(work, 'stamp'), stamp)
-  try {
-    rmSync(PAGE_DIR, { recursive: true, force: true })
-    renameSync(work, PAGE_DIR)
-  } catch (error) {
-    // Another process has built it in between.
-    rmSync(work, { recursive: true, force: true })
-    if (!isPageBuilt()) throw error
-  }
+  // Other processes may build it as well, and put it in place, or remove what this one has put there, at any time.
+  while (!isBuiltOf(stamp))
+    try {
+      rmSync(PAGE_DIR, { recursive: true, force: true })
+      renameSync(work, PAGE_DIR)
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) throw error
+    }
+  rmSync(work, { recursive: true, force: true })
 }
 
 /** A hash of all that the page is built from. The lock file stands for the libraries. */

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { FindingJson } from '../../admin/schemas/findings.ts'
 import { api } from '../data/api.ts'
 import { useNow } from '../data/hooks.ts'
@@ -9,6 +8,7 @@ import { ChangeButton } from './change-button.tsx'
 import { words } from '../words/index.ts'
 import { CopyButton, Empty, Foreign } from './basics.tsx'
 import { Icon } from './icon.tsx'
+import { useMore } from './more.tsx'
 import { useToastedWork } from './work.ts'
 
 const MOST_SHOWN = 50
@@ -25,22 +25,16 @@ export function FindingList({
   findings: readonly FindingJson[]
   isQuiet?: boolean
 }): JSX.Element {
-  const [most, setMost] = useState(MOST_SHOWN)
+  const causes = [...Map.groupBy(findings, causeOf).values()]
+  const { shown, more } = useMore(causes, MOST_SHOWN, { step: MOST_SHOWN })
   if (findings.length === 0)
     return <Empty icon="ok" title={words.now.noFindings} text={isQuiet ? undefined : words.now.noFindingsText} />
-  const causes = [...Map.groupBy(findings, causeOf).values()]
   return (
     <ul class="findings">
-      {causes.slice(0, most).map(([finding, ...others]) => (
+      {shown.map(([finding, ...others]) => (
         <FindingItem key={keyOf(finding)} finding={finding} others={others} isQuiet={isQuiet} />
       ))}
-      {causes.length > most && (
-        <li class="findings-more">
-          <button type="button" class="button quiet" onClick={() => setMost(most + MOST_SHOWN)}>
-            {words.more} ({exact(causes.length - most)})
-          </button>
-        </li>
-      )}
+      {more && <li class="findings-more">{more}</li>}
     </ul>
   )
 }

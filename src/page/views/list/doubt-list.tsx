@@ -5,6 +5,7 @@ import { useNow } from '../../data/hooks.ts'
 import { age, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { useMore } from '../../parts/more.tsx'
 import { words } from '../../words/index.ts'
 
 type Accepted = Readonly<Record<string, string>>
@@ -17,7 +18,7 @@ interface DoubtListProps {
 
 /** The lines with doubtful ids, each with the ways to decide it, and those that are decided. */
 export function DoubtList({ doubtful, accepted, accept }: DoubtListProps): JSX.Element | null {
-  const [most, setMost] = useState(MOST_SHOWN)
+  const { shown, more } = useMore(doubtful, MOST_SHOWN, { isSmall: true })
   const decided = Object.entries(accepted)
   if (doubtful.length + decided.length === 0) return null
   return (
@@ -28,15 +29,11 @@ export function DoubtList({ doubtful, accepted, accept }: DoubtListProps): JSX.E
         </h3>
       )}
       <ul>
-        {doubtful.slice(0, most).map((doubt) => (
+        {shown.map((doubt) => (
           <Doubt key={doubt.line} doubt={doubt} accept={(id) => accept({ ...accepted, [doubt.line]: id })} />
         ))}
       </ul>
-      {doubtful.length > most && (
-        <button type="button" class="button quiet small" onClick={() => setMost(most + 10 * MOST_SHOWN)}>
-          {words.more} ({exact(doubtful.length - most)})
-        </button>
-      )}
+      {more}
       {decided.length > 0 && (
         <ul class="decided">
           {decided.map(([line, id]) => (

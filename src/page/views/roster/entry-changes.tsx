@@ -1,17 +1,16 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { DeviceChangeJson } from '../../../admin/schemas/roster.ts'
-import { exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
+import { useMore } from '../../parts/more.tsx'
 import { words } from '../../words/index.ts'
 
 /** The changes of a list of vans, van by van. */
 export function EntryChanges({ changes }: { changes: readonly DeviceChangeJson[] }): JSX.Element {
-  const [most, setMost] = useState(MOST_VANS)
+  const { shown, more } = useMore(changes, MOST_VANS)
   return (
     <div class="changes" tabIndex={0} role="region" aria-label={words.list.changes}>
       <ul>
-        {changes.slice(0, most).map((change) => (
+        {shown.map((change) => (
           <li key={change.device} class="change">
             <span class="change-van">
               <Foreign text={change.name ?? change.device} />
@@ -24,11 +23,7 @@ export function EntryChanges({ changes }: { changes: readonly DeviceChangeJson[]
           </li>
         ))}
       </ul>
-      {changes.length > most && (
-        <button type="button" class="button quiet" onClick={() => setMost(most + 10 * MOST_VANS)}>
-          {words.more} ({exact(changes.length - most)})
-        </button>
-      )}
+      {more}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { RosterPutJson, VanChangeJson } from '../../../admin/schemas/roster.ts'
 import { zone } from '../../data/clock.ts'
 import { clockText, dayAt } from '../../data/day.ts'
@@ -7,6 +7,7 @@ import { useFleet } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
 import { collator, dateText, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
+import { useMore } from '../../parts/more.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { EntryChanges } from './entry-changes.tsx'
@@ -81,16 +82,16 @@ interface ChangeListProps {
 
 /** Van by van: those that lose their route first. */
 function ChangeList({ changes, losers, onlyDay }: ChangeListProps): JSX.Element {
-  const [most, setMost] = useState(MOST_VANS)
   const inOrder = changes.toSorted(
     (one, other) =>
       Number(losers.has(other.device)) - Number(losers.has(one.device)) ||
       collator.compare(one.name ?? one.device, other.name ?? other.device),
   )
+  const { shown, more } = useMore(inOrder, MOST_VANS)
   return (
     <div class="changes">
       <ul>
-        {inOrder.slice(0, most).map(({ device, name = device, before, after }) => (
+        {shown.map(({ device, name = device, before, after }) => (
           <li key={device} class={`change ${losers.has(device) ? 'is-loser' : ''}`}>
             <span class="change-van">
               <Foreign text={name} />
@@ -107,11 +108,7 @@ function ChangeList({ changes, losers, onlyDay }: ChangeListProps): JSX.Element 
           </li>
         ))}
       </ul>
-      {inOrder.length > most && (
-        <button type="button" class="button quiet" onClick={() => setMost(most + 10 * MOST_VANS)}>
-          {words.more} ({exact(inOrder.length - most)})
-        </button>
-      )}
+      {more}
     </div>
   )
 }

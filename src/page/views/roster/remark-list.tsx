@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { LineRemark, WriterResultJson } from '../../../admin/schemas/roster.ts'
 import { exact, time } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
+import { useMore } from '../../parts/more.tsx'
 import { words } from '../../words/index.ts'
 
 interface RemarkListProps {
@@ -13,7 +13,7 @@ interface RemarkListProps {
 
 /** Remarks about lines of a roster, with their numbers. */
 export function RemarkList({ title, tone, remarks }: RemarkListProps): JSX.Element | null {
-  const [most, setMost] = useState(MOST_SHOWN)
+  const { shown, more } = useMore(remarks, MOST_SHOWN, { isSmall: true })
   if (remarks.length === 0) return null
   return (
     <div class={`remarks is-${tone}`}>
@@ -21,18 +21,14 @@ export function RemarkList({ title, tone, remarks }: RemarkListProps): JSX.Eleme
         {title} <span class="num">{exact(remarks.length)}</span>
       </h3>
       <ul>
-        {remarks.slice(0, most).map(({ line, message }, index) => (
+        {shown.map(({ line, message }, index) => (
           <li key={index}>
             {line > 0 && <span class="remark-line num">{words.roster.line(exact(line))}</span>}
             <Foreign text={message} />
           </li>
         ))}
       </ul>
-      {remarks.length > most && (
-        <button type="button" class="button quiet small" onClick={() => setMost(most + 10 * MOST_SHOWN)}>
-          {words.more}
-        </button>
-      )}
+      {more}
     </div>
   )
 }

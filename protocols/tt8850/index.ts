@@ -5,7 +5,7 @@
  *   ll,m,x,GTEEE,v,I,name,i,t,k,P,S,C,H,O,Y,YYYYMMDDhhmmss,…$
  *   0005 mmmm xx ee I{15} tt kk PP SSSS CCCC OOOOOOOO YYYYYYYY YYMMDDhhmmss …      of m 0003; other m are kept
  *
- *   E  report     I  IMEI     P  HDOP, 0: no fix     S  km/h     C  degrees     H  metres     Y, O  degrees, 1e-6 if binary
+ *   E  report     I  IMEI     P  HDOP, 0: none     S  km/h     C  degrees     H  metres     Y, O  degrees, 1e-6 if binary
  *   m  hex, which fields follow                      S, C  of a binary report are not read: their units are not known
  *
  * Nothing is answered.

@@ -40,6 +40,7 @@ export default {
   decode,
 } satisfies Protocol
 
+const HASH = 0x23
 const LONGEST_HEAD = 128
 /** What stands in front of positions, and an empty b. */
 const HEAD_ALONE = /^(?:#\d{10,17}#[^#]*#)?\d{0,3}#[^#]*#[^#]+#0*[1-9]\d{0,3}##$/
@@ -47,7 +48,8 @@ const HEAD_ALONE = /^(?:#\d{10,17}#[^#]*#)?\d{0,3}#[^#]*#[^#]+#0*[1-9]\d{0,3}##$
 function frameLength(bytes: Buffer, stream: Stream): number {
   const end = firstEnd(bytes, stream)
   const isWithin = end > 0 && end <= LONGEST_HEAD && HEAD_ALONE.test(bytes.toString('latin1', 0, end))
-  return isWithin ? secondEnd.after(bytes, end, stream) : end
+  // Behind the head come positions, which begin with a digit, or the next frame.
+  return isWithin && bytes[end] !== HASH ? secondEnd.after(bytes, end, stream) : end
 }
 
 const FRAME = /^(?:#(\d{10,17})#[^#]*#)?(\d{0,3})#[^#]*#([^#]+)#\d{0,4}#/

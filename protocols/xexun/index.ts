@@ -68,7 +68,8 @@ function readEvent(text: string, draft: Draft): void {
 function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes[0] === 0x0a || bytes[0] === 0x0d) return -1
   const imei = imeis.after(bytes, 0, stream)
-  return imei === 0 ? 0 : binaryEnd(bytes, imei) || ends.after(bytes, imei, stream)
+  if (imei === 0 || MAY_BE_CUT.test(bytes.toString('latin1', imei, imei + LONGEST_TAIL))) return 0
+  return binaryEnd(bytes, imei) || ends.after(bytes, imei, stream)
 }
 
 /** Index behind the length and the binary CRC that follow the IMEI; 0 if these do not follow it. */
@@ -83,6 +84,8 @@ function binaryEnd(bytes: Buffer, imei: number): number {
 
 /** An IMEI, three digits and two more bytes. */
 const LENGTH = /^\d{10,17},\d{3}[^]{2}/
+/** One of the two bytes of a CRC, which would end a line. */
+const MAY_BE_CUT = /^\d{10,17},\d{3}[\r\n]$/
 const LONGEST_TAIL = 23
 const TEXT = /[\d,.\r\n]/
 

@@ -38,7 +38,7 @@ const EVENTS: ReadonlyMap<string, Said> = new Map<string, Said>([
 export default textProtocol({
   name: 'xirgo',
   devices: 'Xirgo XT-2000, XT-4000, XT-6000',
-  acknowledges: 'fixes',
+  acknowledges: 'some',
   port: 5081,
   transports: ['tcp', 'udp'],
   frame: endsWith('##'),

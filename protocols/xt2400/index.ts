@@ -31,6 +31,7 @@ import {
 export default {
   name: 'xt2400',
   devices: 'Xirgo XT-2400, XT2500, XT6350, XT6360, XT6372R',
+  acknowledges: 'some',
   udp: { port: 5138 },
   decode,
 } satisfies Protocol

@@ -68,7 +68,7 @@ export function apiOf(config: Pick<Config, 'tracking' | 'push'>, baseUrl: string
   const atStart = trackingTls(config.tracking)
   return {
     ...tested(usualApi(config, baseUrl), 'tracking'),
-    /** As for pushes: renewed files are used, and those of before while they cannot be. */
+    /** As for pushes: renewed files are used, and those of the start while they cannot be. */
     get tls() {
       const read = readApiTls(config.tracking.tls)
       return read && 'message' in read ? atStart : read

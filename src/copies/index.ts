@@ -88,7 +88,7 @@ class Copying {
    */
   #follow(wanted: readonly WantedCopy[]): void {
     for (const sent of this.#sent.values()) {
-      if (!wanted.some((each) => isDeepStrictEqual(each, sent.wanted))) this.#end(sent)
+      if (sent.isToBeginAgain || !wanted.some((each) => isDeepStrictEqual(each, sent.wanted))) this.#end(sent)
     }
     for (const each of this.#isStopped ? [] : wanted)
       if (!this.#sent.has(each.copy.name)) this.#sent.set(each.copy.name, new SentCopy(each, this.#options, this.#time))
@@ -126,6 +126,9 @@ function filesOf({ tls }: Copy): Promise<string[]> {
   return Promise.all([tls?.ca, tls?.cert, tls?.key].flatMap((file) => (file ? fingerprintOf(file) : [])))
 }
 
+/** A file that cannot be used is read again, as it may be another process that replaces it. */
+const AGAIN_MS = 10_000
+
 /** One copy, in all shards. */
 class SentCopy {
   readonly wanted: WantedCopy
@@ -134,6 +137,7 @@ class SentCopy {
   readonly receiver: Receiver | undefined
   /** Why it cannot be sent at all: a file for TLS that cannot be used. */
   readonly problem: string | undefined
+  readonly #beganAt = performance.now()
 
   constructor(wanted: WantedCopy, options: CopyingOptions, time: TimeShare) {
     const { firstDelayMs, logger, maxDelayMs, redis } = options
@@ -147,6 +151,10 @@ class SentCopy {
     } catch (error) {
       this.problem = (error as Error).message
     }
+  }
+
+  get isToBeginAgain(): boolean {
+    return this.problem !== undefined && performance.now() - this.#beganAt >= AGAIN_MS
   }
 
   async close(): Promise<void> {

@@ -58,13 +58,15 @@ async function takeFromOthers(path: string, logger: Logger): Promise<void> {
 
 /**
  * Locks a data folder and waits until the processes of an earlier run on it have ended; returns a function that unlocks it. A
- * UserError if another `start` has it, or a restore into it did not end: it would begin empty. SQLite's file locks belong to the process: the kernel releases them however it ends,
- * so there is no stale lock and no process id that another program may have taken.
+ * UserError if another `start` has it, or a restore into it did not end: it would begin empty. SQLite's file locks belong to
+ * the process: the kernel releases them however it ends, so there is no stale lock and no process id that another program may
+ * have taken.
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await openDataDir(dataDir, logger)
   const unlock = await lockStart(dataDir, logger, 'EXCLUSIVE')
-  const hasDraft = (await readdir(dataDir)).some((name) => name.startsWith(DRAFT))
+  const entries = await readdir(dataDir, { withFileTypes: true })
+  const hasDraft = entries.some((entry) => entry.isDirectory() && OF_DRAFT.test(entry.name))
   if (!hasDraft || existsSync(join(dataDir, 'redis'))) return unlock
   unlock()
   throw new UserError(`A restore into ${dataDir} did not end: empty that folder, and restore again.`)
@@ -131,6 +133,8 @@ function take(file: string, kind: LockKind): (() => void) | undefined {
 
 /** Begins the name of a folder for the content of a backup while it is made or restored. */
 export const DRAFT = 'backup-'
+/** As `mkdtemp` completes it. */
+const OF_DRAFT = /^backup-\w{6}$/
 const INSTALLATION_FILE = {
   isWhole: (kept: string) => /^[\da-f-]{36}$/.test(kept.trim()),
   make: () => `${randomUUID()}\n`,

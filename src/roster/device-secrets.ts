@@ -33,14 +33,16 @@ export class DeviceSecrets {
     }
   }
 
-  /** As long as files are refused, or all are gone, their devices stay in effect, with the last secrets. */
+  /**
+   * As long as files are refused, or all are gone, their devices stay in effect, with the last secrets. So may the devices that
+   * are left out of a file; the roster decides whether a secret is still that of its device.
+   */
   #take(read: DeviceFiles): void {
     this.#read = read
     const mistakes = read.files.flatMap((file) => file.mistakes)
     const devices = read.files.flatMap((file) => file.devices)
     const isRefused = devices.length === 0 || mistakes.some(({ severity = 'mistake' }) => severity === 'mistake')
     if (isRefused && this.#byDevice.size > 0) return
-    this.#byDevice.clear()
     for (const { device } of devices) {
       const secrets = [device.secret, device.previous_secret].filter((secret) => secret !== undefined)
       if (secrets.length > 0) this.#byDevice.set(sameId(device.id), secrets)

@@ -26,7 +26,7 @@ type Api = Pick<TrackingClient, 'request' | 'timeoutMs'>
 
 /** Why a comparison with the API was not possible. */
 export interface NotKnown {
-  readonly reason: 'no_token' | 'refused' | 'no_operation' | 'no_answer' | 'not_readable' | 'couriers'
+  readonly reason: 'no_token' | 'refused' | 'no_operation' | 'no_answer' | 'not_readable' | 'couriers' | 'other_api'
   readonly message: Text
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { companyOfLane } from '../domain/ids.ts'
-import { type Store, WINDOW_MS } from '../store/index.ts'
+import { readBackSince, type Store, WINDOW_MS } from '../store/index.ts'
+import { say } from '../texts/text.ts'
+import type { TrackingClient } from '../tracking/client.ts'
 import { missingFixes } from './compare.ts'
 import { type DeliveredFix, deliveredIn, type RouteWindow, routesOfHour } from './delivered.ts'
 import type { NotKnown, ReadBack } from './read-back.ts'
@@ -24,7 +26,7 @@ export interface RunSources {
   readonly redis: Store
   readonly companies: () => readonly { readonly company_id: string }[]
   /** The API of a company. */
-  readonly tracking: (company_id: string) => object
+  readonly tracking: (company_id: string) => Pick<TrackingClient, 'baseUrl'>
   readonly readBack: Pick<ReadBack, 'read'>
   readonly settlement: Settlement
   /** ms after which a delivered fix must be there. */
@@ -134,7 +136,7 @@ export class VerifyRun {
 
   /**
    * Resolves to the fixes delivered to some routes in an hour, if they are of the day and old enough; routes without fixes
-   * are left out.
+   * are left out. What went to an earlier API of the company cannot be compared.
    */
   async #deliveredTo(routes: readonly string[], hour: number): Promise<Map<string, RouteWindow[]>> {
     const wanted = new Set(routes)
@@ -143,7 +145,14 @@ export class VerifyRun {
     const windows = await deliveredIn(this.#sources.redis, hour, (route, window) => {
       return wanted.has(route) && (window === undefined || isDue(window))
     })
-    return Map.groupBy(windows, ({ route }) => route)
+    const known: RouteWindow[] = []
+    for (const each of windows) {
+      const company = companyOfLane(each.route)
+      const { baseUrl } = this.#sources.tracking(company)
+      if (each.window >= (await readBackSince(this.#sources.redis, company, baseUrl, this.#beganAt))) known.push(each)
+      else this.#cannotRead(each.route, each.fixes.length, OTHER_API)
+    }
+    return Map.groupBy(known, ({ route }) => route)
   }
 
   async #readHour(route: string, windows: readonly RouteWindow[]): Promise<void> {
@@ -194,7 +203,8 @@ export class VerifyRun {
     countUnknown(fixes)
     this.#addUnknown(route, fixes, why)
     if (why.reason === 'no_answer') this.#unanswered.set(this.#sources.tracking(companyOfLane(route)), why)
-    else if (why.reason !== 'not_readable') this.#unreadable.set(companyOfLane(route), why)
+    else if (why.reason !== 'not_readable' && why.reason !== 'other_api')
+      this.#unreadable.set(companyOfLane(route), why)
   }
 
   /** Whether the API of a company has not answered in this run. */
@@ -227,6 +237,7 @@ function placeOf(next: string): [hour: number, route: string] {
   return [Number(hour), route]
 }
 
+const OTHER_API: NotKnown = { reason: 'other_api', message: say('the company had another tracking API then') }
 const HOUR_MS = 3_600_000
 const QUARTER_MS = 900_000
 const MOST_REQUESTS = 60

@@ -194,6 +194,8 @@ describe('the secrets of the files', () => {
     expect(await secrets.of('jane')).toEqual(['the first secret'])
     await write(`jane: { company_id: 7, secret: "the second secret" }\n`)
     expect(await secrets.of('jane')).toEqual(['the second secret'])
+    await write(`joe: { company_id: 7, secret: "another secret" }\n`)
+    expect(await secrets.of('jane')).toEqual(['the second secret'])
   })
 
   it('are none if there is no file', async () => {

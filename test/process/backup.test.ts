@@ -160,6 +160,14 @@ it('a start does not begin empty where a restore was killed', async () => {
   unlock()
 })
 
+it('a start begins beside a backup that somebody has put into the data folder', async () => {
+  const dataDir = await temporaryDir()
+  await writeFile(join(dataDir, 'backup-2026-11-30.tgz'), '')
+  await mkdir(join(dataDir, 'backup-of-last-year'))
+  const unlock = await lockDataDir(dataDir, logger)
+  unlock()
+})
+
 it('a file with an unreadable manifest is no backup', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   for (const name of ['manifest.json', 'redis.rdb']) await writeFile(join(dataDir, name), '')

@@ -6,8 +6,15 @@ const PLACE = '115348.000,A,5231.5000,N,01324.6000,W,12.5,270,201126'
 const FIX = { time: '2026-11-20T11:53:48Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 }
 
 const COUNTED = Buffer.from(`201126115348,+4930123,GPRMC,${PLACE},,,A*5D,F,,imei:${ID},117`)
-const SUM = Buffer.alloc(2)
-SUM.writeUInt16LE(crc16Xmodem(COUNTED))
+const counted = (line: Buffer) => {
+  const sum = Buffer.alloc(2)
+  sum.writeUInt16LE(crc16Xmodem(line))
+  return Buffer.concat([line, sum])
+}
+/** One whose CRC begins with a line feed. */
+const LINE_FEED = Array.from({ length: 10_000 }, (_, n) =>
+  counted(Buffer.from(COUNTED.toString().replace('4930123', `493${String(n).padStart(4, '0')}`))),
+).find((line) => line[COUNTED.length] === 0x0a)!
 
 export default {
   costly: { commas: `GPRMC${many(',')}imei:${ID},\n`, 'one number': `GPRMC,115348,A,${many('1')}imei:${ID},\n` },
@@ -15,7 +22,8 @@ export default {
     {
       title: 'lines that end with a binary CRC',
       frames: [
-        { frame: Buffer.concat([COUNTED, SUM]), device: ID, fixes: [FIX] },
+        { frame: counted(COUNTED), device: ID, fixes: [FIX] },
+        { frame: LINE_FEED, device: ID, fixes: [FIX] },
         { frame: Buffer.concat([COUNTED, Buffer.from('5fab', 'hex')]), device: ID, fixes: [FIX] },
       ],
     },

@@ -405,6 +405,23 @@ describe('not known, and not missing, it is', () => {
     expect(api.reads).toEqual([])
   })
 
+  it('what went to an earlier API of the company, without a request', async () => {
+    startWorker()
+    await deliver(range(T, 30))
+    let { url } = api
+    const verifier = open({ after: 1, url: () => url })
+    expect(await runOf(verifier)).toMatchObject({ checked: 30, missing: [], unknown: [] })
+    const next = await startReadBackApi()
+    stops.push(() => next.close())
+    ;({ url } = next)
+    expect(await runOf(verifier)).toMatchObject({
+      checked: 0,
+      missing: [],
+      unknown: [{ reason: 'other_api', fixes: 30 }],
+    })
+    expect(next.reads).toEqual([])
+  })
+
   it('an error at the second read', async () => {
     startWorker()
     await deliver(range(T, 30))

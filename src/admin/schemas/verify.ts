@@ -12,7 +12,7 @@ const MissingLaneJson = LaneIds.extend({
 const UnknownFixesJson = z.object({
   company_id: z.string(),
   fixes: Count,
-  reason: z.enum(['no_token', 'refused', 'no_operation', 'no_answer', 'not_readable', 'couriers']),
+  reason: z.enum(['no_token', 'refused', 'no_operation', 'no_answer', 'not_readable', 'couriers', 'other_api']),
   message: z.string(),
 })
 

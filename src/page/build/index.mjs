@@ -64,6 +64,7 @@ function isBuiltOf(stamp) {
 export async function buildPage() {
   const stamp = stampOf()
   const work = `${PAGE_DIR}.${process.pid}`
+  const placed = `${work}.placed`
   const assets = join(work, 'assets', stamp)
   rmSync(work, { recursive: true, force: true })
   mkdirSync(join(assets, 'vendor'), { recursive: true })
@@ -87,12 +88,13 @@ export async function buildPage() {
   // Other processes may build it as well, and put it in place, or remove what this one has put there, at any time.
   while (!isBuiltOf(stamp))
     try {
+      cpSync(work, placed, { recursive: true })
       rmSync(PAGE_DIR, { recursive: true, force: true })
-      renameSync(work, PAGE_DIR)
+      renameSync(placed, PAGE_DIR)
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) throw error
     }
-  rmSync(work, { recursive: true, force: true })
+  for (const folder of [work, placed]) rmSync(folder, { recursive: true, force: true })
 }
 
 /** A hash of all that the page is built from. The lock file stands for the libraries. */

@@ -196,12 +196,16 @@ class FollowedConfig implements Live {
   #reportAgain(): void {
     if (this.#isReportDue || !this.#report.isOutdated(this.directory())) return
     this.#isReportDue = true
-    void this.#inTurn(async () => {
+    const reportAgain = async () => {
       this.#isReportDue = false
       const [{ read, outcome }, roster] = [this.#files, this.directory()]
       if (outcome && this.#report.isOutdated(roster))
         await this.#noteResults(await this.#report.again({ read, outcome, roster }))
-    })
+    }
+    guarded(
+      () => this.#inTurn(reportAgain),
+      (error) => logFault(this.logger, error, { what: 'fault in reporting on unchanged files' }),
+    )
   }
 
   /** Results that are not stored are in the log. */

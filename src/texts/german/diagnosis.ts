@@ -335,6 +335,7 @@ const FINDINGS = {
     'die Antwort der Tracking-API ist keine vollständige Liste von Positionen',
   'the tracking API gives positions of other times than those that are asked for':
     'die Tracking-API gibt Positionen anderer Zeiten als der gefragten',
+  'the company had another tracking API then': 'die Firma hatte da eine andere Tracking-API',
   'several couriers drove the route, and the tracking API may give the positions of one of them alone':
     'mehrere Fahrer fuhren die Tour, und die Tracking-API gibt vielleicht nur die Positionen von einem',
   'the tracking API refuses positions: they are parked': 'die Tracking-API lehnt Positionen ab: sie sind geparkt',

@@ -33,7 +33,7 @@ export default textProtocol({
     { like: '2{kind},{ymd}{hhmmss},{any:2},{power},{battery}[,{any}]', none: 'status' },
     { like: '2G,{any}', none: 'status' },
     { like: '2R,{any}', none: 'status' },
-    { like: '{imei},{any}', none: 'login' },
+    { like: '{imei},{ymd}', none: 'login' },
     { like: '{any},{any}', unknown: 'type' },
   ],
 })

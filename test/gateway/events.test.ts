@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook, withinLimit } from '../../src/gateway/heard.ts'
@@ -146,6 +147,8 @@ describe('the events after a restart', () => {
     before.of(VAN).became('held', 'no_route')
     before.gone(open(before))
     await before.close()
+    // In the same millisecond the change would be the same event.
+    await pause(2)
     const after = gateway()
     open(after, 'tcp', 5)
     after.of(VAN).became('held', 'no_route')

@@ -58,9 +58,9 @@ async function takeFromOthers(path: string, logger: Logger): Promise<void> {
 
 /**
  * Locks a data folder and waits until the processes of an earlier run on it have ended; returns a function that unlocks it. A
- * UserError if another `start` has it, or a restore into it did not end: it would begin empty. SQLite's file locks belong to
- * the process: the kernel releases them however it ends, so there is no stale lock and no process id that another program may
- * have taken.
+ * UserError if another `start` has it, or if a restore into it did not end: `start` would begin without the restored data.
+ * SQLite's file locks belong to the process: the kernel releases them however it ends, so there is no stale lock and no process
+ * id that another program may have taken.
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await openDataDir(dataDir, logger)

@@ -30,20 +30,35 @@ it.each([
   expect(await companiesMissing(roster, (TODAY + hour * 3600) * 1000, 'UTC')).toEqual(companies)
 })
 
-it('a file that is refused whole is one finding, and none of its lines is called left out', async () => {
+/** What the admin port says of the last version of each file. */
+async function results(): Promise<object[]> {
+  return ((await admin.ask('/admin/roster')).json as { results: object[] }).results
+}
+
+/** The findings about files that hold. */
+async function held(): Promise<object[]> {
+  const { results: found } = (await admin.ask('/admin/findings')).json as {
+    results: { code: string; ended_at?: string }[]
+  }
+  return found.filter(({ code, ended_at }) => /^(?:roster_rejected|config_refused)$/.test(code) && !ended_at)
+}
+
+/** The routes of the files, and what writes others until the test ends. */
+async function routesFile() {
   const file = join(admin.dir, 'routes.csv')
   const text = await readFile(file, 'utf8')
+  // Nobody may read half of it: what is added then would be another number.
   const write = async (lines: string) => {
     await writeFile(`${file}.new`, lines)
     await rename(`${file}.new`, file)
   }
   onTestFinished(() => write(text))
-  const held = async () => {
-    const { results } = (await admin.ask('/admin/findings')).json as { results: { code: string; ended_at?: string }[] }
-    return results.filter((finding) => /^(?:roster_rejected|config_refused)$/.test(finding.code) && !finding.ended_at)
-  }
+  return { text, write }
+}
+
+it('a file that is refused whole is one finding, and none of its lines is called left out', async () => {
+  const { text, write } = await routesFile()
   await write('device,from\n')
-  const results = async () => ((await admin.ask('/admin/roster')).json as { results: object[] }).results
   await vi.waitFor(async () => expect(await results()).toMatchObject([{ rejected: [{ line: 1 }] }]), {
     timeout: 30_000,
   })
@@ -56,20 +71,9 @@ it('a file that is refused whole is one finding, and none of its lines is called
 })
 
 it('the result of a file is in the roster results, and a line that is left out is a finding until it is corrected', async () => {
-  const file = join(admin.dir, 'routes.csv')
-  const text = await readFile(file, 'utf8')
-  // Nobody may read half of it: what is added then would be another number.
-  const write = async (lines: string) => {
-    await writeFile(`${file}.new`, lines)
-    await rename(`${file}.new`, file)
-  }
-  onTestFinished(() => write(text))
+  const { text, write } = await routesFile()
   await write(`${text}Van 12,,5,2099-11-20 06:00,\nVan 99,,5,2099-11-20 06:00,\n`)
   const rejected = [{ line: 4, message: 'device: no device has the id or the name "Van 99"' }]
-  const results = async () => ((await admin.ask('/admin/roster')).json as { results: object[] }).results
-  const findings = async () => ((await admin.ask('/admin/findings')).json as { results: { code: string }[] }).results
-  const held = async () =>
-    (await findings()).filter((finding) => finding.code === 'roster_rejected' && !('ended_at' in finding))
   await vi.waitFor(async () => expect(await results()).toMatchObject([{ added: 2, rejected }]), { timeout: 30_000 })
   expect(await results()).toMatchObject([{ writer: 'routes.csv', kind: 'file', changed: 0, removed: 0 }])
   await vi.waitFor(async () => expect(await held()).toMatchObject([{ count: 1 }]), { timeout: 30_000 })
@@ -81,18 +85,7 @@ it('the result of a file is in the roster results, and a line that is left out i
 })
 
 it('a line of a file that waits for its device is left out no more once the device is added by the admin port', async () => {
-  const file = join(admin.dir, 'routes.csv')
-  const text = await readFile(file, 'utf8')
-  const write = async (lines: string) => {
-    await writeFile(`${file}.new`, lines)
-    await rename(`${file}.new`, file)
-  }
-  onTestFinished(() => write(text))
-  const results = async () => ((await admin.ask('/admin/roster')).json as { results: object[] }).results
-  const held = async () => {
-    const found = (await admin.ask('/admin/findings')).json as { results: { code: string; ended_at?: string }[] }
-    return found.results.filter(({ code, ended_at }) => code === 'roster_rejected' && !ended_at)
-  }
+  const { text, write } = await routesFile()
   await write(`${text}Van 98,,7,2020-01-01 00:00,2120-01-01 00:00\n`)
   await expect.poll(held, { timeout: 30_000 }).toHaveLength(1)
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }

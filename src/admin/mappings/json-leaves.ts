@@ -77,7 +77,7 @@ export function spread(name: string): string {
     .toLowerCase()
 }
 
-/** Stands for each element of a list of objects. */
+/** In a path: any element of a list of objects. */
 export const EVERY = '*'
 const MOST_SAMPLES = 20
 const MOST_LEAVES = 500

@@ -119,5 +119,5 @@ export const UNITS = [
   [/mph|miles/, 'mph'],
   [/m_?p?_?s$|meters_?per_?second|metres_?per_?second/, 'ms'],
 ] as const
-/** A smaller number is mostly one of a database. */
+/** A smaller number is mostly the id of a row in a database. */
 const LEAST_ID = 100_000

@@ -77,8 +77,8 @@ function printFault(error: unknown, { name }: Protocol): void {
 }
 
 /** Excludes a protocol that accepts any text and reads nothing in it. */
-function saysSomething({ device, evidence }: Guess): boolean {
-  return device !== undefined || evidence.some((each) => english(each) !== 'it is a text')
+function saysSomething({ device, none, evidence }: Guess): boolean {
+  return device !== undefined || none !== 'text' || evidence.length > 1
 }
 
 function guessesOf(detector: Detector, bytes: Buffer) {

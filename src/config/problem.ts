@@ -21,6 +21,8 @@ export interface Problem {
   readonly key?: string
   /** For a line of a routes file: the device that it names, as written there. */
   readonly device?: string
+  /** For a line of a routes file that the roster leaves out: what the roster lacks. */
+  readonly lacks?: 'device' | 'courier'
   readonly message: Text
 }
 
@@ -58,6 +60,7 @@ export interface Mistake {
   readonly at: number
   readonly key?: string
   readonly device?: string
+  readonly lacks?: Problem['lacks']
   readonly message: Text
   readonly severity?: Problem['severity']
 }

@@ -4,7 +4,7 @@ import { type Files, problemsOf } from '../config/files.ts'
 import { type Mistake, nearest, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { type Interval, localDay } from '../domain/times.ts'
-import { say, type Template, type Text } from '../texts/text.ts'
+import { say, type Text } from '../texts/text.ts'
 import { type Assignment, bySource, topmost } from './assignment.ts'
 import { type DeviceEntry, hasRoute, type Stay } from './device-entry.ts'
 import type { Roster } from './roster.ts'
@@ -89,9 +89,6 @@ export function endedLines(rows: readonly RouteRow[], today: number) {
   return { row, message }
 }
 
-/** The mistake of a line without a courier whose device has none. */
-export const NO_COURIER: Template = 'empty, but device {} has no courier_id of its own'
-
 /** Returns why rows are not in effect: they name no visible device, or their device has no courier. */
 export async function unresolved(
   rows: readonly RouteRow[],
@@ -103,10 +100,14 @@ export async function unresolved(
   for (const { at, device, courier_id } of rows) {
     await yieldToEventLoop()
     const meant = roster.meant(device).filter(isSeen)
-    const leftOut = (key: string, message: Text) => mistakes.push({ at, key, device, message, severity: 'left_out' })
+    const leftOut = (lacks: 'device' | 'courier', message: Text) => {
+      const key = lacks === 'device' ? 'device' : 'courier_id'
+      mistakes.push({ at, key, device, lacks, message, severity: 'left_out' })
+    }
     const withoutCourier = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
     if (meant.length === 0) leftOut('device', missing(device))
-    else if (withoutCourier) leftOut('courier_id', say(NO_COURIER, withoutCourier.id))
+    else if (withoutCourier)
+      leftOut('courier', say('empty, but device {} has no courier_id of its own', withoutCourier.id))
   }
   return mistakes
 }

@@ -31,6 +31,8 @@ export interface Guess {
    * checksum. Any other frame without fixes may have a position that the protocol does not see.
    */
   readonly holds: 'fixes' | 'no fixes' | 'unknown'
+  /** Why the first frame has no position, as the protocol says. */
+  readonly none: Message['none']
   /** Why the bytes are of this protocol, in words. */
   readonly evidence: readonly Text[]
   readonly score: number
@@ -186,6 +188,7 @@ export class Detector {
       device,
       secret,
       holds: holdsOf(message, session),
+      none: message.none,
       evidence: evidence.map(([words]) => words),
       // A frame that neither names a device nor has a checksum may be anything, so it ranks behind all others.
       score: isNamed || session.hasVerified ? sum : sum / 100,

@@ -6,7 +6,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
-import { NO_COURIER, remarksOn } from '../../roster/advice.ts'
+import { remarksOn } from '../../roster/advice.ts'
 import type { FilesOutcome } from '../../roster/file-writer.ts'
 import type { FileResult } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -69,11 +69,9 @@ export class ConfigReport {
 
   /** Whether a line of a file was left out for want of its device, or of its courier, and is in effect by this roster. */
   isOutdated(roster: Roster): boolean {
-    return this.#problems.some(({ severity, key, device, message }) => {
-      const meant = severity === 'left_out' && device !== undefined ? roster.meant(device) : []
-      const lacksCourier = typeof message !== 'string' && message.says === NO_COURIER
-      const hasCourier = lacksCourier && meant.every(({ courier_id }) => courier_id !== undefined)
-      return meant.length > 0 && (key === 'device' || hasCourier)
+    return this.#problems.some(({ device, lacks }) => {
+      const meant = lacks && device !== undefined ? roster.meant(device) : []
+      return meant.length > 0 && (lacks === 'device' || meant.every(({ courier_id }) => courier_id !== undefined))
     })
   }
 

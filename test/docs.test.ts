@@ -1,6 +1,7 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { anchorsOf } from './support/anchors.ts'
 import { documents } from './support/docs.ts'
 import { ROOT } from './support/structure/sources.ts'
 
@@ -10,8 +11,24 @@ describe('the generated parts of documents', async () => {
   })
 })
 
+const DOCUMENTS = '{*.md,.github/**/*.md,{config,docker,protocols,src,test}/**/*.md}'
+
+it('every link of a document leads to a file, and to a heading or id, that exists', () => {
+  const links = globSync(DOCUMENTS, { cwd: ROOT }).flatMap((file) => {
+    const targets = readFileSync(join(ROOT, file), 'utf8').matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)
+    return Array.from(targets, ([, target]) => ({ file, target }))
+  })
+  expect(links.length).toBeGreaterThan(100)
+  const broken = links.filter(({ file, target }) => {
+    const [name, anchor] = target.split('#')
+    const path = name === '' ? join(ROOT, file) : join(ROOT, dirname(file), name)
+    return !existsSync(path) || (anchor !== undefined && !anchorsOf(path).has(anchor))
+  })
+  expect(broken).toEqual([])
+})
+
 it('no document runs a program of that name from the registry', () => {
-  const files = globSync('{*.md,.github/**/*.{md,yml},{config,docker,protocols,src,test}/**/*.md}', { cwd: ROOT })
+  const files = globSync(`{${DOCUMENTS},.github/**/*.yml}`, { cwd: ROOT })
   expect(files.length).toBeGreaterThan(10)
   const naming = files.filter((file) => /npx (?:-\S+ )*waybridge/.test(readFileSync(join(ROOT, file), 'utf8')))
   // What was written before is history.

@@ -4,7 +4,7 @@ import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './device-facts.ts'
 import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
 
-/** The condition of a device, in one word; src/diagnose/README.md explains how each is decided. */
+/** The condition of a device, in one word; src/diagnose/conditions.md explains how each is decided. */
 export const CONDITIONS = [
   'moving',
   'standing',

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CODES } from '../../src/diagnose/codes.ts'
 import { diagnose as diagnoseFacts } from '../../src/diagnose/diagnose.ts'
 import type { Facts } from '../../src/diagnose/facts.ts'
 import type { Observation, ObservationCode } from '../../src/observe/observations.ts'
+import { paragraphs } from '../../src/page/build/paragraphs.mjs'
 import { inEnglish } from '../support/texts.ts'
 
 const observed = (code: ObservationCode, changes: Partial<Observation> = {}): Observation => ({
@@ -74,14 +74,14 @@ describe('the diagnosis', () => {
 })
 
 describe('src/diagnose/README.md', () => {
-  const text = readFileSync(new URL('../../src/diagnose/README.md', import.meta.url), 'utf8')
+  const texts = paragraphs() as Readonly<Record<string, string>>
 
   it.each(Object.entries(CODES))('has a paragraph for %s, with its severity and link', (code, { severity, link }) => {
-    const [, paragraph = ''] = text.split(`\n## ${code}\n`)
-    expect(paragraph.split('\n## ')[0].toLowerCase().replaceAll('\n', ' ')).toContain(`*${severity}*, link *${link}*`)
+    const [, said, of] = /\*(\w+)\*, link \*(\w+)\*\.$/.exec(texts[code]) ?? []
+    expect([said?.toLowerCase(), of]).toEqual([severity, link])
   })
 
   it('src/diagnose/README.md has no other paragraph', () => {
-    expect([...text.matchAll(/^## (\w+)$/gm)].map(([, code]) => code).toSorted()).toEqual(Object.keys(CODES).toSorted())
+    expect(Object.keys(texts).toSorted()).toEqual(Object.keys(CODES).toSorted())
   })
 })

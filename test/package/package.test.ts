@@ -47,6 +47,7 @@ describe('the file that npm pack makes', () => {
       'src/alerts/README.md',
       'src/cli/waybridge.mjs',
       'src/diagnose/README.md',
+      'src/diagnose/conditions.md',
       'src/tracking/README.md',
     ])
   })

@@ -111,7 +111,7 @@ const LastSaidJson = z
   .partial()
 export type LastSaidJson = z.infer<typeof LastSaidJson>
 
-/** What the latest messages of a device show: see src/diagnose/README.md. */
+/** What the latest messages of a device show: see src/diagnose/conditions.md. */
 const SeenNow = z.object({
   condition: DeviceCondition,
   /** The position of the last stored fix; m/s, degrees, m. */

@@ -43,6 +43,7 @@ describe('the file that npm pack makes', () => {
       'protocols/README.md',
       'protocols/protocols.txt',
       'src/admin/README.md',
+      'src/admin/api.md',
       'src/admin/metrics.txt',
       'src/alerts/README.md',
       'src/cli/waybridge.mjs',

@@ -12,7 +12,7 @@ import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueO
 import { locator, type Mistake, type Source } from './problem.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
 
-/** The schema of an entry, with the description of each key, from which config/README.md is generated. */
+/** The schema of an entry, with the description of each key, from which config/fleet.md is generated. */
 export const DEVICE = fields({
   company_id: id.describe('Required. A company of `gateway.yaml`.'),
   name: printableText

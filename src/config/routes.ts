@@ -139,7 +139,7 @@ function intervalOf(cells: { date: string; from: string; until: string }, times:
 
 const TIME_EXPECTED = say('expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00')
 
-/** The columns of a routes file, as config/README.md describes them. */
+/** The columns of a routes file, as config/fleet.md describes them. */
 export const ROUTE_COLUMNS = {
   device: 'Required. An id or a name of the devices files.',
   courier_id: 'The courier; empty: the courier of the device.',
@@ -167,7 +167,7 @@ const KNOWN = new Map(
   Object.entries(NAMES).flatMap(([column, names]) => names.split(' ').map((name) => [name, column] as const)),
 )
 
-/** Returns the columns of a header under the names of config/README.md; unknown columns keep their name. */
+/** Returns the columns of a header under the names of config/fleet.md; unknown columns keep their name. */
 export function knownColumns(columns: readonly string[]): string[] {
   return columns.map((column) => (COLUMNS.includes(column) ? column : (KNOWN.get(plain(column)) ?? column)))
 }

@@ -26,6 +26,7 @@ describe('the file that npm pack makes', () => {
       'CHANGELOG.md',
       'README.md',
       'config/README.md',
+      'config/fleet.md',
       'config/mappings-reference.yaml',
       'config/reference.yaml',
       'config/tracking-reference.yaml',

@@ -6,7 +6,7 @@ import { CONFIG_DEFAULT, CONFIG_OPTION, defaultConfigDir } from './config-dir.ts
 import { endUnlessPipeClosed, exit } from './output.ts'
 import { type AskingCommand, importCommands, rosterCommands, takeOverCommands } from './roster-commands.ts'
 
-/** Runs a command line to the end of the process. docker/README.md lists the exit codes. */
+/** Runs a command line to the end of the process. docker/upkeep.md lists the exit codes. */
 export async function main(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endUnlessPipeClosed)
   try {

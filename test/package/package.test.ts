@@ -38,6 +38,7 @@ describe('the file that npm pack makes', () => {
       'docker/moving-in.md',
       'docker/redis.conf',
       'docker/redis.md',
+      'docker/sizes.md',
       'docker/systemd/sysusers.conf',
       'docker/systemd/waybridge.service',
       'docker/systemd/waybridge.socket',

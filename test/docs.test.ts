@@ -11,7 +11,15 @@ describe('the generated parts of documents', async () => {
   })
 })
 
+/** One document answers the questions of one reader. */
+const MOST_LINES = 250
 const DOCUMENTS = '{*.md,.github/**/*.md,{config,docker,protocols,src,test}/**/*.md}'
+
+it('no document is longer than 250 lines', () => {
+  const files = globSync(DOCUMENTS, { cwd: ROOT, exclude: ['CHANGELOG.md'] })
+  const long = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1 > MOST_LINES)
+  expect(long).toEqual([])
+})
 
 it('every link of a document leads to a file, and to a heading or id, that exists', () => {
   const links = globSync(DOCUMENTS, { cwd: ROOT }).flatMap((file) => {

@@ -135,7 +135,7 @@ export class Holding {
     if (!replica.current) return
     if (clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
     this.#wasInDoubt = clock.isInDoubt
-    if (this.#changed?.size !== 0) await this.#mark()
+    if (this.marking) await this.#mark()
     await this.#release()
     for (const place of await claimHeld(redis)) {
       if (this.#closing.signal.aborted) return

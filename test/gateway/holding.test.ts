@@ -675,6 +675,15 @@ describe('held fixes from the future', () => {
     await expect.poll(() => holding.marking, soon).toBeUndefined()
   })
 
+  it('let fixes be stored again though Redis could not be told of a change that concerns no device', async () => {
+    const { configure, holding } = await gateway([routed])
+    await redis.config('SET', 'min-replicas-to-write', 1)
+    await configure([routed], [], new Set())
+    expect(await holding.marking).toBe(false)
+    await redis.config('SET', 'min-replicas-to-write', 0)
+    await expect.poll(() => holding.marking, soon).toBeUndefined()
+  })
+
   it('are released when their time has come', async () => {
     const { send } = await gateway([routed])
     const ahead = NOW + 7200

@@ -97,11 +97,23 @@ export class Redecoding {
       this.#options.journal.keptNoMore('max_age', old)
     }
     await this.#markDue()
-    while (!this.#closing.signal.aborted) {
-      const device = await claimFrames(redis)
-      if (device === undefined) return
-      if (!(await this.#decodeAll(device).catch(() => false))) await decodeAgain(redis, [device], Date.now() + LATER_MS)
+    try {
+      while (await this.#decodeNext());
+    } catch (error) {
+      // Redis may have claimed a device for this gateway, which no other look finds then.
+      this.#isAllDue = true
+      throw error
     }
+  }
+
+  /** Resolves to whether a device was due. */
+  async #decodeNext(): Promise<boolean> {
+    if (this.#closing.signal.aborted) return false
+    const { redis } = this.#options
+    const device = await claimFrames(redis)
+    if (device === undefined) return false
+    if (!(await this.#decodeAll(device).catch(() => false))) await decodeAgain(redis, [device], Date.now() + LATER_MS)
+    return true
   }
 
   /**

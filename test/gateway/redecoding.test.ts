@@ -288,6 +288,33 @@ describe('after an upgrade, a frame that was not understood', () => {
     expect([duplicates >= 3, (counters.get('received') ?? 0) - duplicates]).toEqual([true, 3])
   })
 
+  it.each(['claimed', 'given back'])('is delivered though Redis fails while its device is %s', async (moment) => {
+    await (await gateway(1)).say([login, entry(30)])
+    const after = await gateway(2)
+    const [shard] = redis.shards
+    const lost = new Error('Connection is closed.')
+    onTestFinished(() => void vi.restoreAllMocks())
+    const run = shard.run.bind(shard)
+    const faults = vi.fn()
+    if (moment === 'claimed')
+      vi.spyOn(shard, 'run').mockImplementation(async (script, ...rest) => {
+        const answer = await run(script, ...rest)
+        if (script !== 'claim_held' || faults.mock.calls.length > 0) return answer
+        faults()
+        throw lost
+      })
+    else {
+      vi.spyOn(shard, 'hmget').mockRejectedValueOnce(lost)
+      vi.spyOn(shard, 'zadd').mockImplementationOnce(async () => {
+        faults()
+        throw lost
+      })
+    }
+    after.decodeAgain()
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+    expect(faults).toHaveBeenCalledOnce()
+  })
+
   it('stays while Redis is away, and is delivered then', async () => {
     await (await gateway(1)).say([login, entry(30)])
     const after = await gateway(2)

@@ -47,22 +47,25 @@ export async function forgetDevice(
 ): Promise<ForgottenDevice> {
   const [shard] = Array.from(ids, (id) => redis.shardOf(id))
   const fate = (record: Buffer): Fate => (ids.has(deviceOf(record)) ? DELETED : 'stays')
+  for (const id of ids) await forgetCorrections(shard, id)
   const places = Array.from(ids, (device) => HELD_LISTS.map((lists) => ({ lists, device }))).flat()
   const held = await sumOver(places, (place) => sweepAll(shard, heldList(shard, place), fate))
   const lanesIn = async (zset: 'refusedLanes' | 'schedule') => {
     return (await membersOf(shard, shard.keyNames[zset])).filter(isReached)
   }
-  const refusedLanes = await lanesIn('refusedLanes')
-  const refused = await sumOver(refusedLanes, async (lane) => (await sweepRefused(shard, lane, fate)).left)
+  const forgetRefused = async () =>
+    sumOver(await lanesIn('refusedLanes'), async (lane) => (await sweepRefused(shard, lane, fate)).left)
+  const refused = await forgetRefused()
   const { parked, ...lanes } = await forgetInLanes(shard, { ids, lanes: await lanesIn('schedule'), fate })
+  // A worker may have refused some before its lane was seized.
+  const refusedSince = await forgetRefused()
   const marks = await forgetMarks(shard, ids)
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
-  for (const id of ids) await forgetCorrections(shard, id)
   const kept = await sumOver([...ids], (id) => forgetKept(shard, id))
   const frames = await dropFrames(await frameIds(redis, [...ids]))
   const isReachedLog = (log: string) => isReached(`${companyOfLog(log)}/`)
   const copied = (await forgetCopied(shard, ids, isReachedLog)) + (await forgetParkedCopies(shard, ids, isReachedLog))
-  return { held, parked: parked + refused, ...lanes, marks, contacts, frames, kept, copied }
+  return { held, parked: parked + refused + refusedSince, ...lanes, marks, contacts, frames, kept, copied }
 }
 
 /** Leases only the lanes that have something of the device, and gives them back. */

@@ -454,6 +454,18 @@ describe('held fixes', () => {
   })
 })
 
+it('a fix that is refused while its device is forgotten is forgotten, too', async () => {
+  await append(partOf(LANE, [NOW, NOW + 1]))
+  const [leases, lease] = [leasesOf(DEVICE), await leaseOf(LANE, DEVICE)]
+  await leases.take(lease)
+  const run = vi.spyOn(redis.shardOf(DEVICE), 'run')
+  const forgotten = forgetDevice(redis, new Set([DEVICE]))
+  await expect.poll(() => run.mock.calls.some(([script]) => script === 'seize'), soon).toBe(true)
+  await leases.refuse(lease, { status: 422, message: 'no' }, 0)
+  expect(await forgotten).toMatchObject({ waiting: 1, parked: 1, busy: 0 })
+  expect([await parkedByLane(redis), await difference()]).toEqual([new Map(), 0])
+})
+
 const BROKEN = new Error('broken')
 
 /** The next call of a script fails on a connection; `isRun`: after it has run. */

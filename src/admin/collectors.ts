@@ -176,7 +176,8 @@ class RosterCollector {
     const isDue = live.version() !== this.#offersAsOf || now - this.#offersAt >= MISSING_MS
     if (!isDue) return readOffers(redis)
     const asOf = live.version()
-    const offers = await refreshOffers(redis, directory(), live.config.keep.delivered)
+    const keepMs = live.config.keep.delivered
+    const offers = await refreshOffers(redis, { roster: directory(), version: asOf, keepMs })
     this.#offersAsOf = asOf
     this.#offersAt = now
     return offers

@@ -12,7 +12,7 @@ import {
   notesWith,
   readFileNotes,
 } from './file-version.ts'
-import { decideRedelivery } from './offers.ts'
+import { offersOf, redeliverAgreed } from './offers.ts'
 import { countLines } from './puts.ts'
 import { planRedelivery } from './redelivery.ts'
 import type { Replica } from './replica.ts'
@@ -64,14 +64,15 @@ export async function writeFiles(
     })
     const changed = comparisons.filter(({ isChanged }) => isChanged)
     const notes = changed.map((each) => notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now))
-    const write = { ...difference, files: (await Promise.all(notes)).flat() }
+    const writer = changed.map(({ name }) => name).join(', ')
+    const offers = offersOf(redelivery, { asOf, decision: config.roster.redeliver, writer })
+    const write = { ...difference, files: (await Promise.all(notes)).flat(), offers }
     const version = await writeRoster(replica.redis, write, asOf)
     if (version === null) continue
     await replica.refresh()
     // Redis has lost it again.
     if (replica.version < version) continue
-    const writer = changed.map(({ name }) => name).join(', ')
-    await decideRedelivery(replica.redis, redelivery, { writer, decision: config.roster.redeliver })
+    await redeliverAgreed(replica.redis)
     for (const { name, now } of comparisons) await correctSources(replica.roster, name, now)
     const refused = comparisons.flatMap(({ name, now }) =>
       contents.has(name) && contents.get(name) !== now ? [name] : [],

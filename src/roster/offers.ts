@@ -1,6 +1,7 @@
 import { type Correction, keys, type Store } from '../store/index.ts'
 import { planDeliveredElsewhere, type Redelivery, redeliver } from './redelivery.ts'
 import type { Roster } from './roster.ts'
+import type { FieldTexts } from './table.ts'
 
 /** Fixes of a company that were delivered by lines which a file or a pulled roster has replaced; stored until somebody decides. */
 export interface Offer {
@@ -13,28 +14,47 @@ export interface Offer {
   /** Names of the devices. */
   readonly vans: readonly string[]
   readonly corrections: readonly Omit<Correction, 'at'>[]
+  /** The roster version that the write replaced. */
+  readonly asOf: number
+  /** By `roster.redeliver`: nobody is asked. */
+  readonly isAgreed?: boolean
 }
 
-/** Redelivers the fixes that a written file concerns, offers to, or does neither, depending on `roster.redeliver`. */
-export async function decideRedelivery(
-  redis: Store,
+/**
+ * Returns the offers to store in the write of a file that they come from, depending on `roster.redeliver`: a process that ends
+ * after the write, or does not hear of its success, would not find the same changes again. @param asOf the version before the
+ * write
+ */
+export function offersOf(
   redelivery: Redelivery | undefined,
-  { writer, decision }: { readonly writer: string; readonly decision: 'ask' | 'always' | 'never' },
-): Promise<void> {
-  if (!redelivery || decision === 'never') return
-  if (decision === 'always') return redeliver(redis, redelivery)
-  const companies = Map.groupBy(redelivery.moves, ({ device }) => device.company_id)
-  for (const [company_id, moves] of companies) {
-    const ids = new Set(moves.map(({ device }) => device.id))
-    const offer: Offer = {
+  { asOf, decision, writer }: { readonly asOf: number; readonly decision: Decision; readonly writer: string },
+): FieldTexts {
+  if (!redelivery || decision === 'never') return []
+  const { corrections, moves } = redelivery
+  const about = { writer, at: Date.now(), asOf }
+  if (decision === 'always')
+    return [stored({ ...about, company_id: '', fixes: 0, vans: [], corrections, isAgreed: true })]
+  const companies = Map.groupBy(moves, ({ device }) => device.company_id)
+  return Array.from(companies, ([company_id, own]) => {
+    const ids = new Set(own.map(({ device }) => device.id))
+    return stored({
+      ...about,
       company_id,
-      writer,
-      at: Date.now(),
-      fixes: moves.reduce((sum, { fixes }) => sum + fixes, 0),
-      vans: vansIn(moves),
-      corrections: redelivery.corrections.filter(({ device }) => ids.has(device)),
-    }
-    await redis.hset(OFFERS, fieldOf(offer), JSON.stringify(offer))
+      fixes: own.reduce((sum, { fixes }) => sum + fixes, 0),
+      vans: vansIn(own),
+      corrections: corrections.filter(({ device }) => ids.has(device)),
+    })
+  })
+}
+
+type Decision = 'ask' | 'always' | 'never'
+
+/** Redelivers the fixes of offers about which nobody is asked. Call it after a write, and again if it rejects. */
+export async function redeliverAgreed(redis: Store): Promise<void> {
+  for (const offer of await readAll(redis)) {
+    if (!offer.isAgreed) continue
+    await redeliver(redis, offer)
+    await redis.hdel(OFFERS, fieldOf(offer))
   }
 }
 
@@ -42,7 +62,12 @@ function vansIn(moves: Redelivery['moves']): string[] {
   return [...new Set(moves.map(({ device: { id, name = id } }) => name))]
 }
 
+/** The offers about which somebody is asked. */
 export async function readOffers(redis: Store): Promise<Offer[]> {
+  return (await readAll(redis)).filter(({ isAgreed }) => !isAgreed)
+}
+
+async function readAll(redis: Store): Promise<Offer[]> {
   return Object.values(await redis.hgetall(OFFERS)).map((json) => JSON.parse(json) as Offer)
 }
 
@@ -58,11 +83,18 @@ export async function takeOffers(redis: Store, company_id: string, isAccepted: b
 
 /**
  * Counts the offered fixes again, by the roster in effect, and drops outdated offers: the file was corrected, or the kept
- * fixes are gone.
+ * fixes are gone. Leaves an offer whose write is not yet in effect here. @param version that of the roster in effect
  */
-export async function refreshOffers(redis: Store, roster: Roster, keepMs: number): Promise<Offer[]> {
+export async function refreshOffers(
+  redis: Store,
+  { roster, version, keepMs }: { readonly roster: Roster; readonly version: number; readonly keepMs: number },
+): Promise<Offer[]> {
   const left: Offer[] = []
   for (const offer of await readOffers(redis)) {
+    if (version <= offer.asOf) {
+      left.push(offer)
+      continue
+    }
     const plans = await Promise.all(
       offer.corrections.map(({ device, from, until }) => {
         const interval = { from: from / 1000, until: until / 1000 }
@@ -78,6 +110,10 @@ export async function refreshOffers(redis: Store, roster: Roster, keepMs: number
       await redis.run('offers', [OFFERS], [fieldOf(offer), JSON.stringify(changed)])
   }
   return left
+}
+
+function stored(offer: Offer): FieldTexts[number] {
+  return [fieldOf(offer), JSON.stringify(offer)]
 }
 
 function fieldOf({ company_id, writer, at }: Offer): string {

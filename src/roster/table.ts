@@ -25,6 +25,8 @@ export type FieldTexts = readonly (readonly [field: string, text: string | null]
 export interface RosterWrite extends RosterChange {
   /** The last content of each file: see file-version.ts. */
   readonly files?: FieldTexts
+  /** Offers to redeliver what the write concerns: see offers.ts. */
+  readonly offers?: FieldTexts
   /** Stored with a put, so that it can be undone: see puts.ts. */
   readonly put?: KeptPut
 }
@@ -42,7 +44,7 @@ export interface KeptPut {
  */
 export async function writeRoster(
   redis: Store,
-  { devices = [], assignments = [], files = [], put }: RosterWrite,
+  { devices = [], assignments = [], files = [], offers = [], put }: RosterWrite,
   asOf: number,
 ): Promise<number | null> {
   const parts = Math.ceil(Math.max(devices.length, assignments.length, asOf === 0 ? 1 : 0) / PART_SIZE)
@@ -53,9 +55,28 @@ export async function writeRoster(
     changes.push(entryText({ devices: devices.slice(begin, end), assignments: assignments.slice(begin, end) }))
     await yieldToEventLoop()
   }
-  const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log', 'results', 'replaced', 'former']
+  const names = [
+    'version',
+    'device-table',
+    'assignment-table',
+    'file-versions',
+    'log',
+    'results',
+    'replaced',
+    'former',
+    'offers',
+  ]
   const { company_id = '', result = '', replaced = '' } = put ?? {}
-  const args = [asOf, LAST_PART, JSON.stringify(files), company_id, result, replaced, ...changes]
+  const args = [
+    asOf,
+    LAST_PART,
+    JSON.stringify(files),
+    JSON.stringify(offers),
+    company_id,
+    result,
+    replaced,
+    ...changes,
+  ]
   const version = await redis.run('roster', names.map(keys.roster), args)
   if (version === null) return null
   // Gateways that miss this look a moment later.

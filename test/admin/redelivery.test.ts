@@ -1,9 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { decideRedelivery, readOffers, refreshOffers, takeOffers } from '../../src/roster/offers.ts'
+import { offersOf, readOffers, redeliverAgreed, refreshOffers, takeOffers } from '../../src/roster/offers.ts'
+import { Roster } from '../../src/roster/roster.ts'
+import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { chunksOf, Leases, openCorrections, packDevice, packRecords, trimKept } from '../../src/store/index.ts'
 import { Appender } from '../../src/store/index.ts'
+import { Shard } from '../../src/store/shards.ts'
 import { type Answer, adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
 import { UNFILTERED } from '../support/appending.ts'
 
@@ -151,6 +154,21 @@ const offered = async () => {
   const all = (json as { results: Record<string, unknown>[] }).results
   return all.filter(({ code, ended_at }) => code === 'redelivery_offered' && ended_at === undefined)
 }
+const inEffect = () => ({
+  roster: admin.live.directory(),
+  version: admin.live.version(),
+  keepMs: 48 * 3_600_000,
+})
+/** Redis carries out the next write to the roster, but the connection is lost before its answer. */
+function loseAnswerOfWrite(): void {
+  const { run } = Shard.prototype
+  const broken = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
+    const answer = await run.apply(this, call)
+    if (call[0] !== 'roster') return answer
+    broken.mockRestore()
+    throw new Error('Connection is closed.')
+  })
+}
 const decide = (method: string) => send(method, '/admin/roster/redeliver?company_id=7')
 const SOON = { timeout: 30_000, interval: 100 }
 
@@ -171,6 +189,26 @@ describe('a file that replaces lines of the past', () => {
     expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000 }])
     await expect.poll(offered, SOON).toEqual([])
     expect((await decide('POST')).json).toEqual({ fixes: 0 })
+  })
+
+  it('a file that replaces lines of the past offers what it has replaced though Redis did not answer', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    loseAnswerOfWrite()
+    await write(line(3401))
+    await expect.poll(offered, SOON).toMatchObject([{ count: 2 }])
+    await decide('DELETE')
+    await expect.poll(offered, SOON).toEqual([])
+  })
+
+  it('a file that replaces lines of the past goes on to offer it where a process has not read the file yet', async () => {
+    await deliver('7/42/1001', T, T + 60)
+    const before = { ...inEffect(), roster: new Roster(admin.live.directory()) }
+    await write(line(3501))
+    await expect.poll(offered, SOON).toHaveLength(1)
+    expect(await refreshOffers(admin.redis, before)).toMatchObject([{ fixes: 2 }])
+    expect(await readOffers(admin.redis)).toHaveLength(1)
+    await decide('DELETE')
+    await expect.poll(offered, SOON).toEqual([])
   })
 
   it('a file that replaces lines of the past goes on to offer what Redis had no memory for as somebody agreed', async () => {
@@ -204,7 +242,7 @@ describe('a file that replaces lines of the past', () => {
     await write(line(3001))
     await expect.poll(offered, SOON).toHaveLength(1)
     await deliver('7/42/1001', T + 120)
-    const counting = refreshOffers(admin.redis, admin.live.directory(), 48 * 3_600_000)
+    const counting = refreshOffers(admin.redis, inEffect())
     expect(await takeOffers(admin.redis, '7', false)).toHaveLength(1)
     expect(await counting).toMatchObject([{ fixes: 3 }])
     expect(await readOffers(admin.redis)).toEqual([])
@@ -250,8 +288,13 @@ describe('roster.redeliver', () => {
     ['ask', 0],
     ['never', 0],
   ] as const)('%s: of fixes that still wait for their old route there are %i corrections', async (decision, count) => {
-    await decideRedelivery(admin.redis, waiting, { writer: 'routes.csv', decision })
-    expect(await corrections()).toHaveLength(count)
+    const asOf = await readRosterVersion(admin.redis)
+    const offers = offersOf(waiting, { asOf, writer: 'routes.csv', decision })
+    await writeRoster(admin.redis, { files: [['test', 'test']], offers }, asOf)
+    await redeliverAgreed(admin.redis)
+    // The process of the fixture may have done it as well.
+    const noted = new Set((await corrections()).map(({ device, from, until }) => `${device} ${from} ${until}`))
+    expect(noted.size).toBe(count)
     expect(await readOffers(admin.redis)).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { ApiRefusal } from '../../http/refusal.ts'
 import { unresolved } from '../../roster/advice.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { pulledDifference, pulledNote, readPulled } from '../../roster/pulls.ts'
-import { decideRedelivery } from '../../roster/offers.ts'
+import { offersOf, redeliverAgreed } from '../../roster/offers.ts'
 import { countLines, keptPut, type RosterResult } from '../../roster/puts.ts'
 import { planRedelivery } from '../../roster/redelivery.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -35,7 +35,7 @@ export async function takeRoster(
   { redis, live, change }: PullSources,
 ): Promise<TakenRoster> {
   const body = await readPulledBody(bytes, live.config.time_zone)
-  const taken = await change(async (roster) => {
+  const taken = await change(async (roster, asOf) => {
     const plan = await planPull({ body, pull, roster, before: await readPulled(redis, pull) })
     const answer = await putJson(plan, { body, roster, zone: live.config.time_zone })
     const by = { writer: pull.name, company_id: pull.company_id }
@@ -46,13 +46,15 @@ export async function takeRoster(
     const keepMs = live.config.keep.delivered
     const { after, changing } = plan
     const redelivery = await planRedelivery(redis, { before: roster, after, devices: changing, keepMs })
-    const write = { assignments: lines, files: await pulledNote(pull, fields), put: kept }
-    return { result, isChanged, write, redelivery }
+    const offers = offersOf(redelivery, { asOf, decision: live.config.roster.redeliver, writer: pull.name })
+    return {
+      result,
+      isChanged,
+      write: { assignments: lines, files: await pulledNote(pull, fields), offers, put: kept },
+    }
   })
-  const { result, isChanged, redelivery, version } = taken
-  if (version !== undefined)
-    await decideRedelivery(redis, redelivery, { writer: pull.name, decision: live.config.roster.redeliver })
-  return { result, isChanged }
+  await redeliverAgreed(redis)
+  return { result: taken.result, isChanged: taken.isChanged }
 }
 
 interface Pulled {

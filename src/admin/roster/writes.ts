@@ -32,7 +32,8 @@ export interface RosterInEffect {
 
 /** What a change writes to the roster, if it writes anything. */
 type Planned = Partial<Readonly<Record<'write', RosterWrite>>>
-type Planner<Plan extends Planned> = (roster: Roster) => Promise<Plan>
+/** Gets the roster, and its version. */
+type Planner<Plan extends Planned> = (roster: Roster, asOf: number) => Promise<Plan>
 
 export type RosterWrites = ReturnType<typeof rosterWrites>
 
@@ -44,7 +45,7 @@ export function rosterWrites({ redis, live }: RosterSources) {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       await live.catchUp()
       const asOf = live.version()
-      const planned = await plan(live.directory())
+      const planned = await plan(live.directory(), asOf)
       const version = planned.write && (await writeRoster(redis, planned.write, asOf))
       if (version === null) continue
       const isWritten = version !== undefined && version !== asOf

@@ -9,9 +9,9 @@
 -- `<company> <version>`: of the last 20 puts of a company, for 31 days.
 -- Answers with the new version: ms UTC by Redis' clock, always higher than the last; the last one where nothing but
 -- notes of files is written; false: nothing is written.
-local version_key, devices, assignments, files, log, results, replaced, former = unpack(KEYS)
-local as_of, last_part, file_notes = ARGV[1], ARGV[2], ARGV[3]
-local put_company, put_result, put_replaced, first_change = ARGV[4], ARGV[5], ARGV[6], 7
+local version_key, devices, assignments, files, log, results, replaced, former, offers = unpack(KEYS)
+local as_of, last_part, file_notes, new_offers = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local put_company, put_result, put_replaced, first_change = ARGV[5], ARGV[6], ARGV[7], 8
 local kept_entries, kept_bytes, kept_puts, kept_puts_ms = 1000, 4000000, 20, 31 * 86400000
 
 local function store(key, fields, before, after, since)
@@ -84,6 +84,7 @@ for arg = first_change, #ARGV do
   store(assignments, change.assignments, '[' .. version .. ',', ']')
 end
 store(files, cjson.decode(file_notes), '', '')
+store(offers, cjson.decode(new_offers), '', '')
 if put_company ~= '' then
   redis.call('HSET', results, 'put ' .. put_company .. ' ' .. version, put_result)
   redis.call('HSET', replaced, put_company .. ' ' .. version, put_replaced)

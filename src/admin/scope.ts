@@ -64,7 +64,7 @@ function generally<Found extends Finding>(finding: Found): Found[] {
 
 /** Findings about causes that hold back or delay the positions of all companies. */
 const CONCERNS_ALL: ReadonlySet<FindingCode> = new Set<FindingCode>([
-  ...(['no_gateway', 'no_worker', 'own_clock', 'not_stored', 'backlog'] as const),
-  ...(['redis_down', 'redis_full', 'disk_full', 'parked_full'] as const),
+  ...(['no_gateway', 'no_worker', 'own_clock', 'not_stored', 'backlog', 'connections_full'] as const),
+  ...(['redis_down', 'replicas_missing', 'redis_full', 'disk_full', 'parked_full'] as const),
   ...(['upstream_down', 'not_the_api', 'upstream_hanging', 'upstream_slow', 'upstream_limited'] as const),
 ])

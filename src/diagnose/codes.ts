@@ -27,7 +27,7 @@ export const CODES = {
   own_clock: {
     severity: 'error',
     link: 'placed',
-    message: 'the clock of this machine is in doubt: fixes that seem too new or too old are held',
+    message: 'the clock of a gateway is in doubt: fixes that seem too new or too old are held',
     action: 'set the clock of the machine and keep it synchronised (NTP)',
   },
   held_full: {

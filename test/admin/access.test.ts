@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminTokens } from '../../src/admin/index.ts'
 import { EVERYTHING, Scope } from '../../src/admin/scope.ts'
+import { findingOf } from '../../src/diagnose/diagnose.ts'
+import { verdict } from '../../src/diagnose/order.ts'
 import { UserError } from '../../src/errors.ts'
 import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from '../support/admin.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const admin = adminFixture()
 const HOW = 'send the header "Authorization: Bearer <token>"; the log of the start says where the tokens are'
@@ -209,4 +212,15 @@ describe('the admin port', () => {
       expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
     }
   })
+})
+
+describe('what a company is told', () => {
+  it.each(['replicas_missing', 'connections_full', 'own_clock'] as const)(
+    'is not that all is well while %s keeps everybody back',
+    (code) => {
+      const found = new Scope(['7']).findings([findingOf({ code, evidence: ['of all'] }, Date.now())])
+      expect(found).toMatchObject([{ code, evidence: [] }])
+      expect(inEnglish(verdict(found))).not.toContain('ll well')
+    },
+  )
 })

@@ -1,5 +1,7 @@
+import { hostname } from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ClockEvidence, judgeClock, OwnClock } from '../../src/gateway/clock.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { noteClockOfApi, type Redis } from '../../src/store/index.ts'
 import { beating } from '../support/beat.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -57,6 +59,8 @@ describe('our own clock', () => {
     const clock = beating(new OwnClock(redis, unsynchronised), (each) => each.look())
     await noteClockOfApi(redis, 3_600_000)
     await expect.poll(() => clock.isInDoubt, { timeout: 30_000 }).toBe(true)
+    const [found] = observations.current().filter(({ code }) => code === 'own_clock')
+    expect([found.subject, inEnglish(found.evidence[0])]).toEqual([{}, expect.stringContaining(`${hostname()}: `)])
     await noteClockOfApi(redis, 0)
     await expect.poll(() => clock.isInDoubt, { timeout: 30_000 }).toBe(false)
   })

@@ -6,8 +6,8 @@ const FINDINGS = {
     'die Positionen von {1} liegen in der Zukunft und werden gehalten',
   'set time_zone for the device in devices.yaml if it reports local time; otherwise set the clock of the device':
     'meldet das Gerät Ortszeit, in devices.yaml seine time_zone setzen; sonst die Uhr des Geräts stellen',
-  'the clock of this machine is in doubt: fixes that seem too new or too old are held':
-    'die Uhr dieses Rechners geht vielleicht falsch: Positionen, die zu neu oder zu alt scheinen, werden gehalten',
+  'the clock of a gateway is in doubt: fixes that seem too new or too old are held':
+    'die Uhr eines Gateways geht vielleicht falsch: Positionen, die zu neu oder zu alt scheinen, werden gehalten',
   'set the clock of the machine and keep it synchronised (NTP)':
     'die Uhr des Rechners stellen und synchron halten (NTP)',
   'so many fixes of {} are held that the oldest are discarded':

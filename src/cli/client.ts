@@ -228,9 +228,9 @@ export async function readChain(admin: AdminPort, id: string): Promise<ChainRead
   throw refusalOf(answer)
 }
 
-/** Whether a device has no connection and was not heard for 15 minutes: many disconnect between two packets. `now`: ms UTC. */
-export function isSilent({ state, last_heard }: Pick<DeviceRowJson, 'state' | 'last_heard'>, now: number): boolean {
-  return state === 'offline' && last_heard !== undefined && now - Date.parse(last_heard.at) > SILENT_MS
+/** Whether a device is silent, and was not heard for 15 minutes. `now`: ms UTC. */
+export function isSilent({ condition, last_heard }: DeviceRowJson, now: number): boolean {
+  return condition === 'silent' && last_heard !== undefined && now - Date.parse(last_heard.at) > SILENT_MS
 }
 
 const SILENT_MS = 15 * 60_000

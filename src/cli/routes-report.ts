@@ -86,7 +86,7 @@ export function rosterSentence(
     `${all - without.size} of ${all} devices ${verb} a route ${moment}`,
     ...(routeless.length > 0 ? [`${listText(routeless)} ${routeless.length === 1 ? 'has' : 'have'} none`] : []),
     ...silent.slice(0, MAX_NAMES).map((device) => silenceClause(device, clock)),
-    ...(silent.length > MAX_NAMES ? [`and ${silent.length - MAX_NAMES} more are silent`] : []),
+    ...(silent.length > MAX_NAMES ? [`and ${silent.length - MAX_NAMES} more`] : []),
   ].join('; ')
 }
 

@@ -33,6 +33,7 @@ function vans(silent: Readonly<Record<number, string | undefined>> = {}): Device
   return [...ours, { ...never, id: 'x', company_id: '8' }, { ...never, id: 'y', configured: false, company_id: '7' }]
 }
 
+const HOURS_AGO = { at: '2026-11-20T17:00:00.000Z', transport: 'tcp', remote: '10.1.2.3:40001' } as const
 const DAY = { from: Date.UTC(2026, 10, 20) / 1000, until: Date.UTC(2026, 10, 21) / 1000 }
 const TOMORROW = { from: DAY.until, until: DAY.until + 86_400 }
 
@@ -61,6 +62,17 @@ it.each([
     'does not call a device silent that disconnected a moment ago',
     says([], vans({ 31: '2026-11-20T19:45:00.000Z', 33: '2026-11-20T19:44:59.999Z' })),
     '40 of 40 devices have a route now; Van 33 is silent since 19:44',
+  ],
+  [
+    'does not call a device silent that is parked, or that sends seldom',
+    says(
+      [],
+      [
+        { ...vans()[0], state: 'offline', condition: 'parked', last_heard: HOURS_AGO },
+        { ...vans()[1], state: 'offline', condition: 'standing', last_heard: HOURS_AGO },
+      ],
+    ),
+    '40 of 40 devices have a route now',
   ],
   [
     'names a silent device without a route only once',
@@ -99,6 +111,6 @@ it.each([
 it('waybridge roster names ten silent devices, and counts the others', () => {
   const silent = Object.fromEntries(ids(13).map((id) => [id, '2026-11-20T18:42:07.000Z']))
   const sentence = says([], vans(silent))
-  expect(sentence.split('; ').slice(-2)).toEqual(['Van 9 is silent since 18:42', 'and 3 more are silent'])
+  expect(sentence.split('; ').slice(-2)).toEqual(['Van 9 is silent since 18:42', 'and 3 more'])
   expect(sentence.split('; ')).toHaveLength(12)
 })

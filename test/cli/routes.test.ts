@@ -17,6 +17,7 @@ const LISTED = [
     configured: true,
     company_id: '7',
     state: 'offline',
+    condition: 'silent',
     last_heard: { at: '2020-01-01T18:42:10.000Z' },
   },
 ]

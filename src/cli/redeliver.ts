@@ -32,7 +32,9 @@ export function redeliverLines(redeliver: RedeliverJson | undefined): string[] {
   const { moves, message } = redeliver
   const lines = moves.slice(0, MOST_LINES).map(({ device, name = device, fixes, from, to, first_at, last_at }) => {
     const [was, is] = [from, to].map(({ route_id, courier_id }) => `route ${route_id} (courier ${courier_id})`)
-    const when = `${first_at.slice(0, 16).replace('T', ' ')} to ${last_at.slice(11, 16)} UTC`
+    const [day, lastDay] = [first_at, last_at].map((at) => at.slice(0, 10))
+    const until = `${day === lastDay ? '' : `${lastDay} `}${last_at.slice(11, 16)}`
+    const when = `${day} ${first_at.slice(11, 16)} to ${until} UTC`
     return `${name}: ${countText(fixes, 'position', 'positions')}, ${when}: delivered to ${was}, now of ${is}`
   })
   const more = moves.length - lines.length

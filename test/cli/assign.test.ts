@@ -95,6 +95,13 @@ describe('a fix that was delivered by a replaced roster', () => {
     expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
   })
 
+  it('names the day of the last one as well if that is another', async () => {
+    const moves = [{ ...REDELIVER.moves[0], last_at: '2026-11-23T01:00:00.000Z' }]
+    const { run } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, moves }, put: '1' } }))
+    const { out } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
+    expect(out).toContain('412 positions, 2026-11-22 10:00 to 2026-11-23 01:00 UTC: delivered')
+  })
+
   it('a fix that was delivered by a replaced roster is not mentioned if nothing was, and --redeliver is for what still waits', async () => {
     const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
     const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')

@@ -150,7 +150,7 @@ function lookingCommands(waybridge: Command, asking: AskingCommand): void {
   )
     .option('--state <state>', 'online, offline or never')
     .option('--mapping <mapping>', 'mapped, no_route or unmapped')
-    .option('--condition <condition>', 'moving, standing, silent, gps_old, no_route, held, never or unknown')
+    .option('--condition <condition>', 'moving, standing, parked, silent, gps_old, no_route, held, never or unknown')
     .option('--q <text>', 'a part of the id or the name')
     .option('--json', 'print JSON')
     .option('--csv', 'print CSV, with times in UTC')

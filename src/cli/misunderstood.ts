@@ -17,7 +17,7 @@ export async function listMisunderstoodCommand({ device, json, ...options }: Mis
   const admin = await findAdminPort(options)
   const frames = await listAll<KeptFrameJson>(admin, '/admin/misunderstood', device === undefined ? {} : { device })
   if (json) printExact([JSON.stringify({ results: frames })])
-  else if (frames.length === 0) printLines(['No frame is kept: all that came was understood.'])
+  else if (frames.length === 0) printLines(['No such frame is kept.'])
   else {
     const clock = clockIn((await readStatus(admin)).status.time_zone, Date.now())
     const families = Map.groupBy(frames, ({ protocol, reason, error = '' }) => `${protocol}\n${reason}\n${error}`)
@@ -72,7 +72,7 @@ export async function exportMisunderstoodCommand({ device, all, ...options }: Mi
     if (all || isReplaced) printExact(lines.map((line) => JSON.stringify(line)))
     else left++
   }
-  const what = frames.length === 0 ? 'No frame is kept: all that came was understood.' : NOTE
+  const what = frames.length === 0 ? 'No such frame is kept.' : NOTE
   process.stderr.write(`${what}\n`)
   if (left > 0)
     process.stderr.write(

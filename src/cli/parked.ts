@@ -20,7 +20,7 @@ export async function listParkedCommand(options: ParkedOptions): Promise<number>
   const admin = await findAdminPort(options)
   const lanes = await listAll<ParkedLaneJson>(admin, '/admin/parked', choiceOf(options))
   if (options.json) printExact([JSON.stringify({ results: lanes })])
-  else if (lanes.length === 0) printLines(['Nothing is parked: the tracking API refuses nothing.'])
+  else if (lanes.length === 0) printLines(['No such position is parked.'])
   else printLines(table(HEAD, lanes.flatMap(rowsOf(clockIn((await readStatus(admin)).status.time_zone, Date.now())))))
   return 0
 }
@@ -34,7 +34,7 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
   const { parked, retry, list, query } =
     copy === undefined
       ? { ...OF_API, query: { ...choiceOf(options), ...(all && { all: 'true' }) } }
-      : { ...OF_COPY, query: { copy } }
+      : { ...OF_COPY, list: `${OF_API.list} --copy ${copy}`, query: { copy } }
   const [method, path] = act === 'retry' ? (['POST', retry] as const) : (['DELETE', parked] as const)
   const done = await read<{ readonly retried?: number; readonly deleted?: number }>(admin, { method, path, query })
   const positions = countText((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
@@ -43,7 +43,7 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
 }
 
 const OF_API = { parked: '/admin/parked', retry: '/admin/parked/retry', list: 'waybridge parked list' }
-const OF_COPY = { parked: '/admin/copies/parked', retry: '/admin/copies/retry', list: 'waybridge parked list --copy' }
+const OF_COPY = { parked: '/admin/copies/parked', retry: '/admin/copies/retry' }
 
 async function listParkedCopy(copy: string, { json, ...options }: ParkedOptions): Promise<number> {
   const admin = await findAdminPort(options)

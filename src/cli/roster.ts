@@ -29,7 +29,7 @@ export async function listRoutesCommand({ at, company, json, ...options }: ListO
   const which = { ...(moment !== undefined && { at: moment }), ...(company !== undefined && { company_id: company }) }
   const lines = await listAll<Line>(admin, '/admin/routes', which)
   if (json) return printExact([JSON.stringify({ results: lines })]), 0
-  if (lines.length === 0) return printLines(['No line of the roster is in effect.']), 0
+  if (lines.length === 0) return printLines(['No such line of the roster is in effect.']), 0
   const { time_zone } = (await readStatus(admin)).status
   const clock = clockIn(time_zone, Date.now(), 'minutes')
   const rows = lines.map(({ device, name = device, courier_id, route_id, from_at, until_at, source }) => [

@@ -461,7 +461,7 @@ export const CODES = {
     severity: 'warning',
     link: 'accepted',
     message: 'the receiver of the copy {} refuses positions: they are parked',
-    action: 'correct the cause that its answer names, then retry them: waybridge parked retry --copy',
+    action: 'correct the cause that its answer names, then retry them: waybridge parked retry --copy NAME',
   },
   plain_to_tls: {
     severity: 'warning',

@@ -50,7 +50,7 @@ it('misunderstood list counts the frames by protocol and reason', async () => {
 it('misunderstood list says so if none is kept', async () => {
   const server = await admin([])
   const { out } = await waybridge(['misunderstood', 'list', '--device', IMEI, ...server.options])
-  expect(out).toBe('No frame is kept: all that came was understood.\n')
+  expect(out).toBe('No such frame is kept.\n')
   expect(server.asked.at(-1)).toMatchObject({ query: { device: IMEI } })
 })
 

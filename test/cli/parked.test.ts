@@ -50,7 +50,7 @@ it('parked list shows what is parked by lane and answer, page by page', async ()
 it('parked list says so if nothing is', async () => {
   const server = await answering(() => ({ json: { results: [] } }))
   const { out } = await waybridge(['parked', 'list', '--courier', '42', ...server.options])
-  expect(out).toBe('Nothing is parked: the tracking API refuses nothing.\n')
+  expect(out).toBe('No such position is parked.\n')
   expect(server.asked.at(-1)).toMatchObject({ path: '/admin/parked', query: { courier_id: '42' } })
 })
 
@@ -88,7 +88,7 @@ it('parked list shows what is parked of a copy', async () => {
 it.each([
   ['retry', ['--route', '1001'], 'POST /admin/parked/retry', { route_id: '1001' }, '3 positions are tried again'],
   ['delete', ['--all'], 'DELETE /admin/parked', { all: 'true' }, '1 position is deleted.'],
-  ['retry', ['--copy', 'crm'], 'POST /admin/copies/retry', { copy: 'crm' }, '3 positions are tried again'],
+  ['retry', ['--copy', 'crm'], 'POST /admin/copies/retry', { copy: 'crm' }, '`waybridge parked list --copy crm` shows'],
   ['delete', ['--copy', 'crm'], 'DELETE /admin/copies/parked', { copy: 'crm' }, '1 position is deleted.'],
 ])('parked %s changes what is named', async (act, options, request, query, said) => {
   const server = await answering(() => ({ json: { retried: 3, deleted: 1 } }))

@@ -426,8 +426,8 @@ const FINDINGS = {
     'nachsehen, warum der Empfänger sie nicht annimmt, oder max_waiting (copies) oder den Speicher von Redis erhöhen',
   'the receiver of the copy {} refuses positions: they are parked':
     'der Empfänger der Kopie {1} weist Positionen ab: sie sind zurückgestellt',
-  'correct the cause that its answer names, then retry them: waybridge parked retry --copy':
-    'beheben, was seine Antwort nennt, dann erneut versuchen: waybridge parked retry --copy',
+  'correct the cause that its answer names, then retry them: waybridge parked retry --copy NAME':
+    'beheben, was seine Antwort nennt, dann erneut versuchen: waybridge parked retry --copy NAME',
   '{} discarded': '{1} verworfen',
   'the copy {}: {}': 'die Kopie {1}: {2}',
   'it does not answer within {} s': 'er antwortet nicht binnen {1} s',

@@ -139,7 +139,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
       state: isBroken ? 'broken' : 'ok',
       evidence,
       lastGoodAt: isUnplaced ? placedUntil(detail) : fixAt(detail),
-      sinceAt: isBroken ? unplaced?.at : undefined,
+      ...(isBroken && isUnplaced && { sinceAt: placedUntil(detail) ?? unplaced?.at }),
     }
   },
 

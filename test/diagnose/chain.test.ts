@@ -112,6 +112,22 @@ describe('the chain of a device', () => {
     })
   })
 
+  it('says since when positions go nowhere, not when the last one came, nor an earlier one', () => {
+    const placed = (some: Case) => chain(some).links[3]
+    const unplaced = { reason: 'no_route', at: NOW - 12 * S, isHeld: true }
+    const held = { at: at(NOW - 30 * MIN), event: 'held', reason: 'no_route' }
+    const detail = { lane: undefined, events: [held, ...DETAIL.events] }
+    expect(placed({ device: { route: undefined, isUnplaced: true, unplaced }, detail })).toMatchObject({
+      state: 'broken',
+      sinceAt: NOW - 30 * MIN,
+    })
+    const fix = { newAt: NOW - 20 * MIN, time: NOW - 20 * MIN }
+    expect(placed({ device: { fix, unplaced: { ...unplaced, at: NOW - 24 * 60 * MIN } } })).toMatchObject({
+      state: 'broken',
+      sinceAt: NOW - 20 * MIN,
+    })
+  })
+
   it('says what it carries on the air, and that it connects anew for each position', () => {
     expect(airTexts(4_110_000)).toEqual(['about 4.1 MB a month on the air'])
     expect(airTexts(412_345, true)).toEqual(['about 410 kB a month on the air', 'it connects anew for each position'])

@@ -181,12 +181,14 @@ export class DeviceSurvey {
     if (!route || !isSending) return condition
     const own = { id, name, sinceAt: this.#now, evidence: name }
     const group = { code: 'two_on_route', subject: { ...subject, route_id: route.route } } as const
-    addTo(this.#routes, `${company} ${route.route}`, group, own)
+    const key = `${company} ${route.route}`
+    // Two trackers of one van share its name.
+    if (!this.#routes.get(key)?.named.some((other) => other.name === name)) addTo(this.#routes, key, group, own)
     return condition
   }
 
   groups(): DeviceGroup[] {
-    const shared = [...this.#routes.values()].filter(({ named }) => new Set(named.map(({ name }) => name)).size > 1)
+    const shared = [...this.#routes.values()].filter(({ count }) => count > 1)
     return [...this.#groups.values(), ...shared]
   }
 }

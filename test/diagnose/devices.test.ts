@@ -367,7 +367,12 @@ describe('by the facts of its devices', () => {
         evidence: ['Van 0, Van 1 on route 1001'],
       },
     ])
-    expect(found({ route, name: 'Van 9' }, { route, name: 'Van 9' })).toEqual([])
+    const twice = [
+      { route, name: 'Van 9' },
+      { route, name: 'Van 9' },
+    ] as const
+    expect(found(...twice)).toEqual([])
+    expect(found(...twice, { route })).toMatchObject([{ count: 2, evidence: ['Van 9, Van 2 on route 1001'] }])
     expect(found({ route }, { route, company: '8' })).toEqual([])
     expect(found({ route }, { route, ...ignition(false, H) })).toEqual([])
     expect(found({ route }, { route, ...ignition(false, MIN) })).toMatchObject([{ code: 'two_on_route', count: 2 }])

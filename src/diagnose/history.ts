@@ -161,8 +161,9 @@ const MESSAGES = {
   not_connected: 'nothing came that was readable and known to be its own',
   parked: 'its ignition was off, and no position came',
   no_fix: 'it was heard, and no position of this time came',
-  filtered: 'its positions were filtered: without GPS, at 0/0, too old, or on trial',
-  held: 'its positions were held: without a route, or ahead of the clock',
+  filtered:
+    'its positions were filtered: without GPS, at no possible place, too old or too new, without a route, or on trial',
+  held: 'its positions were held: without a route, of a time in doubt, or off its track',
   not_stored: 'its positions could not be stored; it was not answered, and sends them again',
   waiting: 'its positions wait for the tracking API',
   refused: 'the tracking API refused its positions: they are kept',

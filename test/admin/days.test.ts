@@ -119,7 +119,7 @@ describe('GET /admin/days', () => {
           until_at: time(730),
           min: 30,
           reason: 'held',
-          message: 'its positions were held: without a route, or ahead of the clock',
+          message: 'its positions were held: without a route, of a time in doubt, or off its track',
           device: VAN,
         },
       ],

@@ -414,8 +414,9 @@ export const de: Words = {
       not_connected: 'Es kam nichts an, das lesbar und sicher von ihm war.',
       parked: 'Die Zündung war aus, und es kam keine Position an.',
       no_fix: 'Es war zu hören, und keine Position dieser Zeit kam an.',
-      filtered: 'Seine Positionen wurden gefiltert: ohne GPS, bei 0/0, zu alt oder im Probebetrieb.',
-      held: 'Seine Positionen wurden zurückgehalten: ohne Tour oder der Uhr voraus.',
+      filtered:
+        'Seine Positionen wurden gefiltert: ohne GPS, an keinem möglichen Ort, zu alt oder zu neu, ohne Tour oder im Probebetrieb.',
+      held: 'Seine Positionen wurden zurückgehalten: ohne Tour, zu einer zweifelhaften Zeit oder abseits seines Weges.',
       not_stored: 'Seine Positionen konnten nicht gespeichert werden. Es bekam keine Antwort und sendet sie erneut.',
       waiting: 'Seine Positionen warten auf den Tracking-Dienst.',
       refused: 'Der Tracking-Dienst lehnte seine Positionen ab: sie sind aufbewahrt.',

@@ -412,8 +412,9 @@ export const en = {
       not_connected: 'Nothing came that was readable and known to be its own.',
       parked: 'Its ignition was off, and no position came.',
       no_fix: 'It was heard, and no position of this time came.',
-      filtered: 'Its positions were filtered: without GPS, at 0/0, too old, or on trial.',
-      held: 'Its positions were held: without a route, or ahead of the clock.',
+      filtered:
+        'Its positions were filtered: without GPS, at no possible place, too old or too new, without a route, or on trial.',
+      held: 'Its positions were held: without a route, of a time in doubt, or off its track.',
       not_stored: 'Its positions could not be stored. It was not answered, and sends them again.',
       waiting: 'Its positions wait for the tracking service.',
       refused: 'The tracking service refused its positions: they are kept.',

@@ -799,10 +799,10 @@ const GAPS = {
   'its ignition was off, and no position came': 'seine Zündung war aus, und es kam keine Position an',
   'its ignition was off: it had not started yet': 'seine Zündung war aus: es war noch nicht losgefahren',
   'it was heard, and no position of this time came': 'es war zu hören, und keine Position dieser Zeit kam an',
-  'its positions were filtered: without GPS, at 0/0, too old, or on trial':
-    'seine Positionen wurden gefiltert: ohne GPS, bei 0/0, zu alt oder im Probebetrieb',
-  'its positions were held: without a route, or ahead of the clock':
-    'seine Positionen wurden gehalten: ohne Tour oder der Uhr voraus',
+  'its positions were filtered: without GPS, at no possible place, too old or too new, without a route, or on trial':
+    'seine Positionen wurden gefiltert: ohne GPS, an keinem möglichen Ort, zu alt oder zu neu, ohne Tour oder im Probebetrieb',
+  'its positions were held: without a route, of a time in doubt, or off its track':
+    'seine Positionen wurden gehalten: ohne Tour, zu einer zweifelhaften Zeit oder abseits seines Weges',
   'its positions could not be stored; it was not answered, and sends them again':
     'seine Positionen konnten nicht gespeichert werden; es bekam keine Antwort und sendet sie erneut',
   'its positions wait for the tracking API': 'seine Positionen warten auf die Tracking-API',

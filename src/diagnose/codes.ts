@@ -20,7 +20,7 @@ export const CODES = {
   clock_ahead: {
     severity: 'warning',
     link: 'placed',
-    message: 'the fixes of {} are ahead of our clock and are held',
+    message: 'the fixes of {} are ahead of our clock: they are not delivered',
     action:
       'set time_zone for the device in devices.yaml if it reports local time; otherwise set the clock of the device',
   },

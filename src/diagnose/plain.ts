@@ -29,7 +29,7 @@ const ABOUT: Readonly<Partial<Record<Template, Template>>> = {
   [CODES.silent.message]: 'nothing is heard, though on a route now',
   [CODES.gps_old.message]: 'messages arrive, but no new position',
   [CODES.clock_behind.message]: 'the positions have wrong times: they are behind',
-  [CODES.clock_ahead.message]: 'the clock of the tracker is ahead: positions are held back',
+  [CODES.clock_ahead.message]: 'the clock of the tracker is ahead: positions are not delivered',
   [CODES.no_route.message]: 'positions arrive, but there is no route for them',
   [CODES.unknown_device.message]: 'sends positions, and is not named yet: they are held back',
   [CODES.wrong_secret.message]: 'a wrong password, or none, is presented: what comes with it is not delivered',

@@ -48,10 +48,10 @@ it('the status, the metrics and the log show a finding while a process observes 
       since_at: new Date(now).toISOString(),
       count: 1,
       evidence: ['about 120 min ahead'],
-      message: 'the fixes of 1 are ahead of our clock and are held',
+      message: 'the fixes of 1 are ahead of our clock: they are not delivered',
       action: expect.stringContaining('time_zone'),
       plain: {
-        message: '1: the clock of the tracker is ahead: positions are held back',
+        message: '1: the clock of the tracker is ahead: positions are not delivered',
         action: expect.stringContaining('under Edit') as string,
       },
     },
@@ -81,14 +81,14 @@ it('answers and events are in the language that the request asks for, else in En
     ])
   }
   const english = [
-    'the fixes of 2 are ahead of our clock and are held',
+    'the fixes of 2 are ahead of our clock: they are not delivered',
     'about 120 min ahead: time_zone "+02:00" would fit',
   ]
   await expect.poll(() => found(), soon).toEqual([english])
   expect(await found('fr-FR, de;q=0.5')).toEqual([english])
   expect(await found('de-AT,de;q=0.9')).toEqual([
     [
-      'die Positionen von 2 liegen in der Zukunft und werden gehalten',
+      'die Positionen von 2 liegen in der Zukunft: sie werden nicht zugestellt',
       'etwa 120 min voraus: time_zone "+02:00" würde passen',
     ],
   ])
@@ -137,10 +137,10 @@ it('the log has a line when many vans have a clock ahead, one each time that the
     for (let looks = 0; looks < 3; looks++) await findings.look()
   }
   expect(lines.map(({ msg, count }) => `${msg.split(';')[0]} (${count})`)).toEqual([
-    'begins: the fixes of 0 are ahead of our clock and are held (1)',
-    'goes on: the fixes of 100 devices are ahead of our clock and are held (100)',
-    'goes on: the fixes of 400 devices are ahead of our clock and are held (400)',
-    'has ended: the fixes of 400 devices are ahead of our clock and are held (400)',
+    'begins: the fixes of 0 are ahead of our clock: they are not delivered (1)',
+    'goes on: the fixes of 100 devices are ahead of our clock: they are not delivered (100)',
+    'goes on: the fixes of 400 devices are ahead of our clock: they are not delivered (400)',
+    'has ended: the fixes of 400 devices are ahead of our clock: they are not delivered (400)',
   ])
   expect(changes.filter((change) => change === 'ends')).toHaveLength(400)
 })

@@ -39,7 +39,7 @@ describe('the diagnosis', () => {
     expect(others).toEqual([])
     expect(finding).toMatchObject({ code: 'clock_ahead', severity: 'warning', link: 'placed', subject, sinceAt: 4000 })
     expect(finding).toMatchObject({ count: 5, evidence: ['a', 'b'] })
-    expect(finding.message).toBe('the fixes of 1 are ahead of our clock and are held')
+    expect(finding.message).toBe('the fixes of 1 are ahead of our clock: they are not delivered')
   })
 
   it('makes one finding of two files that are older copies', () => {

@@ -24,7 +24,7 @@ describe('an incident', () => {
     expect(only([about('clock_ahead', '1')])).toMatchObject({
       size: 1,
       subject: { device: '1', company_id: '7' },
-      message: 'the fixes of Van 1 are ahead of our clock and are held',
+      message: 'the fixes of Van 1 are ahead of our clock: they are not delivered',
     })
   })
 
@@ -38,7 +38,7 @@ describe('an incident', () => {
       severity: 'error',
       subject: { company_id: '7' },
       sinceAt: NOW - 11,
-      message: 'the fixes of 12 devices are ahead of our clock and are held',
+      message: 'the fixes of 12 devices are ahead of our clock: they are not delivered',
       evidence: [
         'Van 11: seen of 11',
         'Van 10: seen of 10',

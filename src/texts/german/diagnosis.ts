@@ -2,8 +2,8 @@
 
 /** Causes and actions: one text for each code; several if the tracking API or a file is named. */
 const FINDINGS = {
-  'the fixes of {} are ahead of our clock and are held':
-    'die Positionen von {1} liegen in der Zukunft und werden gehalten',
+  'the fixes of {} are ahead of our clock: they are not delivered':
+    'die Positionen von {1} liegen in der Zukunft: sie werden nicht zugestellt',
   'set time_zone for the device in devices.yaml if it reports local time; otherwise set the clock of the device':
     'meldet das Gerät Ortszeit, in devices.yaml seine time_zone setzen; sonst die Uhr des Geräts stellen',
   'the clock of a gateway is in doubt: fixes that seem too new or too old are held':

@@ -8,8 +8,8 @@ const PROBLEMS = {
   'nothing is heard, though on a route now': 'kein Lebenszeichen, obwohl jetzt auf Tour',
   'messages arrive, but no new position': 'Meldungen kommen an, aber keine neue Position',
   'the positions have wrong times: they are behind': 'die Positionen haben falsche Zeiten: sie gehen nach',
-  'the clock of the tracker is ahead: positions are held back':
-    'die Uhr des Trackers geht vor: Positionen werden zurückgehalten',
+  'the clock of the tracker is ahead: positions are not delivered':
+    'die Uhr des Trackers geht vor: Positionen werden nicht zugestellt',
   'positions arrive, but there is no route for them': 'Positionen kommen an, aber es gibt keine Tour dafür',
   'sends positions, and is not named yet: they are held back':
     'sendet Positionen und hat noch keinen Namen: sie werden zurückgehalten',

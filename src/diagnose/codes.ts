@@ -34,7 +34,7 @@ export const CODES = {
     severity: 'error',
     link: 'placed',
     message: 'so many fixes of {} are held that the oldest are discarded',
-    action: 'give the device a route, or correct its clock; the held fixes then go where they belong',
+    action: 'see in `why` what holds its fixes: give it a route, correct its clock, or deliver them: waybridge release',
   },
   held_too_long: {
     severity: 'error',

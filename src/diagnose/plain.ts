@@ -85,9 +85,6 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   'it seems to speak {}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device':
     ['it seems to speak {}, for which this server has no port: tell who runs it', 0],
   'it seems to speak {}: set port {} in the device': ['have port {} set in the tracker: it seems to speak {}', 1, 0],
-  [CODES.held_full.action]: [
-    'give the van a route, or have the clock of its tracker set: held positions then go where they belong',
-  ],
   [CODES.held_too_long.action]: ['open the van: it says what holds its positions back'],
   [CODES.marks_full.action]: ['find out who sends so many different times for the van'],
   [CODES.two_on_route.action]: ['end the route of the van that does not drive it: the positions of all are sent'],

@@ -12,12 +12,10 @@ const FINDINGS = {
     'die Uhr des Rechners stellen und synchron halten (NTP)',
   'so many fixes of {} are held that the oldest are discarded':
     'von {1} werden so viele Positionen gehalten, dass die ältesten verworfen werden',
-  'give the device a route, or correct its clock; the held fixes then go where they belong':
-    'dem Gerät eine Tour geben oder seine Uhr stellen; die gehaltenen Positionen gehen dann an ihr Ziel',
   'fixes of {} were held for as long as hold.max_age, and are discarded':
     'Positionen von {1} wurden so lange gehalten, wie hold.max_age erlaubt, und werden verworfen',
   'see in `why` what holds its fixes: give it a route, correct its clock, or deliver them: waybridge release':
-    'in `why` nachsehen, was seine Positionen hält: ihm eine Route geben, seine Uhr stellen, oder sie zustellen: waybridge release',
+    'in `why` nachsehen, was seine Positionen hält: ihm eine Tour geben, seine Uhr stellen, oder sie zustellen: waybridge release',
   'fixes of devices that are not configured are refused: what may be held of such devices is used up':
     'Positionen nicht eingerichteter Geräte werden abgewiesen: was von solchen gehalten werden darf, ist aufgebraucht',
   'positions by the protocol {} name no device: they are not taken':

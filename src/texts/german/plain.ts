@@ -77,8 +77,6 @@ const ACTIONS = {
   'it seems to speak {}, for which this server has no port: tell who runs it':
     'es spricht wohl {1}, wofür dieser Server keinen Port hat: dem Betreiber sagen',
   'have port {} set in the tracker: it seems to speak {}': 'im Tracker Port {1} setzen lassen: er spricht wohl {2}',
-  'give the van a route, or have the clock of its tracker set: held positions then go where they belong':
-    'dem Fahrzeug eine Tour geben oder die Uhr seines Trackers stellen lassen: zurückgehaltene Positionen gehen dann an ihr Ziel',
   'open the van: it says what holds its positions back':
     'das Fahrzeug öffnen: dort steht, was seine Positionen zurückhält',
   'find out who sends so many different times for the van':

@@ -4,6 +4,8 @@ import { HeardBook } from '../../src/gateway/heard.ts'
 import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import type { Treatment } from '../../src/store/device-record.ts'
+import { HELD_LISTS, sweepHeld } from '../../src/store/index.ts'
+import { UNFILTERED } from '../support/appending.ts'
 
 const admin = adminFixture()
 withProcesses(admin)
@@ -58,6 +60,33 @@ describe('GET /admin/devices/{id}/chain', () => {
     expect(sentence).toMatch(/it presents a wrong secret, or none: set the same secret in the device and in its entry/)
     expect(sentence).not.toMatch(/SIM|power/)
   })
+
+  it.each(['suspicious', 'clock', 'no_route'] as const)(
+    'says of fixes held as %s that they are only while they are',
+    async (reason) => {
+      await speak(VAN_14, { at: Date.now() - 5000 })
+      const at = Date.now() - 2000
+      const fix = { time: at, latitude: 52.5, longitude: 13.4, valid: true }
+      const heard = new HeardBook(admin.redis)
+      heard.of(VAN_14).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device: VAN_14, now: at }))
+      heard.of(VAN_14).stored({ fix: { at, fix }, filtered: { at, reason, fix, held: true } })
+      await heard.close()
+      await hold(admin.redis, reason, VAN_14)
+      const placed = async () => (await chainOf(VAN_14)).links[3]
+      expect(await placed()).toMatchObject({
+        state: 'broken',
+        evidence: expect.arrayContaining([expect.stringContaining(`is held: ${reason}`)]),
+      })
+      const bounds = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 100 }
+      for (const lists of HELD_LISTS)
+        await sweepHeld(
+          admin.redis,
+          { ...UNFILTERED, hold: bounds },
+          { place: { lists, device: VAN_14 }, fate: () => ({ gone: 'discarded:held_age' }) },
+        )
+      expect(await placed()).toMatchObject({ state: 'ok' })
+    },
+  )
 
   it('GET /admin/devices/{id}/chain of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
     await speak(VAN_14, { at: Date.now() - 400_000 })

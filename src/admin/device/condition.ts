@@ -24,7 +24,7 @@ export function factsOf(
   const { entry, heard, id, learnt } = device
   const { filtered, fix } = heard ?? {}
   const lane = entry && roster.stayAt(entry, now / 1000)?.lane
-  const unplaced = filtered && !PLACED_ELSEWHERE.has(filtered.reason) ? filtered : undefined
+  const unplaced = filtered && !PLACED_ELSEWHERE.has(filtered.reason) && !isOver(device, index) ? filtered : undefined
   const isLatest =
     unplaced && (!fix || unplaced.at > fix.at || (unplaced.at === fix.at && unplaced.fix.time >= fix.fix.time))
   const ended = entry && !lane ? entry.stays.findLast(({ until }) => until <= now / 1000) : undefined
@@ -53,6 +53,12 @@ export function factsOf(
     isLate:
       learnt.late !== undefined && learnt.late.fixes > 1 && now - learnt.late.untilAt <= leastSilenceMs({ usualMs }),
   }
+}
+
+/** Whether the last fix without a lane was held, and is no more: it was released, or discarded. */
+function isOver(device: IndexedDevice, index: DeviceIndex): boolean {
+  const { held, reason } = device.heard?.filtered ?? {}
+  return held === true && !index.heldOf(device).some(({ lists }) => lists.reason === reason)
 }
 
 /** Reasons for filtering a fix that is stored elsewhere: already stored, or with the old server of a trial. */

@@ -167,8 +167,8 @@ export class DeviceSurvey {
     return sum
   }
 
-  /** Adds a device. Returns its condition. */
-  add(device: DeviceFacts): DeviceCondition {
+  /** Adds a device. Returns its condition. `isInVain`: what it sends is refused or damaged. */
+  add(device: DeviceFacts, isInVain = false): DeviceCondition {
     const condition = conditionOf(device, this.#now)
     const { company, id, name = id, route } = device
     const counts = this.#counts.get(company) ?? noCounts()
@@ -176,7 +176,8 @@ export class DeviceSurvey {
     counts[condition]++
     const subject = company === undefined ? {} : { company_id: company }
     for (const { code, ...trouble } of deviceTroubles(device, this.#now))
-      addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
+      if (code !== 'silent' || !isInVain)
+        addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
     const isSending = PLACED.has(condition) && isAwake(device, this.#now)
     if (!route || !isSending) return condition
     const own = { id, name, sinceAt: this.#now, evidence: name }

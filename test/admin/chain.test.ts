@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import type { Treatment } from '../../src/store/device-record.ts'
@@ -109,6 +110,21 @@ describe('GET /admin/devices/{id}/chain', () => {
       },
       { timeout: 30_000 },
     )
+  })
+
+  it('the list of devices has no finding that a device is silent whose messages are refused', async () => {
+    await speak(VAN_14, { at: Date.now() - 400_000 })
+    observations.note('wrong_secret', { subject: { device: VAN_14 } })
+    onTestFinished(() => observations.over(VAN_14, ['wrong_secret'], Infinity))
+    await expect
+      .poll(
+        async () => {
+          const { json } = await admin.ask(`/admin/devices?q=${VAN_14}`)
+          return (json as { results: { findings: string[] }[] }).results[0].findings
+        },
+        { timeout: 30_000 },
+      )
+      .toEqual(['wrong_secret'])
   })
 
   it('GET /admin/devices/{id}/chain of a lane that is refused is broken at the end', async () => {

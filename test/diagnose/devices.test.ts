@@ -404,6 +404,15 @@ describe('by the facts of its devices', () => {
     })
   })
 
+  it('counts no van as silent that sends in vain', () => {
+    const survey = new DeviceSurvey(NOW)
+    for (const [index, van] of nine(SILENT).entries())
+      survey.add({ ...VAN, id: String(index), route: { courier: '42', route: '1' }, ...van }, index > 2)
+    expect(survey.groups()).toMatchObject([
+      { code: 'silent', count: 3, named: [{ id: '0' }, { id: '1' }, { id: '2' }] },
+    ])
+  })
+
   it('many routes with two vans are one finding', () => {
     const vans = Array.from({ length: 14 }, (_, n) => ({ route: { courier: '42', route: String(n >> 1) } }))
     expect(found(...vans)).toMatchObject([{ code: 'two_on_route', subject: { company_id: '7' }, count: 7 }])

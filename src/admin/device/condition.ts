@@ -195,7 +195,8 @@ export class ConditionCollector {
       device.stopped = this.#traffic.stoppedWith(device.id)
       const facts = factsOf(device, { index, roster: directory(), now })
       const isNamed = facts.isHeldUnknown && !device.entry && ++unknown <= MOST_NAMED
-      const condition = survey.add(isNamed ? { ...facts, meant: meantBy(device, index) } : facts)
+      const named = isNamed ? { ...facts, meant: meantBy(device, index) } : facts
+      const condition = survey.add(named, known.sendingInVain.has(device.id))
       const van = trafficVan(device, facts, known)
       if (van) vans.push(van)
       if (van && isOverdue(van, condition, now)) overdue.set(van.company, (overdue.get(van.company) ?? 0) + 1)

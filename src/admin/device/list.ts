@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { SENT_IN_VAIN } from '../../diagnose/codes.ts'
 import { deviceTroubles } from '../../diagnose/devices.ts'
 import { type VanProblem, vanProblem } from '../../diagnose/van-problem.ts'
 import { sameId } from '../../domain/ids.ts'
@@ -126,9 +127,10 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
     const { entry, heard, id } = device
     const stay = entry && directory().stayAt(entry, now / 1000)
     const fix = heard?.fix
-    const own = deviceTroubles(facts, now).map(({ code }) => code)
     const noted = codes.get(id) ?? []
     const seen = noted.map(({ code }) => code)
+    const isInVain = seen.some((code) => SENT_IN_VAIN.has(code))
+    const own = deviceTroubles(facts, now).flatMap(({ code }) => (code === 'silent' && isInVain ? [] : code))
     const refusal = stay && refusals.of(stay.lane.key)
     const isUnproven = facts.isHeldUnknown === true && entry?.guard !== undefined
     const ofLane = stay ? refusals.findingsOf(stay.lane.key) : []

@@ -1,10 +1,12 @@
 import type { Protocol } from '../../protocols/kit/index.ts'
+import { AUTO } from '../config/listener.ts'
+import type { Config } from '../config/schema.ts'
 import { addressOf } from '../domain/addresses.ts'
 import { fittingZone, localFromUtc } from '../domain/times.ts'
 import { observations } from '../observe/observations.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import { contentOf, type MisunderstoodFrame, shownBytes } from '../store/misunderstood-frame.ts'
-import { say } from '../texts/text.ts'
+import { joined, say } from '../texts/text.ts'
 import type { Conversation } from './conversation.ts'
 import { noteSuspicion } from './suspicion.ts'
 
@@ -18,17 +20,25 @@ export interface UsedPort {
   readonly expected: Protocol
 }
 
-/** Notes that a device speaks a protocol to the port of another one. */
-export function noteWrongPort({ device = '', transport }: Conversation, protocol: Protocol, at: UsedPort): void {
-  const { name, tcp, udp, http } = protocol
-  const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
-  const evidence = say(
-    'speaks {} on port {} ({}): use {}, or the port for all protocols',
-    name,
-    at.port,
-    at.expected.name,
-    usual ?? '',
-  )
+/** A configured port. */
+export type OwnPort = Pick<Config['listeners'][number], 'port' | 'protocol' | 'transport'>
+
+/** Notes that a device speaks a protocol to the port of another one. `listeners`: the configured ones. */
+export function noteWrongPort(
+  { device = '', transport }: Conversation,
+  { name }: Protocol,
+  { at, listeners }: { readonly at: UsedPort; readonly listeners: readonly OwnPort[] },
+): void {
+  const portOf = (protocol: string) => {
+    return listeners.find((each) => each.transport === transport && each.protocol === protocol && each.port > 0)?.port
+  }
+  const [own, any] = [portOf(name), portOf(AUTO)]
+  const texts = [
+    say('speaks {} on port {} ({})', name, at.port, at.expected.name),
+    own === undefined ? [] : say('port {} is for that', own),
+    any === undefined ? [] : say('port {} is for all protocols', any),
+  ]
+  const evidence = joined(texts.flat(), '; ')
   observations.note('wrong_port', { subject: { device }, evidence })
 }
 

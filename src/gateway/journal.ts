@@ -21,6 +21,7 @@ import {
   noteNotUnderstood,
   noteSharedAddress,
   noteWrongPort,
+  type OwnPort,
   type UsedPort,
 } from './frame-findings.ts'
 import type { FrameNotes, HeardBook } from './heard.ts'
@@ -30,12 +31,13 @@ import { type Placement, utcOf } from './place.ts'
 import { noteSuspicion } from './suspicion.ts'
 import { RejectedDeviceLog } from './unknown-devices.ts'
 
-/** The books that the Journal writes. */
+/** The books that the Journal writes, and the listeners that a finding may name. */
 export interface JournalOptions {
   readonly heard: Pick<HeardBook, 'gone'> & { of(device: string): FrameNotes }
   readonly arrivals: Pick<Arrivals, 'notUnderstood' | 'refused' | 'unconfigured'>
   readonly days: Pick<DayBook, 'of'>
   readonly watchedFrames: Pick<WatchedFrames, 'isIdle' | 'keep'>
+  readonly listeners: readonly OwnPort[]
   readonly logger: Logger
 }
 
@@ -111,7 +113,7 @@ export class Journal {
   /** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
   wrongPort(session: Conversation, protocol: Protocol, at: UsedPort): void {
     session.spokeToWrongPort()
-    noteWrongPort(session, protocol, at)
+    noteWrongPort(session, protocol, { at, listeners: this.#options.listeners })
   }
 
   /** Notes that datagrams without an id are not taken from an address which these devices have used. */

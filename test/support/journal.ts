@@ -1,4 +1,6 @@
 import { pino } from 'pino'
+import { protocolPorts } from '../../protocols/index.ts'
+import { usualListeners } from '../../src/config/listener.ts'
 import { OpenNotes } from '../../src/gateway/day-book.ts'
 import { Journal, type JournalOptions } from '../../src/gateway/journal.ts'
 
@@ -18,6 +20,7 @@ export const QUIET_BOOKS: JournalOptions = {
   days: { of: () => new OpenNotes() },
   watchedFrames: { isIdle: true, keep: () => {} },
   arrivals: { notUnderstood: () => {}, refused: () => {}, unconfigured: () => {} },
+  listeners: usualListeners(protocolPorts),
   logger: pino({ level: 'silent' }),
 }
 

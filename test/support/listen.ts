@@ -130,6 +130,7 @@ export function gateway({
   trails = new Trails(),
   frameStore,
   days = QUIET_BOOKS.days,
+  listeners = QUIET_BOOKS.listeners,
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
@@ -142,6 +143,7 @@ export function gateway({
     heard: { ...QUIET_BOOKS.heard, gone: ({ device }) => void made.goneDevices.push(device) },
     arrivals: { ...QUIET_BOOKS.arrivals, notUnderstood: (_, beginning) => void made.notUnderstood.push(beginning) },
     days,
+    listeners,
     logger,
   })
   const made: Gateway = {
@@ -249,6 +251,8 @@ interface GatewayOptions {
   readonly journal: Shared['journal']
   /** Default: no day is noted. */
   readonly days: JournalOptions['days']
+  /** Default: the usual ones. */
+  readonly listeners: JournalOptions['listeners']
   /** In place of memory. */
   readonly frameStore: Pick<FrameStore, 'keep'>
 }

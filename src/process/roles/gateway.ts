@@ -81,7 +81,7 @@ async function openPath(live: Live, replica: Replica, { identity, retryPorts }: 
   const days = new DayBook(redis, { zone: config.time_zone, heard, capacity })
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica, logger })
   const watchedFrames = new WatchedFrames(redis, replica)
-  const journal = new Journal({ heard, days, arrivals, watchedFrames, logger })
+  const journal = new Journal({ heard, days, arrivals, watchedFrames, listeners: config.listeners, logger })
   const { logsOf } = new CopyRoutes(live)
   const keeper = new CopyKeeper({ redis, settings: live, stopAt: config.redis.stop_at, logger })
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logsOf, logger }

@@ -544,8 +544,9 @@ const EVIDENCE = {
   'requests from {}': 'Anfragen von {1}',
   'another device has used {}: datagrams from there that name no device are not taken':
     'ein anderes Gerät hat {1} benutzt: Datagramme von dort, die kein Gerät nennen, werden nicht angenommen',
-  'speaks {} on port {} ({}): use {}, or the port for all protocols':
-    'spricht {1} auf Port {2} ({3}): besser {4} oder der Port für alle Protokolle',
+  'speaks {} on port {} ({})': 'spricht {1} auf Port {2} ({3})',
+  'port {} is for that': 'dafür ist Port {1} da',
+  'port {} is for all protocols': 'für alle Protokolle ist Port {1} da',
   '{} port {}: {}': '{1}, Port {2}: {3}',
   'no secret': 'kein Geheimnis',
   'another secret': 'ein anderes Geheimnis',

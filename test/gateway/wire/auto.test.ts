@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { loadProtocols } from '../../../protocols/index.ts'
+import { loadProtocols, protocolPorts } from '../../../protocols/index.ts'
+import { usualListeners } from '../../../src/config/listener.ts'
 import { Conversation } from '../../../src/gateway/conversation.ts'
 import { Detector, QUIET_MS, Undecided } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
@@ -309,8 +310,19 @@ describe('the port of another protocol', () => {
     peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
     await until(() => expect(shared.places).toEqual(['7/42/1001']))
     expect(wrongPorts()).toContainEqual([
-      `speaks teltonika on port ${port} (gt06): use 5027, or the port for all protocols`,
+      `speaks teltonika on port ${port} (gt06); port 5027 is for that; port 5000 is for all protocols`,
     ])
+  })
+
+  it('names no port of its own protocol where none is configured', async () => {
+    const listeners = usualListeners(protocolPorts).filter(({ protocol }) => protocol !== 'teltonika')
+    const shared = detecting({ listeners })
+    await configure(shared, OTHER)
+    const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    expect(wrongPorts().flat()).toContain(`speaks teltonika on port ${port} (gt06); port 5000 is for all protocols`)
   })
 
   it('names the port for HTTP of a protocol that has one for TCP, too', async () => {
@@ -321,9 +333,7 @@ describe('the port of another protocol', () => {
     const body = JSON.stringify({ state: { reported: record } })
     await fetch(`http://127.0.0.1:${port}/${OTHER}/data`, { method: 'POST', body })
     expect(shared.places).toEqual(['7/42/1001'])
-    expect(wrongPorts().flat()).toContain(
-      `speaks teltonika on port ${port} (osmand): use 5028, or the port for all protocols`,
-    )
+    expect(wrongPorts().flat()).toContain(`speaks teltonika on port ${port} (osmand); port 5028 is for that`)
   })
 
   it('takes nothing of another protocol if no port is for all protocols', async () => {

@@ -90,9 +90,7 @@ function messageOf(some: readonly Finding[]): Text {
           ? say('{} lanes', same.length)
           : say('{} routes', same.length)
     if (nameIn(message) !== undefined) return { ...(message as Exclude<Text, string>), values: [about] }
-    return CODES[code].message.includes('{}')
-      ? say(CODES[code].message, about)
-      : say('{} and {} more', message, same.length - 1)
+    return say(CODES[code].message, about)
   })
   return joined(texts, '; ')
 }

@@ -58,6 +58,18 @@ describe('an incident', () => {
     )
   })
 
+  it.each([
+    ['lane_hanging', 'the tracking API does not answer a few lanes, and answers others'],
+    ['positions_refused', 'the tracking API refuses positions: they are parked'],
+  ] as const)('of several lanes names none in its sentence: %s', (code, expected) => {
+    const text = say('the tracking API does not answer courier {} on route {}, and answers others', '42', '1001')
+    const lanes = ['1001', '1002'].map((route_id) => {
+      const subject = { company_id: '7', courier_id: '42', route_id }
+      return findingOf({ code, subject, message: text }, NOW)
+    })
+    expect(only(lanes)).toMatchObject({ message: expected, size: 2 })
+  })
+
   it('of many vans is that of a few of them, and of another company another one', () => {
     const group = findingOf({ code: 'silent', subject: { company_id: '7' }, count: 203 }, NOW, say('{} devices', 203))
     const keys = [[group], [about('silent', '1')], [about('silent', '1'), about('silent', '2')]].map((findings) => [

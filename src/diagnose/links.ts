@@ -228,8 +228,10 @@ const NEW_MS = 600_000
 const LATE_MS = 60_000
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])
-/** Findings about the roster with which a device still has its route. */
+/** Findings about the roster, or about earlier fixes, with which the present ones go to their route. */
 const STILL_PLACED = new Set<FindingCode>([
+  'held_full',
+  'held_too_long',
   'two_on_route',
   'roster_rejected',
   'roster_pull_failed',

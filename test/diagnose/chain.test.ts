@@ -529,6 +529,15 @@ describe('the chain of a device', () => {
     expect(refused(MIN).sentence).toMatch(/all delivered/)
   })
 
+  it.each(['held_too_long', 'held_full'] as const)(
+    'is not broken while earlier fixes that are held are discarded: %s',
+    (code) => {
+      const { broken, findings, sentence } = chain({ found: [{ code, subject: { device: '1' } }] })
+      expect([broken, findings.map((each) => each.code)]).toEqual([null, [code]])
+      expect(sentence).not.toContain('do not go')
+    },
+  )
+
   it('the chain of a device is not broken by the apikey of another company', () =>
     expect(
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,

@@ -1,3 +1,4 @@
+import { laneIds } from '../domain/ids.ts'
 import { counted, joined, say } from '../texts/text.ts'
 import type { Facts, Found, MissingPositions } from './facts.ts'
 import { byCompany, laneText } from './lane-texts.ts'
@@ -31,7 +32,7 @@ function missingPositions({
       'the tracking API does not have {} of company {} that it took, on {}',
       counted(count, '{} position', '{} positions'),
       company_id,
-      counted(lanes.length, '{} route', '{} routes'),
+      counted(new Set(lanes.map(({ lane }) => laneIds(lane).route_id)).size, '{} route', '{} routes'),
     ),
     evidence: lanes.map(({ checked, firstAt, lane, lastAt, missing, repaired }) => {
       const [first, last] = [firstAt, lastAt].map((at) => new Date(at).toISOString())

@@ -61,6 +61,14 @@ describe('the diagnosis', () => {
     },
   )
 
+  it('counts a route once of which positions of two couriers are missing', () => {
+    const window = { missing: 1, checked: 9, repaired: 0, firstAt: 1, lastAt: 2, at: 3 }
+    const missing = ['7/42/1001', '7/43/1001'].map((lane) => ({ ...window, lane }))
+    expect(diagnose({ missing })[0].message).toBe(
+      'the tracking API does not have 2 positions of company 7 that it took, on 1 route',
+    )
+  })
+
   it('names errors before warnings, and older findings before newer ones', () => {
     const findings = diagnose({
       observations: [

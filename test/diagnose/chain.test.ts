@@ -87,6 +87,7 @@ const leftOut = (line: number, device: string) => joined([`routes.csv:${line}`, 
 
 const airTexts = (bytes_per_month: number, connects_anew = false) =>
   chain({ detail: { air: { bytes_per_month, connects_anew } } }).links[0].evidence.slice(2)
+const placed = (some: Case) => chain(some).links[3]
 const headOf = (some: Case) => chain(some).sentence.split('; ')[0]
 const states = (some: Case) => chain(some).links.map(({ state }) => state)
 const refusedAs = (reason: string) => [{ at: at(NOW - 3 * S), event: 'refused', reason }]
@@ -113,7 +114,6 @@ describe('the chain of a device', () => {
   })
 
   it('says since when positions go nowhere, not when the last one came, nor an earlier one', () => {
-    const placed = (some: Case) => chain(some).links[3]
     const unplaced = { reason: 'no_route', at: NOW - 12 * S, isHeld: true }
     const held = { at: at(NOW - 30 * MIN), event: 'held', reason: 'no_route' }
     const detail = { lane: undefined, events: [held, ...DETAIL.events] }

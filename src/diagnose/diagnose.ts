@@ -47,9 +47,15 @@ function allTroubles(facts: Facts): Found[] {
   ]
   const hasCause = found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))
   const sending = new Set(found.flatMap(({ code, subject }) => (SENT_IN_VAIN.has(code) ? (subject?.device ?? []) : [])))
-  return found.filter(({ code, subject }) => {
+  return found.filter(({ code, sinceAt = facts.now, subject }) => {
+    if (OF_CLOCKS.has(code) && isOfOwnClock(sinceAt, found)) return false
     return !(code === 'backlog' && hasCause) && !(code === 'silent' && sending.has(subject?.device ?? ''))
   })
+}
+
+/** Whether the clock of a gateway may explain that times of devices seem wrong since a time, ms UTC. */
+export function isOfOwnClock(sinceAt: number, findings: readonly Pick<Found, 'code' | 'sinceAt'>[]): boolean {
+  return findings.some(({ code, sinceAt: doubtAt = 0 }) => code === 'own_clock' && sinceAt >= doubtAt - NOTED_MS)
 }
 
 function observedTroubles({ apis, observations }: Facts): Found[] {
@@ -119,6 +125,10 @@ export const CAUSES_OF_BACKLOG: ReadonlySet<FindingCode> = new Set([
   'upstream_slow',
   'upstream_limited',
 ])
+/** Findings about the clock of a device. */
+const OF_CLOCKS: ReadonlySet<FindingCode> = new Set(['clock_ahead', 'clock_behind'])
+/** A gateway judges its clock once a second, and tells it a second later. */
+const NOTED_MS = 5000
 const MAX_EVIDENCE = 5
 /** A single damaged frame is normal, one without an id, and a sender without TLS; this many are reported. */
 const NORMAL_ONCE: ReadonlySet<FindingCode> = new Set(['checksum_errors', 'no_id', 'plain_to_tls'])

@@ -1,5 +1,5 @@
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
-import { ALARM_FINDINGS, type FindingCode, SENT_IN_VAIN } from './codes.ts'
+import { ALARM_FINDINGS, CODES, type FindingCode, SENT_IN_VAIN } from './codes.ts'
 import type { DeviceDetail, ExplainedDevice, ParkedDetail } from './detail.ts'
 import { meantAdvice, portAdvice, senderText } from './devices.ts'
 
@@ -126,7 +126,7 @@ function isLane(one: LaneIds, other: LaneIds | undefined): boolean {
   return one.courier_id === other?.courier_id && one.route_id === other.route_id
 }
 
-function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowInstant): Text | undefined {
+function heldTrouble({ device, leftOut, meant, waitsFor }: ExplainedDevice, clock: ShowInstant): Text | undefined {
   const [held] = device.held
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
@@ -143,6 +143,7 @@ function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowIns
       what,
       routeAdvice(held, leftOut),
     )
+  if (typeof waitsFor === 'object' && waitsFor.says === CODES.own_clock.message) return what
   if (offset === NO_OFFSET) return say('{}, ahead of the clock, by no time zone: correct the clock of the device', what)
   const entry = device.source?.startsWith('admin ') ? say('its entry') : (device.source ?? 'devices.yaml')
   return say('{}, ahead of the clock: set time_zone: "{}" in {}', what, offset, entry)

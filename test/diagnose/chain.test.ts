@@ -87,7 +87,7 @@ const leftOut = (line: number, device: string) => joined([`routes.csv:${line}`, 
 
 const airTexts = (bytes_per_month: number, connects_anew = false) =>
   chain({ detail: { air: { bytes_per_month, connects_anew } } }).links[0].evidence.slice(2)
-const placed = (some: Case) => chain(some).links[3]
+const placedOf = (some: Case) => chain(some).links[3]
 const headOf = (some: Case) => chain(some).sentence.split('; ')[0]
 const states = (some: Case) => chain(some).links.map(({ state }) => state)
 const refusedAs = (reason: string) => [{ at: at(NOW - 3 * S), event: 'refused', reason }]
@@ -117,12 +117,12 @@ describe('the chain of a device', () => {
     const unplaced = { reason: 'no_route', at: NOW - 12 * S, isHeld: true }
     const held = { at: at(NOW - 30 * MIN), event: 'held', reason: 'no_route' }
     const detail = { lane: undefined, events: [held, ...DETAIL.events] }
-    expect(placed({ device: { route: undefined, isUnplaced: true, unplaced }, detail })).toMatchObject({
+    expect(placedOf({ device: { route: undefined, isUnplaced: true, unplaced }, detail })).toMatchObject({
       state: 'broken',
       sinceAt: NOW - 30 * MIN,
     })
     const fix = { newAt: NOW - 20 * MIN, time: NOW - 20 * MIN }
-    expect(placed({ device: { fix, unplaced: { ...unplaced, at: NOW - 24 * 60 * MIN } } })).toMatchObject({
+    expect(placedOf({ device: { fix, unplaced: { ...unplaced, at: NOW - 24 * 60 * MIN } } })).toMatchObject({
       state: 'broken',
       sinceAt: NOW - 20 * MIN,
     })
@@ -537,6 +537,15 @@ describe('the chain of a device', () => {
       expect(sentence).not.toContain('do not go')
     },
   )
+
+  it('asks for the clock of no device while that of a gateway is in doubt', () => {
+    const unplaced = { reason: 'clock', at: NOW - 12 * S, isHeld: true }
+    const held = [{ reason: 'clock', fixes: 3, oldest_at: at(NOW - MIN), offset: '+01:00' }]
+    const found: Found[] = [{ code: 'own_clock', evidence: ['gate-1: the clock jumped by -3600 s'] }]
+    const { broken, sentence } = chain({ device: { unplaced, isUnplaced: true }, detail: { held }, found })
+    expect(broken).toBe('placed')
+    expect(sentence).toMatch(/the clock of a gateway is in doubt.*3 fixes held since 08:19:00$/)
+  })
 
   it('the chain of a device is not broken by the apikey of another company', () =>
     expect(

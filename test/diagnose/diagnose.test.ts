@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CODES } from '../../src/diagnose/codes.ts'
 import { diagnose as diagnoseFacts } from '../../src/diagnose/diagnose.ts'
+import type { DeviceGroup } from '../../src/diagnose/device-facts.ts'
 import type { Facts } from '../../src/diagnose/facts.ts'
 import type { Observation, ObservationCode } from '../../src/observe/observations.ts'
 import { paragraphs } from '../../src/page/build/paragraphs.mjs'
@@ -21,6 +22,11 @@ const NOW = 1_000_000
 /** What is found by these facts beside a system that is well. */
 function diagnose(facts: Partial<Facts>) {
   return inEnglish(diagnoseFacts({ now: NOW, observations: [], ...facts }))
+}
+
+function behind(id: string, sinceAt: number): DeviceGroup {
+  const named = [{ id, name: id, sinceAt, evidence: '1 h behind' }]
+  return { code: 'clock_behind', subject: { company_id: id }, count: 1, sinceAt, named }
 }
 
 describe('the diagnosis', () => {
@@ -67,6 +73,22 @@ describe('the diagnosis', () => {
     expect(diagnose({ missing })[0].message).toBe(
       'the tracking API does not have 2 positions of company 7 that it took, on 1 route',
     )
+  })
+
+  it('blames no clock of a device that seems wrong since the clock of a gateway is in doubt', () => {
+    const findings = diagnose({
+      observations: [
+        observed('own_clock', { sinceAt: NOW - 60_000 }),
+        observed('clock_ahead', { subject: { device: '1' }, sinceAt: NOW - 50_000 }),
+        observed('clock_ahead', { subject: { device: '2' }, sinceAt: NOW - 90_000 }),
+      ],
+      devices: [behind('3', NOW - 40_000), behind('4', NOW - 80_000)],
+    })
+    expect(findings.map(({ code, subject }) => `${code} ${subject.device}`).toSorted()).toEqual([
+      'clock_ahead 2',
+      'clock_behind 4',
+      'own_clock undefined',
+    ])
   })
 
   it('names errors before warnings, and older findings before newer ones', () => {

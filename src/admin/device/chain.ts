@@ -12,7 +12,7 @@ import { parkedOf } from '../lanes.ts'
 import type { Operation } from '../operation.ts'
 import { ChainJson } from '../schemas/chain.ts'
 import type { Scope } from '../scope.ts'
-import { factsOf, meantBy } from './condition.ts'
+import { factsOf, meantBy, withoutOwnClock } from './condition.ts'
 import { type DetailSources, describeDevice } from './device.ts'
 import { deviceRows } from './list.ts'
 
@@ -84,7 +84,7 @@ function knownFacts(device: Indexed, { sources, scope, now }: ChainRequest) {
   const { latitude, longitude, time } = device.heard?.fix?.fix ?? {}
   const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
   return {
-    device: factsOf(device, { index, roster: directory(), now }),
+    device: withoutOwnClock(factsOf(device, { index, roster: directory(), now }), findings.current),
     position: isPlace ? { at: time, latitude, longitude, place: places.near(latitude, longitude) } : undefined,
     findings: scope.findings(findings.current),
     now,

@@ -1,5 +1,7 @@
 import { shared, yieldToEventLoop } from '../../async.ts'
 import type { DeviceFacts, StoppedTraffic, TrafficVan } from '../../diagnose/device-facts.ts'
+import { isOfOwnClock } from '../../diagnose/diagnose.ts'
+import type { Finding } from '../../diagnose/facts.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import { leastSilenceMs } from '../../diagnose/parked.ts'
 import { isMissing } from '../../diagnose/silence.ts'
@@ -53,6 +55,12 @@ export function factsOf(
     isLate:
       learnt.late !== undefined && learnt.late.fixes > 1 && now - learnt.late.untilAt <= leastSilenceMs({ usualMs }),
   }
+}
+
+/** Returns the facts without a delay of the device's times that the clock of a gateway may explain. */
+export function withoutOwnClock(facts: DeviceFacts, findings: readonly Finding[]): DeviceFacts {
+  const isOwn = facts.behind && isOfOwnClock(facts.behind.sinceAt, findings)
+  return isOwn ? { ...facts, behind: undefined, isLate: true } : facts
 }
 
 /** Whether the last fix without a lane was held, and is no more: it was released, or discarded. */

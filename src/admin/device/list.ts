@@ -16,7 +16,7 @@ import { PageQuery, pageOfOrdered } from '../paging.ts'
 import type { Places } from '../places.ts'
 import { DeviceCondition, DeviceMapping, DeviceRowJson, DeviceState } from '../schemas/devices.ts'
 import { pageSchema } from '../schemas/parts.ts'
-import { surveyDevice } from './condition.ts'
+import { surveyDevice, withoutOwnClock } from './condition.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 import { contactJson, lastSaidJson } from './json.ts'
 import type { LaneRefusals } from './lane-refusals.ts'
@@ -123,7 +123,8 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
   const arrived = await arrivalsOf(devices, redis)
   const codes = Map.groupBy(findings.current, ({ subject }) => subject.device)
   return devices.map((device) => {
-    const { facts, ...words } = surveyDevice(device, sources, now)
+    const { facts: known, ...words } = surveyDevice(device, sources, now)
+    const facts = withoutOwnClock(known, findings.current)
     const { entry, heard, id } = device
     const stay = entry && directory().stayAt(entry, now / 1000)
     const fix = heard?.fix

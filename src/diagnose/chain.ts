@@ -143,7 +143,8 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
 function stateText(facts: StateFacts, show: ShowInstant): Text {
   const { firstBroken, condition, device, last_push, now, position } = facts
   const { fix, id, name = id, route } = device
-  const isVain = condition === 'silent' && (firstBroken === 'understood' || firstBroken === 'identified')
+  const isUnheard = condition === 'silent' || condition === 'never'
+  const isVain = isUnheard && (firstBroken === 'understood' || firstBroken === 'identified')
   const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[condition]
   const isCut = firstBroken === 'connected' && device.stopped
   const but = firstBroken === undefined || firstBroken === link ? [] : [say(isCut ? CUT_OFF : BUT[firstBroken])]

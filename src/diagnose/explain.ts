@@ -33,10 +33,13 @@ function notConfigured(facts: ExplainedDevice, clock: ShowInstant): Text {
   return joined([state, misunderstoodTrouble(facts, clock) ?? []].flat(), '; ')
 }
 
-function heardText({ device, findings = [] }: ExplainedDevice, clock: ShowInstant): Text {
+function heardText({ device, findings = [], sender }: ExplainedDevice, clock: ShowInstant): Text {
+  const { event } = latestOf(device) ?? {}
   const { state, lane, last_heard, last_fix } = device
   const fixAt = last_fix?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? say('no fix yet') : say('last fix {}', clock(fixAt))
+  if (state === 'never' && (sender || event === 'refused' || event === 'misunderstood'))
+    return say('nothing of its tracker was accepted so far')
   // Pushed but not heard: these fixes were held while the device was not configured, and released since.
   if (state === 'never' || !last_heard)
     return say(lane?.last_push ? 'not heard since it was configured' : 'never heard')

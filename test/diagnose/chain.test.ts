@@ -419,6 +419,22 @@ describe('the chain of a device', () => {
     expect(chain({ device: NEVER, detail, found: [{ code: 'no_gateway' }] }).links[0].finding?.code).toBe('no_gateway')
   })
 
+  it.each([
+    ['refused', { device: NEVER, detail: { ...NOT_HEARD, events: refusedAs('wrong_secret') } }],
+    [
+      'not understood',
+      { device: { ...NEVER, sender: { at: NOW, sinceAt: NOW, address: '10.9.9.9:1' } }, detail: NOT_HEARD },
+    ],
+  ])('does not say that a device was never heard that sends what is %s', (fate, some) => {
+    const { sentence } = chain(some)
+    expect(sentence).toMatch(
+      new RegExp(
+        `^Van 12 sends, but what it sends is ${fate}, on route 1007 .*; nothing of its tracker was accepted so far, route`,
+      ),
+    )
+    expect(sentence).not.toMatch(/heard/)
+  })
+
   it('says of a device that sends a wrong secret after a pause what is refused, not that it is silent', () => {
     const found: Found[] = [{ code: 'wrong_secret', subject: { device: '1' }, sinceAt: NOW - MIN }]
     const some = {

@@ -230,6 +230,12 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   [CODES.replicas_missing.message]: ['a copy of the data is missing: no position is acknowledged'],
   [CODES.redis_full.message]: ['the memory of this server is used up: no position is taken'],
   [CODES.not_stored.message]: ['what some trackers send cannot be stored'],
+  'Redis cannot rewrite its append-only file: it grows until the disk is full': [
+    'this server cannot tidy up what it stores: that grows until the disk is full',
+  ],
+  'see the log of Redis for the reason: it may lack memory for that (vm.overcommit_memory), or space on its disk': [
+    'tell who runs this server',
+  ],
   [CODES.disk_full.message]: ['the disk of this server is full, or nearly: soon no position can be taken'],
   [CODES.parked_full.message]: [
     'the tracking service has refused so many positions that vans with refused ones are not answered',

@@ -29,7 +29,14 @@ export function redisTroubles({ redis = {}, now }: Facts): Found[] {
   if (missing.length > 0) found.push({ code: 'replicas_missing', evidence: missing })
   if (unsafe.length > 0) found.push({ code: 'redis_unsafe', evidence: unsafe })
   if (unlimited.length > 0) found.push({ code: 'redis_unlimited', evidence: unlimited })
-  if (disk.length > 0) found.push({ code: 'disk_full', evidence: disk })
+  // For want of memory, too, Redis cannot start the process that rewrites the file.
+  const isRewrite = disk.length === 1 && english(disk[0]) === NO_REWRITE
+  if (disk.length > 0)
+    found.push({
+      code: 'disk_full',
+      evidence: disk,
+      ...(isRewrite && { message: say(UNREWRITTEN), action: say(REWRITE_ACTION) }),
+    })
   const lately = restartsAt.filter((at) => now - at <= RESTARTS_WITHIN_MS)
   if (lately.length >= RESTARTS && now - lately[lately.length - 1] <= HEALTHY_MS)
     found.push(restarting('Redis', lately))
@@ -234,6 +241,10 @@ const RESTARTS = 3
 const PULL_REFUSED: Template = 'the roster that is pulled from {} is refused: its lines stay as they were'
 const PULL_REFUSED_ACTION: Template =
   'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`'
+export const NO_REWRITE = 'Redis cannot rewrite its append-only file' satisfies Template
+const UNREWRITTEN: Template = 'Redis cannot rewrite its append-only file: it grows until the disk is full'
+const REWRITE_ACTION: Template =
+  'see the log of Redis for the reason: it may lack memory for that (vm.overcommit_memory), or space on its disk'
 const DISK_ACTION: Template =
   'free space on the disk that Redis writes to, or enlarge it; see the log of Redis; trackers keep what is not acknowledged'
 const RESTARTS_WITHIN_MS = 300_000

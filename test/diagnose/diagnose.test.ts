@@ -67,6 +67,16 @@ describe('the diagnosis', () => {
     },
   )
 
+  it('does not call the disk full for a file that Redis cannot rewrite, perhaps for want of memory', () => {
+    const found = (disk: string[]) => diagnose({ redis: { disk } }).map(({ code, message }) => `${code}: ${message}`)
+    expect(found(['Redis cannot rewrite its append-only file'])).toEqual([
+      'disk_full: Redis cannot rewrite its append-only file: it grows until the disk is full',
+    ])
+    expect(found(['Redis cannot rewrite its append-only file', '/data: 12 MiB are left'])).toEqual([
+      'disk_full: the disk of Redis is full, or nearly: soon nothing can be acknowledged',
+    ])
+  })
+
   it('counts a route once of which positions of two couriers are missing', () => {
     const window = { missing: 1, checked: 9, repaired: 0, firstAt: 1, lastAt: 2, at: 3 }
     const missing = ['7/42/1001', '7/43/1001'].map((lane) => ({ ...window, lane }))

@@ -585,6 +585,10 @@ const EVIDENCE = {
   'Redis is connected and does not answer': 'Redis ist verbunden und antwortet nicht',
   'Redis cannot write its append-only file': 'Redis kann seine AOF-Datei nicht schreiben',
   'Redis cannot rewrite its append-only file': 'Redis kann seine AOF-Datei nicht neu schreiben',
+  'Redis cannot rewrite its append-only file: it grows until the disk is full':
+    'Redis kann seine AOF-Datei nicht neu schreiben: sie wächst, bis die Platte voll ist',
+  'see the log of Redis for the reason: it may lack memory for that (vm.overcommit_memory), or space on its disk':
+    'im Log von Redis nach dem Grund sehen: ihm fehlt dafür vielleicht Speicher (vm.overcommit_memory) oder Platz auf der Platte',
   '{}: {} MiB are left': '{1}: noch {2} MiB frei',
   '{} of {} replicas of Redis are connected: nothing is acknowledged until all are':
     '{1} von {2} Replikaten von Redis sind verbunden: bis alle es sind, bekommt kein Gerät eine Antwort',

@@ -164,6 +164,8 @@ const SERVER = {
   'the memory of this server is used up: no position is taken':
     'der Speicher dieses Servers ist belegt: keine Position wird angenommen',
   'what some trackers send cannot be stored': 'was manche Tracker senden, kann nicht gespeichert werden',
+  'this server cannot tidy up what it stores: that grows until the disk is full':
+    'dieser Server kann nicht aufräumen, was er speichert: das wächst, bis die Platte voll ist',
   'the disk of this server is full, or nearly: soon no position can be taken':
     'die Platte dieses Servers ist voll oder fast voll: bald kann keine Position mehr angenommen werden',
   'the tracking service has refused so many positions that vans with refused ones are not answered':

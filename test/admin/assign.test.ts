@@ -109,7 +109,7 @@ describe('POST /admin/devices/{id}/assign', () => {
         text: 'Van 14 gets route 1001 (courier 42) from 2099-11-20 12:00 to 2099-11-21 00:00 (UTC).',
         warnings: expect.arrayContaining([
           'Van 12 goes on with route 1001 by its entry, devices.yaml:2: change that where it is not meant',
-          'Van 14 leaves route 2001 from 2020-01-01 00:00 to 2120-01-01 00:00',
+          'Van 14 leaves route 2001 from 2099-11-20 12:00 to 2099-11-21 00:00',
         ]),
       },
     })
@@ -124,6 +124,17 @@ describe('POST /admin/devices/{id}/assign', () => {
         'Van 14 is on route 2001 too, besides van/15: both are pushed',
       ],
     })
+  })
+
+  it('does not warn of a van that drives another route at that time than its entry says', async () => {
+    await put('Van 12,,77,2099-11-20 06:00,2099-11-20 20:00\n')
+    const warningsAt = async (from_at: string, until_at: string) =>
+      ((await assign('van/15', { route_id: 1001, from_at, until_at }, 'dry_run=true')).json as { warnings: string[] })
+        .warnings
+    expect(await warningsAt('2099-11-20 12:00', '2099-11-20 14:00')).toEqual([])
+    expect(await warningsAt('2099-11-20 12:00', '2099-11-20 21:00')).toEqual([
+      'Van 12 is on route 1001 too, besides van/15: both are pushed',
+    ])
   })
 
   it.each([

@@ -118,8 +118,10 @@ function covers(lines: readonly Interval[], { from, until }: Interval): boolean 
 
 /** Returns the other routes that the devices have during the time of their new route. */
 function ownRoutes({ gives }: AssignmentPlan, devices: readonly DeviceEntry[]): Stay[] {
-  const stays = devices[0].stays.filter((stay) =>
-    gives.some(({ from, until, route_id }) => stay.lane.route !== route_id && stay.from < until && stay.until > from),
+  const stays = gives.flatMap(({ from, until, route_id }) =>
+    devices[0].stays
+      .filter((stay) => stay.lane.route !== route_id && stay.from < until && stay.until > from)
+      .map((stay) => ({ ...stay, from: Math.max(stay.from, from), until: Math.min(stay.until, until) })),
   )
   return stays.slice(0, MOST_NAMED)
 }
@@ -135,12 +137,14 @@ function sharedWarnings(
   for (const other of roster.devices()) {
     if (other.company_id !== company_id || left.has(other.id)) continue
     const stays = other.usual ? [other.usual, ...other.stays] : other.stays
-    const together = stays.find(({ lane, ...stay }) =>
-      gives.some((given) => lane.route === given.route_id && stay.from < given.until && stay.until > given.from),
+    const together = gives.find(
+      (given) =>
+        stays.some(({ lane }) => lane.route === given.route_id) &&
+        drivenIn(other, given).some(({ route_id }) => route_id === given.route_id),
     )
     if (together)
       warnings.push(
-        say('{} is on route {} too, besides {}: both are pushed', other.name ?? other.id, together.lane.route, name),
+        say('{} is on route {} too, besides {}: both are pushed', other.name ?? other.id, together.route_id, name),
       )
   }
   return distinct(warnings).slice(0, MOST_NAMED)

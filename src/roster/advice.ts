@@ -81,11 +81,8 @@ export function endedLines(rows: readonly RouteRow[], today: number) {
   const [row] = ended
   const message =
     ended.length === 1
-      ? say('this line ended before today: only fixes of that time that arrive late follow it')
-      : say(
-          'this line and {} more ended before today: only fixes of that time that arrive late follow it',
-          ended.length - 1,
-        )
+      ? say('this line ended before today: only fixes of that time follow it')
+      : say('this line and {} more ended before today: only fixes of that time follow it', ended.length - 1)
   return { row, message }
 }
 

@@ -364,7 +364,7 @@ describe('PUT /admin/routes', () => {
       warnings: [
         {
           line: 2,
-          message: 'until: this line ended before today: only fixes of that time that arrive late follow it',
+          message: 'until: this line ended before today: only fixes of that time follow it',
         },
       ],
     })

@@ -65,7 +65,7 @@ describe('check', () => {
     expect(await warnings('A,1,2026-11-19 06:00,2026-11-20 00:00\nB,2,2026-11-21 00:00,\n')).toEqual([
       'devices.yaml:1:1 1: this device has no route today',
       'devices.yaml:2:1 2: this device has no route today',
-      'routes.csv:2: until: this line ended before today: only fixes of that time that arrive late follow it',
+      'routes.csv:2: until: this line ended before today: only fixes of that time follow it',
     ]))
 
   it('check uses time_zone to decide which day is today', async () => {

@@ -112,10 +112,10 @@ const WARNINGS = {
     'überschneidet {1} für Gerät {2}: bei gleichem from gilt die spätere Zeile',
   'devices {} and {} are on route {} at the same time: both are pushed':
     'die Geräte {1} und {2} sind gleichzeitig auf Tour {3}: beide werden gesendet',
-  'this line ended before today: only fixes of that time that arrive late follow it':
-    'diese Zeile endete vor heute: ihr folgen nur Positionen jener Zeit, die verspätet ankommen',
-  'this line and {} more ended before today: only fixes of that time that arrive late follow it':
-    'diese Zeile und {1} weitere endeten vor heute: ihnen folgen nur Positionen jener Zeit, die verspätet ankommen',
+  'this line ended before today: only fixes of that time follow it':
+    'diese Zeile endete vor heute: ihr folgen nur Positionen jener Zeit',
+  'this line and {} more ended before today: only fixes of that time follow it':
+    'diese Zeile und {1} weitere endeten vor heute: ihnen folgen nur Positionen jener Zeit',
   '{} occurs twice in {}, as its clocks are set back: the first is taken; write it with an offset where the second is meant':
     '{1} kommt in {2} zweimal vor, da die Uhr zurückgestellt wird: die erste gilt; ist die zweite gemeint, die Zeit mit ihrem Abstand zu UTC schreiben',
   '{} does not exist in {}, as its clocks are set forward: {} is taken':

@@ -28,7 +28,7 @@
 import {
   degreesMinutes,
   type Draft,
-  endsWith,
+  between,
   optionalNumber,
   type Session,
   textProtocol,
@@ -61,7 +61,7 @@ export default textProtocol({
   integrity: { checksum: 'XOR', covers: (frame) => [0, Math.max(0, frame.lastIndexOf('*'))] },
   port: 5031,
   transports: ['tcp', 'udp'],
-  frame: endsWith('<', '<\r\n'),
+  frame: between('>', '<'),
   ends: '<',
   before: identityFirst,
   fields: {

@@ -53,6 +53,6 @@ export default {
   },
   escaping,
   tcp: { port: 5078, frame },
-  udp: { port: 5078 },
+  udp: { port: 5078, frame },
   decode,
 } satisfies Protocol

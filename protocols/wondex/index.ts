@@ -39,7 +39,7 @@ export default {
   name: 'wondex',
   devices: 'WondeX VT300, VT10, SPT-10, VT400 and others of Wonde Proud',
   tcp: { port: 5032, frame: wire.frame },
-  udp: { port: 5032 },
+  udp: { port: 5032, frame: wire.frame },
   decode: wire.decode,
 } satisfies Protocol
 

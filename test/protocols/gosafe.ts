@@ -39,6 +39,14 @@ export default {
   },
   frames: [
     {
+      title: 'a heartbeat and a position in one datagram',
+      transport: 'udp',
+      frames: [
+        { frame: `*GS16,${ID}#`, device: ID, none: 'heartbeat', reply: '1234' },
+        { frame: `*GS16,${ID},231530010524,,${PLACE}#`, device: ID, fixes: [FIX], reply: '1234' },
+      ],
+    },
+    {
       title: 'text: records of one line, the first version, no position',
       frames: [
         {

@@ -21,6 +21,11 @@ export default {
   },
   frames: [
     {
+      title: 'two reports in one datagram',
+      transport: 'udp',
+      frames: Array.from({ length: 2 }, () => ({ frame: `${REPORT}\r\n`, device: '2000000099', fixes: [FIX] })),
+    },
+    {
       title: 'reports, an answer and a keep-alive',
       frames: [
         { frame: `${REPORT}\r\n`, device: '2000000099', fixes: [FIX] },

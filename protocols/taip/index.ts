@@ -1,7 +1,7 @@
 /*
  * Trackers that speak TAIP, Trimble's ASCII interface protocol (Trimble Placer, Sierra Wireless, CalAmp LMU, Virloc, Antares).
- * "TAIP reference" of Trimble's Lassen manuals, the manuals of Virtual Tec for RGP … RUV, and that of the Lantrix T1800 for the
- * speed of RGP and RTT. TCP and UDP, text:
+ * "TAIP reference" of Trimble's Lassen manuals, the manuals of Virtual Tec for RGP … RUV, that of the Lantrix T1800 for the
+ * speed of RGP and RTT, "TrimTrac 1.5 Technical Manual" (Trimble), tables 13 and 66, for RTK. TCP and UDP, text:
  *
  *   >RPVsssssYYYYYYYYOOOOOOOOOSSSCCCqa[;…];ID=I;*XX<                      position, s: seconds of the day
  *   >REVeewwwwdsssssYYYYYYYYOOOOOOOOOSSSCCCqa…                            event, w: GPS week, d: day of the week
@@ -11,6 +11,8 @@
  *   >RLNsssssmmmyyyyyyyyyyoooooooooooHHHHHHHHHSSSSvvvvvCCCC## (NN00)… x{10} qa   position: y, o degrees × 10,000,000, signed;
  *       H feet × 100, signed; S, v, C tenths; # satellites, and each of them
  *   >RCPsssssYYYYYYYOOOOOOOOqa                                        position: Y, O degrees × 10,000, signed
+ *   >RTKPxxxxxBBBxwwwwssssssFx[x{10}]yyyyyyyyyyoooooooooooHHHHHHSSSCCC   position of TrimTrac, RTKS without one, not answered:
+ *       B battery, %; w GPS week, s its second; F 0 or 1: a fix; y, o as in RLN; H feet, signed
  *
  *   Y, O  degrees × 100,000, signed; of RGP also ddmm.mmmm, dddmm.mmmm
  *   b     inputs, bit 7: ignition       q  source of RPV and REV, 9: none; of the others 0 and 9: no fix
@@ -56,7 +58,7 @@ const numbered = (draft: Draft) => (draft.text('message').includes('#') ? answer
 
 export default textProtocol({
   name: 'taip',
-  devices: 'Trimble Placer, Sierra Wireless, CalAmp, Virloc, Antares',
+  devices: 'Trimble Placer, TrimTrac, Sierra Wireless, CalAmp, Virloc, Antares',
   acknowledges: 'fixes',
   integrity: { checksum: 'XOR', covers: (frame) => [0, Math.max(0, frame.lastIndexOf('*'))] },
   port: 5031,
@@ -71,6 +73,14 @@ export default textProtocol({
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '0' && text !== '9') },
     age: { like: '\\d' },
     milliseconds: { like: '\\d{8}', read: (text: string, draft: Draft) => void (draft.clock = +text) },
+    report: { like: '[0-9A-F]{4}\\d' },
+    secondOfWeek: {
+      like: '[TF]\\d{10}',
+      read: (text, draft) => void (draft.time = GPS_EPOCH + +text.slice(1, 5) * WEEK + +text.slice(5) * 1000),
+    },
+    located: { like: '\\d\\d', read: (text, draft) => void (draft.valid = text[0] < '2') },
+    states: { like: '[0-9A-Z]{10}' },
+    wholeFeet: { like: '[-+]\\d{5}', read: (text, draft) => void (draft.altitude = +text * CENTIFOOT * 100) },
     feet: { like: '[-+]\\d{8}', read: (text: string, draft: Draft) => void (draft.altitude = +text * CENTIFOOT) },
     vertical: { like: '[-+]\\d{4}' },
     used: { like: '\\d{2}', read: (text: string, draft: Draft) => void (draft.satellites = +text) },
@@ -114,6 +124,10 @@ export default textProtocol({
       answer,
     },
     { like: `${PARTS}>RCP{seconds}{lat:7/1e4}{lon:8/1e4}{source}{age}{any}`, answer },
+    {
+      like: `${PARTS}>RTKP{report}{batteryPercent:3}{secondOfWeek}{located}[{states}]{lat:10/1e7}{lon:11/1e7}{wholeFeet}{speedMph:3}{course:3}{any}`,
+    },
+    { like: `${PARTS}>RTKS{report}{batteryPercent:3}{any}`, none: 'no fix' },
     { like: `${PARTS}>RLN{any}`, unknown: 'position', answer: numbered },
     { like: `${PARTS}>{any}`, unknown: 'type', answer: numbered },
   ],

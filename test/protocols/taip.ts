@@ -206,6 +206,37 @@ export default {
       ],
     },
     {
+      title: 'reports of TrimTrac, of both versions',
+      frames: [
+        {
+          frame: signed('>RTKP00551087F2445472914000000100000+525200000-0134100000+00118036270;ID=AA000001;'),
+          device: 'AA000001',
+          fixes: [{ time: TIME, ...FIX, altitude: 35.9664, said: { battery_percent: 87 } }],
+        },
+        {
+          frame: signed('>RTKP00551087T244547291450-525200000+0134100000-00118036270;ID=AA000001;'),
+          device: 'AA000001',
+          fixes: [
+            {
+              time: TIME,
+              ...FIX,
+              latitude: -52.52,
+              longitude: 13.41,
+              altitude: -35.9664,
+              valid: false,
+              said: { battery_percent: 87 },
+            },
+          ],
+        },
+        {
+          frame: signed('>RTKS00551087F2445472914501000010000;ID=AA000001;'),
+          device: 'AA000001',
+          none: 'no fix',
+          said: { battery_percent: 87 },
+        },
+      ],
+    },
+    {
       title: 'what holds no position, or none that is read',
       frames: [
         { frame: signed('>RAL19500+00230+00012;ID=AA01;'), device: 'AA01', none: 'status' },

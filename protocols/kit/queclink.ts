@@ -14,12 +14,14 @@ import { dop, heading, kmh } from './units.ts'
  *
  *   K  2B, 2D      L  length of all     F  bit 7: part of several, x{2} is there      I  0 and the IMEI     N  reserved bytes
  *   l  length of the record, itself included     U  unix seconds     R, E  kind of record, event
- *   C  CRC-8 (31, FF) of all before it: inferred, as is what the data hold:
+ *   C  CRC-8 (31, FF) of all before it: inferred, as are 52 and 61 of the data:
  *
- *   D = 51   x OOOOOOOO AAAAAAAA UUUUUUUU SSSS                      O, A  longitude, latitude, 1e-6 degrees    S  0.1 km/h
- *       52   x OOOOOOOO AAAAAAAA UUUUUUUU SSSS P GGGG HHHHHH Z      P  HDOP, 0.1   G  degrees   H  0.1 m   Z  satellites
- *       61   x VVVV BB x                                            V  own battery, mV     B  its charge, %
+ *   D = 51    x OOOOOOOO AAAAAAAA UUUUUUUU SSSS                   O, A  longitude, latitude, 1e-6 degrees    S  0.1 km/h
+ *       52    x OOOOOOOO AAAAAAAA UUUUUUUU SSSS P GGGG HHHHHH Z   P  HDOP, 0.1   G  degrees   H  0.1 m   Z  satellites
+ *       61    x VVVV BB x                                         V  own battery, mV     B  its charge, %
+ *       8090  x K N M, N + M places like 51 or 52 ("GV500CNA", V3)  K  2 in its bits 6–4: like 51, 3: like 52
  *
+ * 51 and 52 without a fix hold the last one with its time, or have a length of 0.
  * The server may be set up to answer; how is not known.
  */
 export const queclinkFrames = [
@@ -35,6 +37,13 @@ const PART = 0x80
 const LONG = 0x80
 const [PLACE, FULL_PLACE, BATTERY] = [0x51, 0x52, 0x61]
 const BATTERY_LENGTH = 4
+/** The positions of an accident. */
+const CRASH = 0x90
+/** Bytes of a position, by its kind. */
+const SIZES = new Map([
+  [2, 15],
+  [3, 22],
+])
 /** Data without a place: names and numbers of the device, cells, temperatures. */
 const OTHERS = new Set([0x02, 0x04, 0x13, 0x16, 0x55, 0x58, 0x5a, BATTERY, 0x7a])
 
@@ -64,7 +73,8 @@ function recordsIn(r: ByteReader): Message {
     while (content.left > 0) {
       const id = short(content)
       const data = content.part(short(content))
-      if (id === PLACE || id === FULL_PLACE) record.places.push(data)
+      if (id === CRASH) record.places.push(...crashPlaces(data))
+      else if (id === PLACE || id === FULL_PLACE) record.places.push(...(data.left > 0 ? [data] : []))
       else if (id === BATTERY && data.left >= BATTERY_LENGTH) record.says = batteryIn(data)
       isKnown &&= id === PLACE || id === FULL_PLACE || OTHERS.has(id)
     }
@@ -78,6 +88,15 @@ interface Place {
   readonly data: ByteReader
   /** What its record says besides. */
   readonly says: Said | undefined
+}
+
+/** The positions before or after an accident; none of an unknown kind. */
+function crashPlaces(r: ByteReader): readonly ByteReader[] {
+  const size = r.left < 4 ? undefined : SIZES.get((r.skip(1).u8() >> 4) & 7)
+  if (size === undefined) return []
+  const places: ByteReader[] = []
+  for (let count = r.u8() + r.u8(); count > 0 && r.left >= size; count--) places.push(r.part(size))
+  return places
 }
 
 /** A number of one byte, or of two if its highest bit is set. */

@@ -77,6 +77,23 @@ export default {
         { frame: report([record(bytes('521609'))]), error: 'truncated', envelope: { device: ID } },
       ],
     },
+    {
+      title: 'positions around an accident, of both kinds, and data of a receiver that is off',
+      frames: [
+        {
+          frame: report([record(bytes('8090 8022 00 20 01 01'), BASE, BASE)]),
+          device: ID,
+          fixes: [SHORT_FIX, SHORT_FIX],
+        },
+        {
+          frame: report([record(bytes('8090 801a 01 31 00 01'), PLACE.subarray(2), BATTERY)]),
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 3.904, battery_percent: 74 } }],
+        },
+        { frame: report([record(bytes('8090 8013 01 41 00 01'), BASE)]), device: ID },
+        { frame: report([record(bytes('5200 5100'))]), device: ID, none: 'no place' },
+      ],
+    },
     { title: 'a heartbeat', frames: [{ frame: heartbeat(), device: ID, none: 'heartbeat' }] },
   ],
 } satisfies ProtocolCases

@@ -2,7 +2,9 @@
  * The @Track protocol in binary ("HEX" in the manuals), of GV and GB models. Big-endian.
  *
  *   +RSP TT MMMMMMMM LLLL DD VVVV FFFF IIIIIIIIIIIIIIII … A SSSS s GGGG HHHH OOOOOOOO YYYYYYYY YYYYMMDDhhmmss … KKKK CCCC 0D0A
- *   +EVT events, +INF status, +CRD crash data in the same way; +BSP, +BVT, +BNF, +BRD: the same, sent later
+ *   +EVT events, +CRD crash data in the same way; +BSP, +BVT, +BRD: the same, sent later
+ *   +INF TT MMMM [LLLL] … status, +BNF sent later     M, bit 0: L is there, 1: I is a name (GV200, §4.4); I follows, or D, V, F
+ *                                                        and I (it has its check digit, or is a name)
  *   +ACK TT MM LL …, +LGN TT MM LLLL …
  *   +HBD MM LL [D] [VV] [FF] [I] …          M, bits 1, 2, 3 and 7: D, V, F and I are there, 4: I is a name (GV200, §4.6)
  *
@@ -26,22 +28,32 @@ import {
   crc16CcittFalse,
   DecodeError,
   dop,
+  EndSearch,
   enveloped,
   type Fix,
   heading,
+  imeiOf14,
   kmh,
   lengthField,
   type Mark,
   type Message,
   type Session,
+  type Stream,
   said,
   utc,
   verified,
 } from '../kit/index.ts'
 
+const STATUS = ['+INF', '+BNF']
+/** Bytes of a status up to its length. */
+const STATUS_HEAD = 9
+const byLength = lengthField({ start: STATUS, at: 7, width: 2, add: 0, end: '\r\n' })
+const laterEnd = new EndSearch('\r\n')
+
 /** What frames begin with, and where their length is: at which byte, how many of them. */
 export const hexFrames = [
-  framed(['+RSP', '+EVT', '+INF', '+CRD', '+BSP', '+BVT', '+BNF', '+BRD'], 9, 2),
+  framed(['+RSP', '+EVT', '+CRD', '+BSP', '+BVT', '+BRD'], 9, 2),
+  { when: STATUS, frame: statusLength, decode: decodeHex },
   framed(['+ACK'], 6, 1),
   framed(['+LGN'], 6, 2),
   framed(['+HBD'], 5, 1),
@@ -49,6 +61,12 @@ export const hexFrames = [
 
 function framed(when: readonly Mark[], at: number, width: number) {
   return { when, frame: lengthField({ start: when, at, width, add: 0, end: '\r\n' }), decode: decodeHex }
+}
+
+/** A status without a length goes on to its end. */
+function statusLength(bytes: Buffer, stream: Stream): number {
+  if (bytes.length < STATUS_HEAD) return 0
+  return bytes[STATUS_HEAD - 3] & HAS_LENGTH ? byLength(bytes, stream) : laterEnd.after(bytes, STATUS_HEAD, stream)
 }
 
 /** What the checksum of a frame covers: nothing of text. */
@@ -77,6 +95,11 @@ const SAYING_LENGTH = 3
 /** Bytes from A to H, from O to the date, and from the date of sending to the end. */
 const [MOTION, PLACE, TAIL] = [8, 15, 13]
 
+/** Bits of the mask of a status. */
+const [HAS_LENGTH, HAS_NAME] = [0x01, 0x02]
+/** Bytes of model and versions, which some models have in front of the id of a status. */
+const VERSIONS = 5
+const NAME = /^[\w?-]+\0*$/
 /** Bits of the mask of a heartbeat. */
 const [HAS_MODEL, HAS_VERSION, HAS_FIRMWARE, IS_NAME, HAS_ID] = [0x02, 0x04, 0x08, 0x10, 0x80]
 
@@ -86,11 +109,11 @@ function decodeHex(frame: Buffer, session: Session): Message {
   verified(frame, { sum: crc16CcittFalse, from: 4, width: 2, trailing: 2 }, session)
   const none = NONE.get(r.ascii(4))
   if (none === HEARTBEAT) return { device: deviceOfHeartbeat(r), none }
-  if (none !== undefined && none !== 'status') return { none }
+  if (none === 'status') return { device: deviceOfStatus(r.skip(1)), none }
+  if (none !== undefined) return { none }
   const type = r.u8()
   const mask = r.u32()
   const device = deviceOf(r.skip(7).slice(ID), (mask & NAMED) !== 0)
-  if (none !== undefined) return { device, none }
   return enveloped({ device }, () => {
     const fixes = (type === COMPRESSED ? compressedPlaces : places)(frame.subarray(r.position, -TAIL))
     const isSaying = (mask & SAYING) === SAYING && frame.length - r.position >= SAYING_LENGTH + TAIL
@@ -98,6 +121,23 @@ function decodeHex(frame: Buffer, session: Session): Message {
     if (says && fixes.length > 0) fixes[fixes.length - 1].said = says
     return { fixes, said: fixes.length > 0 ? undefined : says }
   })
+}
+
+/** Undefined where no id is found. */
+function deviceOfStatus(r: ByteReader): string | undefined {
+  const mask = r.u16()
+  const content = r.skip(mask & HAS_LENGTH ? 2 : 0).slice()
+  const isName = (mask & HAS_NAME) !== 0
+  const at = [0, VERSIONS].find((from) => isId(content.subarray(from, from + ID), isName))
+  return at === undefined ? undefined : deviceOf(content.subarray(at, at + ID), isName)
+}
+
+function isId(bytes: Buffer, isName: boolean): boolean {
+  if (bytes.length < ID) return false
+  if (isName) return NAME.test(bytes.toString('latin1'))
+  if (bytes.some((byte) => byte > 99)) return false
+  const digits = deviceOf(bytes, false)
+  return digits.length === 15 && imeiOf14(digits.slice(0, 14)) === digits
 }
 
 /** Undefined without an id, and where the model has other fields. */

@@ -258,7 +258,20 @@ export default {
           fixes: [],
           said: { battery_percent: 100, external_voltage: 0.004 },
         },
-        { frame: binary('+INF', '01 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, none: 'status' },
+        { frame: status('01 fd7d', `45 0102 0209 ${ID} 00`), device: IMEI, none: 'status' },
+        { frame: status('01 fd7d', `${ID} 04 020c 0101 00`), device: IMEI, none: 'status' },
+        { frame: status('02 fd7f', '6776323030000000 04 020c'), device: 'gv200', none: 'status' },
+        { frame: status('02 fd7d', '04 020c'), none: 'status' },
+        // The example of the manual of the GV200, which has no length.
+        {
+          frame: bytes(
+            '2b494e46 01 fffe 6776323030000000 01 04 020c 0101 0301 01 0000 0000 0000 0c00 00 41 10 21 07dc011e092135' +
+              '00 01 7f bf 00 1e 02 58 80 00 00 11 6a 8986009109116900460114000000000460000018780873002607dc011e092523' +
+              '0010 1f27 0d0a',
+          ),
+          device: 'gv200',
+          none: 'status',
+        },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ff3f070418290a03 00`)), error: 'malformed' },
         { frame: heartbeat(`eb 45 0209 ${ID}`), device: IMEI, none: 'heartbeat' },
         { frame: heartbeat('9f 45 0102 0209 6776323030000000'), device: 'gv200', none: 'heartbeat' },
@@ -402,6 +415,12 @@ function i32(value: number): string {
 function binary(head: string, type: string, content: Buffer): Buffer {
   const length = 4 + 5 + 2 + content.length + 13
   return ended(Buffer.concat([Buffer.from(head), bytes(type), u(2, length), content]))
+}
+
+/** Of its type and mask, and what follows the length. */
+function status(type: string, fields: string): Buffer {
+  const content = bytes(fields)
+  return ended(Buffer.concat([Buffer.from('+INF'), bytes(type), u(2, 9 + content.length + 13), content]))
 }
 
 function short(head: string, type: string, content: Buffer): Buffer {

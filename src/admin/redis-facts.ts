@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
-import { NO_REWRITE } from '../diagnose/system.ts'
 import { durabilityProblems, type Shard, type Store } from '../store/index.ts'
 import { memoryInfos, unlimitedMemory } from '../store/memory.ts'
 import { english, joined, say, type Text } from '../texts/text.ts'
@@ -32,8 +31,8 @@ export class RedisCollector {
     if (this.#runId !== undefined && runId !== this.#runId) this.#restartsAt = [...this.#restartsAt.slice(-9), now]
     this.#runId = runId
     if (/^aof_last_write_status:err/m.test(persistence)) disk.push(say('Redis cannot write its append-only file'))
-    if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push(say(NO_REWRITE))
-    this.facts = { unsafe, unlimited: unlimitedMemory(memory), disk, restartsAt: this.#restartsAt }
+    const isUnrewritten = /^aof_last_bgrewrite_status:err/m.test(persistence)
+    this.facts = { unsafe, unlimited: unlimitedMemory(memory), disk, isUnrewritten, restartsAt: this.#restartsAt }
   }
 }
 

@@ -29,11 +29,11 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const { last_push } = explained.device.lane ?? {}
   const condition = conditionOf(device, now)
   const state = stateText({ ...facts, now, condition, firstBroken: first?.link, last_push }, show)
-  const [waitsFor] = ofSystem(first)
+  const cause = causeOfAll(first)
   const { meant, sender } = device
-  const rest = explain({ ...explained, sender, meant, findings: own, waitsFor, leftOut: left?.line }, show)
+  const rest = explain({ ...explained, sender, meant, findings: own, waitsFor: cause?.code, leftOut: left?.line }, show)
   return {
-    sentence: joined([state, waitsFor ?? [], rest].flat(), '; '),
+    sentence: joined([state, cause?.message ?? [], rest].flat(), '; '),
     broken: first?.link ?? null,
     links,
     findings: [...new Set([...own, ...causes])],
@@ -65,14 +65,14 @@ export function chainWithoutRedis(
 }
 
 /**
- * Returns the message of a finding that breaks the link for all devices. Leaves out findings about the tracking API, whose
+ * Returns a finding that breaks the link for all devices. Leaves out findings about the tracking API, whose
  * effect on this device is in the rest of the sentence, except that the API is slow or hangs, or that another server answers,
  * which are not there.
  */
-function ofSystem(first: DeviceLink | undefined): Text[] {
+function causeOfAll(first: DeviceLink | undefined): Finding | undefined {
   const { finding, link } = first ?? {}
-  if (!finding || finding.subject.device !== undefined) return []
-  return link === 'accepted' && !SAID_BY_NOTHING_ELSE.has(finding.code) ? [] : [finding.message]
+  if (!finding || finding.subject.device !== undefined) return undefined
+  return link === 'accepted' && !SAID_BY_NOTHING_ELSE.has(finding.code) ? undefined : finding
 }
 
 interface LineLeftOut {

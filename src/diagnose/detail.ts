@@ -101,7 +101,7 @@ export interface ExplainedDevice {
   /** Since when positions of the device wait in a lane that it had before. */
   readonly before?: { readonly route_id: string; readonly oldest_at: string }
   /** The cause that holds up all devices, if the message names it already. */
-  readonly waitsFor?: Text
+  readonly waitsFor?: Finding['code']
   /** Findings about the device itself. */
   readonly findings?: readonly Pick<Finding, 'code' | 'evidence' | 'action'>[]
   /** ms UTC. */

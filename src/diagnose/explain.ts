@@ -1,5 +1,5 @@
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
-import { ALARM_FINDINGS, CODES, type FindingCode, SENT_IN_VAIN } from './codes.ts'
+import { ALARM_FINDINGS, type FindingCode, SENT_IN_VAIN } from './codes.ts'
 import type { DeviceDetail, ExplainedDevice, ParkedDetail } from './detail.ts'
 import { meantAdvice, portAdvice, senderText } from './devices.ts'
 
@@ -146,7 +146,7 @@ function heldTrouble({ device, leftOut, meant, waitsFor }: ExplainedDevice, cloc
       what,
       routeAdvice(held, leftOut),
     )
-  if (typeof waitsFor === 'object' && waitsFor.says === CODES.own_clock.message) return what
+  if (waitsFor === 'own_clock') return what
   if (offset === NO_OFFSET) return say('{}, ahead of the clock, by no time zone: correct the clock of the device', what)
   const entry = device.source?.startsWith('admin ') ? say('its entry') : (device.source ?? 'devices.yaml')
   return say('{}, ahead of the clock: set time_zone: "{}" in {}', what, offset, entry)

@@ -138,6 +138,8 @@ export interface RedisFacts {
   readonly unlimited?: readonly Text[]
   /** Why its disk is full or nearly, a sentence each. */
   readonly disk?: readonly Text[]
+  /** Whether it cannot rewrite its append-only file, for want of memory or disk. */
+  readonly isUnrewritten?: boolean
   /** When Redis was started recently, by its run ids. */
   readonly restartsAt?: readonly number[]
 }

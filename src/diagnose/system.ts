@@ -17,7 +17,16 @@ export function systemTroubles(facts: Facts): Found[] {
 }
 
 export function redisTroubles({ redis = {}, now }: Facts): Found[] {
-  const { disk = [], downSince, missing = [], reason, restartsAt = [], unlimited = [], unsafe = [] } = redis
+  const {
+    disk = [],
+    downSince,
+    isUnrewritten,
+    missing = [],
+    reason,
+    restartsAt = [],
+    unlimited = [],
+    unsafe = [],
+  } = redis
   const found: Found[] = []
   if (downSince !== undefined)
     found.push({
@@ -29,13 +38,12 @@ export function redisTroubles({ redis = {}, now }: Facts): Found[] {
   if (missing.length > 0) found.push({ code: 'replicas_missing', evidence: missing })
   if (unsafe.length > 0) found.push({ code: 'redis_unsafe', evidence: unsafe })
   if (unlimited.length > 0) found.push({ code: 'redis_unlimited', evidence: unlimited })
-  // For want of memory, too, Redis cannot start the process that rewrites the file.
-  const isRewrite = disk.length === 1 && english(disk[0]) === NO_REWRITE
-  if (disk.length > 0)
+  if (disk.length > 0 || isUnrewritten)
     found.push({
       code: 'disk_full',
-      evidence: disk,
-      ...(isRewrite && { message: say(UNREWRITTEN), action: say(REWRITE_ACTION) }),
+      evidence: isUnrewritten ? [...disk, say('Redis cannot rewrite its append-only file')] : disk,
+      // For want of memory, too, Redis cannot start the process that rewrites the file.
+      ...(disk.length === 0 && { message: say(UNREWRITTEN), action: say(REWRITE_ACTION) }),
     })
   const lately = restartsAt.filter((at) => now - at <= RESTARTS_WITHIN_MS)
   if (lately.length >= RESTARTS && now - lately[lately.length - 1] <= HEALTHY_MS)
@@ -241,7 +249,6 @@ const RESTARTS = 3
 const PULL_REFUSED: Template = 'the roster that is pulled from {} is refused: its lines stay as they were'
 const PULL_REFUSED_ACTION: Template =
   'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`'
-export const NO_REWRITE = 'Redis cannot rewrite its append-only file' satisfies Template
 const UNREWRITTEN: Template = 'Redis cannot rewrite its append-only file: it grows until the disk is full'
 const REWRITE_ACTION: Template =
   'see the log of Redis for the reason: it may lack memory for that (vm.overcommit_memory), or space on its disk'

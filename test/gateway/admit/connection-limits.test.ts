@@ -8,7 +8,7 @@ import { observations } from '../../../src/observe/observations.ts'
 import { english } from '../../../src/texts/text.ts'
 import { listening } from '../../support/listening.ts'
 
-/** What is said of open files. */
+/** Returns the evidence of the finding `open_files`, or undefined. */
 function said(): readonly string[] | undefined {
   return observations
     .current()
@@ -16,7 +16,7 @@ function said(): readonly string[] | undefined {
     ?.evidence.map(english)
 }
 
-it('says that few files are left once four in five of the connections are open that they allow', async () => {
+it('warns of too few open files once four in five of the connections that they allow are open', async () => {
   const { limits } = configSchema(null).parse({})
   const slots = new Slots(limits.max_connections_per_device)
   const connectionLimits = new ConnectionLimits(limits, { slots, fit: 10 })

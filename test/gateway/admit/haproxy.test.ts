@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => certificates.remove())
 
-/** A gateway that trusts the proxy alone, and says from where each message came. */
+/** A gateway that trusts only the proxy, and the sender addresses of its messages. */
 function witness() {
   const shared = gateway()
   const seen: string[] = []
@@ -60,7 +60,7 @@ describe('a real HAProxy', () => {
     ['version 1', 'send-proxy'],
     ['version 2', 'send-proxy-v2'],
     ['version 2 with TLVs', 'send-proxy-v2 proxy-v2-options unique-id,crc32c'],
-  ])('in front of TCP, TLS and MQTT hands on the address of the client: %s', async (_, options) => {
+  ])('HAProxy with PROXY %s hands on the client address for TCP, TLS and MQTT', async (_, options) => {
     const { shared, seen } = witness()
     const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
     const tcp = await open(listenTcp({ ...endpoint, protocol: talk }, shared))
@@ -93,7 +93,7 @@ describe('a real HAProxy', () => {
     await client.endAsync(true)
   })
 
-  it('that is not trusted is refused', async () => {
+  it('refuses an HAProxy that is no trusted proxy', async () => {
     const shared = { ...gateway(), trustedProxies: networksOf(['192.0.2.1']) }
     const { port: to } = await open(
       listenTcp({ host: '127.0.0.1', port: 0, protocol: talk, proxy_protocol: true }, shared),
@@ -101,7 +101,7 @@ describe('a real HAProxy', () => {
     const [port] = await freePorts(1)
     await startHaproxy(haproxy!, [{ port, to, options: 'send-proxy-v2' }])
     const socket = await connectThrough(port)
-    // It may be reset, as nobody has read what it said.
+    // The connection may be reset, because its bytes were never read.
     const closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', () => {})
     socket.resume().write('id van-1\n')

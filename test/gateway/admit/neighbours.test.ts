@@ -27,7 +27,7 @@ withRedis((_, store) => (redis = store))
 const closing: (() => void)[] = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
 
-/** A gateway with real listeners, which is told what others around the same Redis say. */
+/** A gateway with real listeners that exchanges messages with the others through the same Redis. */
 async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
   await redis.set(keys.process(name), '{}', 'PX', SIGN_KEPT_MS)
   const [guesses, trails] = [new GuessDelays(), new Trails()]
@@ -58,7 +58,7 @@ async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
 }
 type Met = Awaited<ReturnType<typeof meet>>
 
-/** It is heard no more, as after a SIGKILL, and its last sign of life is a minute old. */
+/** Silences a gateway as SIGKILL does; its last sign of life is a minute old. */
 async function killed(name: string, { channel, neighbours }: Met): Promise<void> {
   channel.close()
   vi.spyOn(channel, 'send').mockReturnValue()
@@ -66,7 +66,7 @@ async function killed(name: string, { channel, neighbours }: Met): Promise<void>
   await redis.pexpire(keys.process(name), SIGN_KEPT_MS - 60_000)
 }
 
-/** Connections of a device, one after another. */
+/** Logs a device in on `count` connections, one after another. */
 async function login(port: number, count: number, from?: string, device = 'van-1'): Promise<Peer[]> {
   const peers: Peer[] = []
   for (let made = 0; made < count; made++) {
@@ -94,7 +94,7 @@ describe('connections of a device at several gateways', () => {
     other = await meet('other')
   })
 
-  it('end with the oldest of all, wherever it is', async () => {
+  it('ends the oldest connections of a device, whichever gateway holds them', async () => {
     const first = await login(one.port, 3)
     const second = await login(other.port, 3)
     await until(() => expect(isOver([...first, ...second])).toEqual([true, true, false, false, false, false]))
@@ -114,7 +114,7 @@ describe('connections of a device at several gateways', () => {
     )
   })
 
-  it('end with the same one at each, though they connect in another order than they log in', async () => {
+  it('all gateways end the same connections if a device logs in in another order than it connects', async () => {
     const [first] = await login(one.port, 1, ELSEWHERE)
     const peers: Peer[] = []
     for (let made = 0; made < 5; made++) peers.unshift(await dial(other.port))
@@ -126,7 +126,7 @@ describe('connections of a device at several gateways', () => {
     await until(() => expect([one, other].map(({ shared }) => shared.slots.countOf('van-1'))).toEqual([4, 4]))
   })
 
-  it('end with those of a sender who opens many under the id of a van, and not with that of the van', async () => {
+  it('ends connections of a sender who opens many under the id of a van, and not that of the van', async () => {
     const [van] = await login(one.port, 1)
     const others = [...(await login(one.port, 10, ELSEWHERE)), ...(await login(other.port, 10, ELSEWHERE))]
     await until(() => expect(others.filter(({ over }) => !over)).toHaveLength(3))
@@ -135,7 +135,7 @@ describe('connections of a device at several gateways', () => {
     expect(van.over).toBe(false)
   })
 
-  it('do not count once they are closed', async () => {
+  it('does not count connections at another gateway once they are closed', async () => {
     for (let again = 0; again < 3; again++) {
       const [kept] = await login(one.port, 1)
       const gone = await login(other.port, 3)
@@ -149,7 +149,7 @@ describe('connections of a device at several gateways', () => {
     expect(isOver([kept, ...others])).toEqual([false, false, false, false])
   })
 
-  it('do not count once their gateway was started again', async () => {
+  it('does not count connections of another gateway after it has restarted', async () => {
     const before = await login(other.port, 3)
     const [van] = await login(one.port, 1)
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
@@ -159,7 +159,7 @@ describe('connections of a device at several gateways', () => {
     expect(isOver([van, ...before])).toEqual([false, false, false, false])
   })
 
-  it('do not count once their gateway has ended', async () => {
+  it('does not count connections of another gateway after it has ended', async () => {
     const before = await login(other.port, 3)
     await login(one.port, 1)
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
@@ -168,7 +168,7 @@ describe('connections of a device at several gateways', () => {
     expect(isOver(before)).toEqual([false, false, false])
   })
 
-  it('do not count once their gateway was killed', async () => {
+  it('does not count connections of another gateway after it was killed', async () => {
     await login(other.port, 3)
     const [van] = await login(one.port, 1)
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
@@ -177,7 +177,7 @@ describe('connections of a device at several gateways', () => {
     expect(van.over).toBe(false)
   })
 
-  it('count while their gateway is quiet and lives, and while no gateway can give a sign of life', async () => {
+  it('counts connections of another gateway that is quiet but alive, and while no gateway gives a sign of life', async () => {
     await login(other.port, 3)
     await login(one.port, 1)
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
@@ -191,7 +191,7 @@ describe('connections of a device at several gateways', () => {
     expect(one.shared.slots.countOf('van-1')).toBe(4)
   })
 
-  it('count if their gateway comes back while its neighbour finds that it was silent', async () => {
+  it('counts connections of another gateway that comes back while it is being found silent', async () => {
     await login(other.port, 3)
     await login(one.port, 1)
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
@@ -212,7 +212,7 @@ describe('connections of a device at several gateways', () => {
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(3))
   })
 
-  it('stay over MQTT, whoever claims their client id at another gateway, also while one of their fixes is being stored', async () => {
+  it('keeps an MQTT connection if its client id is claimed at another gateway while its fix is being stored', async () => {
     const van = await raw(await mqttPort(one.shared))
     van.say(connect({ user: 'locked', password: SECRET, clientId: 'van' }))
     await until(() => expect(van.hex).toBe(connack(0)))
@@ -252,92 +252,88 @@ it('a device that has presented its secret at one gateway is delayed at none, wh
   await until(() => expect(third.guesses.isDelayed('locked', ELSEWHERE)).toBe(false))
 })
 
-describe('an id that is used at two gateways', () => {
-  let said = 0
-  const speak = async (peer: Peer) => {
-    const number = ++said
-    peer.say(`fix ${number}\n`)
-    await until(() => expect(peer.heard).toContain(`ok ${number}\n`))
-  }
+let said = 0
+const speak = async (peer: Peer) => {
+  const number = ++said
+  peer.say(`fix ${number}\n`)
+  await until(() => expect(peer.heard).toContain(`ok ${number}\n`))
+}
 
-  it('from two networks is a finding while both go on', async () => {
-    const [one, other] = [await meet('one'), await meet('other')]
-    const [[van], [thief]] = [await login(one.port, 1), await login(other.port, 1, ELSEWHERE)]
-    await until(async () => {
-      await speak(van)
-      await speak(thief)
-      const [{ evidence }] = claims('van-1')
-      expect(evidence[0]).toMatch(/^talk from 127\S+ and talk from 127\S+ in turns$/)
-    })
-  })
-
-  it('by a van that goes on at the other one, from another network, is none', async () => {
-    const [one, other] = [await meet('one'), await meet('other')]
-    const told = vi.spyOn(one.trails, 'heardElsewhere')
-    const [[before], [after]] = [
-      await login(one.port, 1, undefined, '007'),
-      await login(other.port, 1, ELSEWHERE, '007'),
-    ]
-    await speak(before)
-    for (let fix = 0; fix < 5; fix++) await speak(after)
-    await until(() => expect(told).toHaveBeenCalled())
-    expect(claims('007')).toEqual([])
-  })
-
-  it('from two places is a finding, though both come from one network', async () => {
-    const [one, other] = [await meet('one'), await meet('other')]
-    const ports = await Promise.all(
-      [one, other].map(({ shared }) => open(listenHttp({ ...AT, protocol: osmand }, shared))),
-    )
-    const start = Date.now()
-    const told = [one, other].map(({ trails }) => vi.spyOn(trails, 'heardElsewhere'))
-    const send = async (gatewayNumber: number, latitude: number) => {
-      const query = `id=8168000008&lat=${latitude}&lon=8&timestamp=${Math.floor(Date.now() / 1000) - 1}`
-      const { body, statusCode } = await request(`http://127.0.0.1:${ports[gatewayNumber].port}/?${query}`)
-      await body.dump()
-      expect(statusCode).toBe(200)
-    }
-    onTestFinished(() => void vi.useRealTimers())
-    for (let minute = 1; minute <= 16; minute++) {
-      // Each gateway tells the other one where the device is, in a minute of the clock that is set here.
-      vi.useFakeTimers({ toFake: ['Date'], now: start + minute * 61_000 })
-      await send(0, 50 + minute / 100)
-      await until(() => expect(told[1]).toHaveBeenCalledTimes(minute))
-      if (minute <= 6) continue
-      await send(1, 40)
-      await until(() => expect(told[0]).toHaveBeenCalledTimes(minute - 6))
-    }
-    const [{ evidence }] = claims('8168000008')
-    expect(evidence[0]).toMatch(/^\d.*; \d/)
+it('reports an id that is used from two networks at two gateways while both go on', async () => {
+  const [one, other] = [await meet('one'), await meet('other')]
+  const [[van], [thief]] = [await login(one.port, 1), await login(other.port, 1, ELSEWHERE)]
+  await until(async () => {
+    await speak(van)
+    await speak(thief)
+    const [{ evidence }] = claims('van-1')
+    expect(evidence[0]).toMatch(/^talk from 127\S+ and talk from 127\S+ in turns$/)
   })
 })
 
-describe('connections at gateways that share their ports', () => {
-  it.each(['max_connections', 'max_connections_per_ip'])('are limited by %s together', async (limit) => {
+it('does not report a van that goes on at another gateway from another network', async () => {
+  const [one, other] = [await meet('one'), await meet('other')]
+  const told = vi.spyOn(one.trails, 'heardElsewhere')
+  const [[before], [after]] = [await login(one.port, 1, undefined, '007'), await login(other.port, 1, ELSEWHERE, '007')]
+  await speak(before)
+  for (let fix = 0; fix < 5; fix++) await speak(after)
+  await until(() => expect(told).toHaveBeenCalled())
+  expect(claims('007')).toEqual([])
+})
+
+it('reports an id that is used in two places, though both senders are in one network', async () => {
+  const [one, other] = [await meet('one'), await meet('other')]
+  const ports = await Promise.all(
+    [one, other].map(({ shared }) => open(listenHttp({ ...AT, protocol: osmand }, shared))),
+  )
+  const start = Date.now()
+  const told = [one, other].map(({ trails }) => vi.spyOn(trails, 'heardElsewhere'))
+  const send = async (gatewayNumber: number, latitude: number) => {
+    const query = `id=8168000008&lat=${latitude}&lon=8&timestamp=${Math.floor(Date.now() / 1000) - 1}`
+    const { body, statusCode } = await request(`http://127.0.0.1:${ports[gatewayNumber].port}/?${query}`)
+    await body.dump()
+    expect(statusCode).toBe(200)
+  }
+  onTestFinished(() => void vi.useRealTimers())
+  for (let minute = 1; minute <= 16; minute++) {
+    // Each gateway reports the position of the device once a minute of this clock.
+    vi.useFakeTimers({ toFake: ['Date'], now: start + minute * 61_000 })
+    await send(0, 50 + minute / 100)
+    await until(() => expect(told[1]).toHaveBeenCalledTimes(minute))
+    if (minute <= 6) continue
+    await send(1, 40)
+    await until(() => expect(told[0]).toHaveBeenCalledTimes(minute - 6))
+  }
+  const [{ evidence }] = claims('8168000008')
+  expect(evidence[0]).toMatch(/^\d.*; \d/)
+})
+
+it.each(['max_connections', 'max_connections_per_ip'])(
+  'limits connections by %s across gateways that share their ports',
+  async (limit) => {
     const [one, other] = [await meet('one', { [limit]: 10 }), await meet('other', { [limit]: 10 })]
     const vans = await login(one.port, 4)
     const others = await Promise.all(Array.from({ length: 6 }, () => dial(other.port)))
-    // Else what is tried below might count before them, and one of them would make room for the last.
+    // Without this wait the connections below might count before these six.
     await until(() => expect(other.shared.connectionLimits.open.all).toBe(6))
     await until(async () => expect(await isServed(one.port)).toBe(false))
     for (const { socket } of others) socket.destroy()
     await until(async () => expect(await isServed(one.port)).toBe(true))
     expect(isOver(vans)).toEqual([false, false, false, false])
-  })
+  },
+)
 
-  it.each(['the same name', 'another name'])(
-    'do not count at one that was killed and comes back with %s',
-    async (named) => {
-      const [one, other] = [await meet('one', { max_connections: 10 }), await meet('other', { max_connections: 10 })]
-      const lost = await Promise.all(Array.from({ length: 10 }, () => dial(other.port)))
-      await until(async () => expect(await isServed(one.port)).toBe(false))
-      await killed('other', other)
-      await meet(named === 'the same name' ? 'other' : 'another', { max_connections: 10 })
-      await until(async () => expect(await isServed(one.port)).toBe(true))
-      for (const { socket } of lost) socket.destroy()
-    },
-  )
-})
+it.each(['the same name', 'another name'])(
+  'does not count connections of a gateway that was killed and comes back with %s',
+  async (named) => {
+    const [one, other] = [await meet('one', { max_connections: 10 }), await meet('other', { max_connections: 10 })]
+    const lost = await Promise.all(Array.from({ length: 10 }, () => dial(other.port)))
+    await until(async () => expect(await isServed(one.port)).toBe(false))
+    await killed('other', other)
+    await meet(named === 'the same name' ? 'other' : 'another', { max_connections: 10 })
+    await until(async () => expect(await isServed(one.port)).toBe(true))
+    for (const { socket } of lost) socket.destroy()
+  },
+)
 
 async function isServed(port: number): Promise<boolean> {
   const peer = await dial(port)

@@ -34,7 +34,7 @@ async function tracker(port: number, localAddress: string) {
   }
 }
 
-/** Sends a fix over HTTP, so many minutes after the beginning, when it is that time. */
+/** Returns a function that sets the clock to a minute and sends a fix of that minute over HTTP. */
 async function sender(shared: Gateway, id: string) {
   const { port } = await open(listenHttp({ ...AT, protocol: osmand }, shared))
   const start = Math.floor(Date.now() / 1000) - 3600
@@ -49,7 +49,7 @@ async function sender(shared: Gateway, id: string) {
   }
 }
 
-it('two connections of one id from two networks, both of which go on, are a finding; both are acknowledged', async () => {
+it('reports two connections of one id that go on from two networks, and acknowledges both', async () => {
   const shared = gateway()
   const { port } = await open(listenTcp({ ...AT, protocol: talk }, shared))
   const van = await tracker(port, '127.0.0.1')
@@ -65,7 +65,7 @@ it('two connections of one id from two networks, both of which go on, are a find
   expect(shared.places).toEqual(['7/42/1001', '7/42/1001', '7/42/1001', '7/42/1001'])
 })
 
-it('places that a vehicle cannot reach are a finding, and go to the lane all the same', async () => {
+it('reports moves that no vehicle can make, and stores them in the lane all the same', async () => {
   const shared = gateway()
   const send = await sender(shared, '007')
   for (let minute = 0; minute < 6; minute++) await send(minute, 50 + minute / 100)
@@ -74,7 +74,7 @@ it('places that a vehicle cannot reach are a finding, and go to the lane all the
   expect(new Set(shared.places)).toEqual(new Set(['7/43/1002']))
 })
 
-it('with suspicious: hold, fixes of another sender are held, and those of the van are not', async () => {
+it('with suspicious: hold, holds fixes of another sender, and stores those of the van in its lane', async () => {
   const shared = gateway({ holdsSuspicious: true })
   const send = await sender(shared, '8168000008')
   for (let minute = 0; minute < 6; minute++) await send(minute, 50 + minute / 100)
@@ -87,7 +87,7 @@ it('with suspicious: hold, fixes of another sender are held, and those of the va
   expect(findings('8168000008')).toMatchObject([{ code: 'claimed_twice' }])
 })
 
-it('with suspicious: hold, a forged datagram with fixes minutes apart is held, and no later fix of the van', async () => {
+it('with suspicious: hold, holds a forged datagram with fixes minutes apart, and no later fix of the van', async () => {
   const shared = gateway({ holdsSuspicious: true })
   const send = await sender(shared, '8168000008')
   const { port } = await open(listenUdp({ ...AT, protocol: teltonika }, shared))

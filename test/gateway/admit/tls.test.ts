@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import mqtt from 'mqtt'
 import { Agent, request } from 'undici'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import osmand from '../../../protocols/osmand/index.ts'
 import teltonikaProtocol from '../../../protocols/teltonika/index.ts'
 import { Flood } from '../../../src/gateway/admit/flood.ts'
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => certificates.remove())
 
-/** A gateway that says by which certificate each device came. */
+/** A gateway, and the certificate name of each message that it takes. */
 function witness() {
   const shared = gateway()
   const seen: (string | undefined)[] = []
@@ -60,121 +60,114 @@ function witness() {
 
 const openTcp = (shared: Gateway, tls = tlsWith(server)) => open(listenTcp({ ...AT, name: 'tcp/talk', tls }, shared))
 
-describe('handshakes of one network', () => {
-  it('count ten times: above the limit they wait, and beyond it they are not begun', async () => {
-    const ended = await refusals('flood')
-    const shared = gateway({ flood: new Flood(() => 0) })
-    const { port } = await openTcp(shared)
-    shared.flood.take('connections', '127.0.0.0/24', 29_995)
-    const peer = await dialTls(port, { ca: server.cert })
-    peer.say('id van-1\n')
-    await until(() => expect(peer.heard).toBe('hi\n'))
-    expect(shared.flood.take('connections', '127.0.0.0/24', 0)).toBeCloseTo(5 / 3)
-    shared.flood.take('connections', '127.0.0.0/24', 1e6)
-    const refused = await dialTls(port, { ca: server.cert })
-    expect([refused.over, await ended()]).toEqual([true, 1])
-  })
+it('counts a TLS handshake as ten connections of its network, and begins none far above the limit', async () => {
+  const ended = await refusals('flood')
+  const shared = gateway({ flood: new Flood(() => 0) })
+  const { port } = await openTcp(shared)
+  shared.flood.take('connections', '127.0.0.0/24', 29_995)
+  const peer = await dialTls(port, { ca: server.cert })
+  peer.say('id van-1\n')
+  await until(() => expect(peer.heard).toBe('hi\n'))
+  expect(shared.flood.take('connections', '127.0.0.0/24', 0)).toBeCloseTo(5 / 3)
+  shared.flood.take('connections', '127.0.0.0/24', 1e6)
+  const refused = await dialTls(port, { ca: server.cert })
+  expect([refused.over, await ended()]).toEqual([true, 1])
 })
 
-describe('a tracker over TLS', () => {
-  it('that speaks Teltonika is answered as over TCP', async () => {
-    const { shared, stored } = witness()
-    await shared.configure({ id: '356307042441013', company_id: '7', courier_id: '1', route_id: '2', source: 'x:1' })
-    const { port } = await open(listenTcp({ ...AT, protocol: teltonikaProtocol, tls: tlsWith(server) }, shared))
-    const peer = await dialTls(port, { ca: server.cert })
-    peer.say(teltonika.login!('356307042441013').bytes)
-    await until(() => expect(peer.heard).toBe('\x01'))
-    const fix = { time: Date.now() - 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
-    for (const byte of teltonika.packet([fix], { id: '', serial: 1 }).bytes) peer.say(Buffer.of(byte))
-    await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
-    expect(stored.length).toBe(1)
-    peer.socket.end()
-    await until(() => expect(shared.goneDevices).toEqual(['356307042441013']))
-  })
+it('answers a Teltonika tracker over TLS as over TCP', async () => {
+  const { shared, stored } = witness()
+  await shared.configure({ id: '356307042441013', company_id: '7', courier_id: '1', route_id: '2', source: 'x:1' })
+  const { port } = await open(listenTcp({ ...AT, protocol: teltonikaProtocol, tls: tlsWith(server) }, shared))
+  const peer = await dialTls(port, { ca: server.cert })
+  peer.say(teltonika.login!('356307042441013').bytes)
+  await until(() => expect(peer.heard).toBe('\x01'))
+  const fix = { time: Date.now() - 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
+  for (const byte of teltonika.packet([fix], { id: '', serial: 1 }).bytes) peer.say(Buffer.of(byte))
+  await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
+  expect(stored.length).toBe(1)
+  peer.socket.end()
+  await until(() => expect(shared.goneDevices).toEqual(['356307042441013']))
+})
 
-  it('is answered before the gateway closes, and a handshake that has only begun does not hold it up', async () => {
-    const { shared } = witness()
-    const listener = await openTcp(shared)
-    const peer = await dialTls(listener.port, { ca: server.cert })
-    const silent = await dial(listener.port)
-    await until(async () => expect(await openConnections('tcp')).toBe(2))
-    peer.say('id van-1\n')
-    await until(() => expect(peer.heard).toBe('hi\n'))
-    shared.store = 'waits'
-    peer.say('fix 1\n')
-    await until(async () => expect(await count('in_flight_bytes')).toBe(6))
-    const closed = listener.close()
-    shared.store = 'takes'
-    await closed
-    await until(() => expect([peer.heard, peer.over, silent.over]).toEqual(['hi\nok 1\n', true, true]))
-  })
+it('answers a tracker over TLS before it closes, and does not wait for an unfinished handshake', async () => {
+  const { shared } = witness()
+  const listener = await openTcp(shared)
+  const peer = await dialTls(listener.port, { ca: server.cert })
+  const silent = await dial(listener.port)
+  await until(async () => expect(await openConnections('tcp')).toBe(2))
+  peer.say('id van-1\n')
+  await until(() => expect(peer.heard).toBe('hi\n'))
+  shared.store = 'waits'
+  peer.say('fix 1\n')
+  await until(async () => expect(await count('in_flight_bytes')).toBe(6))
+  const closed = listener.close()
+  shared.store = 'takes'
+  await closed
+  await until(() => expect([peer.heard, peer.over, silent.over]).toEqual(['hi\nok 1\n', true, true]))
+})
 
-  it('that speaks TLS 1.1 is refused, and counted without a line in the log', async () => {
-    const lines: unknown[] = []
-    const { shared } = witness()
-    const logger = Object.assign(Object.create(shared.logger) as Gateway['logger'], {
-      info: (...line: unknown[]) => lines.push(line),
-      warn: (...line: unknown[]) => lines.push(line),
-      error: (...line: unknown[]) => lines.push(line),
-    })
-    const refused = await refusals('tls')
-    const { port } = await openTcp({ ...shared, logger })
-    const old = { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0' } as const
-    const peer = await dialTls(port, { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })
-    expect(peer.failure).toMatch(/^ERR_SSL_/)
-    await until(async () => expect(await refused()).toBe(1))
-    expect(lines).toEqual([])
+it('refuses TLS 1.1, and counts it without a line in the log', async () => {
+  const lines: unknown[] = []
+  const { shared } = witness()
+  const logger = Object.assign(Object.create(shared.logger) as Gateway['logger'], {
+    info: (...line: unknown[]) => lines.push(line),
+    warn: (...line: unknown[]) => lines.push(line),
+    error: (...line: unknown[]) => lines.push(line),
   })
+  const refused = await refusals('tls')
+  const { port } = await openTcp({ ...shared, logger })
+  const old = { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0' } as const
+  const peer = await dialTls(port, { ...old, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })
+  expect(peer.failure).toMatch(/^ERR_SSL_/)
+  await until(async () => expect(await refused()).toBe(1))
+  expect(lines).toEqual([])
+})
 
-  it.each(['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const)(
-    'that speaks %s is taken with `profile: old`',
-    async (version) => {
-      const { shared } = witness()
-      const { port } = await openTcp(shared, tlsWith(server, { profile: 'old' }))
-      const only = { minVersion: version, maxVersion: version }
-      const peer = await dialTls(port, { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0', ...only })
-      expect(peer.socket.getProtocol()).toBe(version)
-      peer.say('id van-1\n')
-      await until(() => expect(peer.heard).toBe('hi\n'))
-    },
-  )
+it.each(['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const)('accepts %s with `profile: old`', async (version) => {
+  const { shared } = witness()
+  const { port } = await openTcp(shared, tlsWith(server, { profile: 'old' }))
+  const only = { minVersion: version, maxVersion: version }
+  const peer = await dialTls(port, { ca: server.cert, ciphers: 'DEFAULT@SECLEVEL=0', ...only })
+  expect(peer.socket.getProtocol()).toBe(version)
+  peer.say('id van-1\n')
+  await until(() => expect(peer.heard).toBe('hi\n'))
+})
 
-  it('ends when it speaks without TLS, or connects and leaves', async () => {
-    const refused = await refusals('tls')
-    const { port } = await openTcp(gateway())
-    const plain = await dial(port)
-    plain.say('id van-1\n')
-    await until(() => expect(plain.over).toBe(true))
-    expect(plain.heard).not.toContain('hi')
-    const leaving = await dial(port)
-    leaving.socket.destroy()
-    await until(async () => expect(await refused()).toBe(2))
-    await until(async () => expect(await openConnections('tcp')).toBe(0))
-  })
+it('ends a connection to a TLS port that speaks without TLS, or that leaves at once', async () => {
+  const refused = await refusals('tls')
+  const { port } = await openTcp(gateway())
+  const plain = await dial(port)
+  plain.say('id van-1\n')
+  await until(() => expect(plain.over).toBe(true))
+  expect(plain.heard).not.toContain('hi')
+  const leaving = await dial(port)
+  leaving.socket.destroy()
+  await until(async () => expect(await refused()).toBe(2))
+  await until(async () => expect(await openConnections('tcp')).toBe(0))
+})
 
-  it('ends when its handshake takes longer than identify_timeout, also byte by byte', async () => {
-    const refused = await refusals('tls')
-    const { port } = await openTcp(gateway({ limits: { identify_timeout: 300 } }))
-    const silent = await dial(port)
-    const slow = await dial(port)
-    const hello = Buffer.from('1603010200010001fc0303'.padEnd(1000, '0'), 'hex')
-    let at = 0
-    const dripping = setInterval(() => slow.socket.write(hello.subarray(at, ++at)), 50)
-    onTestFinished(() => clearInterval(dripping))
-    await until(() => expect([silent.over, slow.over]).toEqual([true, true]))
-    expect(at).toBeLessThan(hello.length)
-    await until(async () => expect(await refused()).toBe(2))
-  })
+it('ends a TLS handshake that takes longer than identify_timeout, even byte by byte', async () => {
+  const refused = await refusals('tls')
+  const { port } = await openTcp(gateway({ limits: { identify_timeout: 300 } }))
+  const silent = await dial(port)
+  const slow = await dial(port)
+  const hello = Buffer.from('1603010200010001fc0303'.padEnd(1000, '0'), 'hex')
+  let at = 0
+  const dripping = setInterval(() => slow.socket.write(hello.subarray(at, ++at)), 50)
+  onTestFinished(() => clearInterval(dripping))
+  await until(() => expect([silent.over, slow.over]).toEqual([true, true]))
+  expect(at).toBeLessThan(hello.length)
+  await until(async () => expect(await refused()).toBe(2))
+})
 
-  it('is one connection for the limits from its first byte on', async () => {
-    const refused = await refusals('max_per_ip')
-    const { port } = await openTcp(gateway({ limits: { max_connections_per_ip: 1 } }))
-    const first = await dial(port)
-    await until(async () => expect(await openConnections('tcp')).toBe(1))
-    const second = await dial(port)
-    await until(() => expect(second.over).toBe(true))
-    expect([await refused(), first.over]).toEqual([1, false])
-  })
+it('counts a TLS connection for the limits from its first byte on', async () => {
+  const refused = await refusals('max_per_ip')
+  const { port } = await openTcp(gateway({ limits: { max_connections_per_ip: 1 } }))
+  const first = await dial(port)
+  await until(async () => expect(await openConnections('tcp')).toBe(1))
+  const second = await dial(port)
+  await until(() => expect(second.over).toBe(true))
+  expect([await refused(), first.over]).toEqual([1, false])
 })
 
 const names = async (issued: Issued) => {
@@ -186,82 +179,78 @@ const names = async (issued: Issued) => {
   return seen[0]
 }
 
-describe('client certificates', () => {
-  it('name the device by their CN', async () => expect(await names(van)).toBe('van-1'))
+it('names a client certificate by its CN', async () => expect(await names(van)).toBe('van-1'))
 
-  it('name the device by a DNS name or a URI if they have no CN', async () => {
-    const dns = await certificates.issue('dns', { san: 'email:a@b.example,DNS:van-2.example,DNS:x.example', by: fleet })
-    const uri = await certificates.issue('uri', { san: 'URI:urn:imei:356307042441013', by: fleet })
-    expect(await names(dns)).toBe('van-2.example')
-    expect(await names(uri)).toBe('urn:imei:356307042441013')
-  })
-
-  it('name nothing if they do not have to be presented', async () => {
-    const { shared, seen } = witness()
-    const { port } = await openTcp(shared)
-    const peer = await dialTls(port, { ca: server.cert, cert: van.cert, key: van.key })
-    peer.say('id van-1\n')
-    await until(() => expect(peer.heard).toBe('hi\n'))
-    expect(seen).toEqual([undefined])
-  })
-
-  it('are known again when a session is resumed', async () => {
-    const { shared, seen } = witness()
-    const { port } = await openTcp(shared, tlsWith(server, { client_ca: fleet.files.cert }))
-    const own = { ca: server.cert, cert: van.cert, key: van.key }
-    const first = await dialTls(port, own)
-    const session = Promise.withResolvers<Buffer>()
-    first.socket.on('session', (ticket) => session.resolve(ticket))
-    first.say('id van-1\n')
-    const again = await dialTls(port, { ...own, session: await session.promise })
-    expect(again.socket.isSessionReused()).toBe(true)
-    again.say('id van-1\n')
-    await until(() => expect(seen).toEqual(['van-1', 'van-1']))
-  })
-
-  it.each(['another authority', 'themselves', 'nobody'])('are refused when %s has signed them', async (signer) => {
-    const refused = await refusals('tls')
-    const { shared, seen } = witness()
-    const { port } = await openTcp(shared, tlsWith(server, { client_ca: fleet.files.cert }))
-    const by = { 'another authority': { by: stranger }, themselves: {}, nobody: undefined }[signer]
-    const own = by && (await certificates.issue('forged', { cn: 'van-1', ...by }))
-    const peer = await dialTls(port, { ca: server.cert, cert: own?.cert, key: own?.key })
-    peer.say('id van-1\n')
-    await until(() => expect(peer.over).toBe(true))
-    expect([seen, await refused()]).toEqual([[], 1])
-  })
+it('names a client certificate without a CN by its DNS name or URI', async () => {
+  const dns = await certificates.issue('dns', { san: 'email:a@b.example,DNS:van-2.example,DNS:x.example', by: fleet })
+  const uri = await certificates.issue('uri', { san: 'URI:urn:imei:356307042441013', by: fleet })
+  expect(await names(dns)).toBe('van-2.example')
+  expect(await names(uri)).toBe('urn:imei:356307042441013')
 })
 
-describe('a phone over HTTPS', () => {
-  const query = `/?id=van-1&lat=52.5&lon=13.4&timestamp=${Math.floor(Date.now() / 1000) - 5}`
+it('ignores a client certificate that the listener does not ask for', async () => {
+  const { shared, seen } = witness()
+  const { port } = await openTcp(shared)
+  const peer = await dialTls(port, { ca: server.cert, cert: van.cert, key: van.key })
+  peer.say('id van-1\n')
+  await until(() => expect(peer.heard).toBe('hi\n'))
+  expect(seen).toEqual([undefined])
+})
 
-  it('that sends OsmAnd is answered 200, with and without a certificate of its own', async () => {
-    const { shared, seen, stored } = witness()
-    const endpoint = { ...AT, protocol: osmand }
-    const open1 = await open(listenHttp({ ...endpoint, tls: tlsWith(server) }, shared))
-    const open2 = await open(listenHttp({ ...endpoint, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, shared))
-    for (const [port, own] of [
-      [open1.port, {}],
-      [open2.port, { cert: van.cert, key: van.key }],
-    ] as const) {
-      const dispatcher = new Agent({ connect: { ca: server.cert, ...own } })
-      onTestFinished(() => dispatcher.destroy())
-      for (let n = 0; n < 2; n++) {
-        const { statusCode } = await request(`https://localhost:${port}${query}`, { dispatcher })
-        expect(statusCode).toBe(200)
-      }
+it('recognises a client certificate again when a TLS session is resumed', async () => {
+  const { shared, seen } = witness()
+  const { port } = await openTcp(shared, tlsWith(server, { client_ca: fleet.files.cert }))
+  const own = { ca: server.cert, cert: van.cert, key: van.key }
+  const first = await dialTls(port, own)
+  const session = Promise.withResolvers<Buffer>()
+  first.socket.on('session', (ticket) => session.resolve(ticket))
+  first.say('id van-1\n')
+  const again = await dialTls(port, { ...own, session: await session.promise })
+  expect(again.socket.isSessionReused()).toBe(true)
+  again.say('id van-1\n')
+  await until(() => expect(seen).toEqual(['van-1', 'van-1']))
+})
+
+it.each(['another authority', 'themselves', 'nobody'])('refuses client certificates signed by %s', async (signer) => {
+  const refused = await refusals('tls')
+  const { shared, seen } = witness()
+  const { port } = await openTcp(shared, tlsWith(server, { client_ca: fleet.files.cert }))
+  const by = { 'another authority': { by: stranger }, themselves: {}, nobody: undefined }[signer]
+  const own = by && (await certificates.issue('forged', { cn: 'van-1', ...by }))
+  const peer = await dialTls(port, { ca: server.cert, cert: own?.cert, key: own?.key })
+  peer.say('id van-1\n')
+  await until(() => expect(peer.over).toBe(true))
+  expect([seen, await refused()]).toEqual([[], 1])
+})
+
+const query = `/?id=van-1&lat=52.5&lon=13.4&timestamp=${Math.floor(Date.now() / 1000) - 5}`
+
+it('answers 200 to OsmAnd over HTTPS, with and without a client certificate', async () => {
+  const { shared, seen, stored } = witness()
+  const endpoint = { ...AT, protocol: osmand }
+  const open1 = await open(listenHttp({ ...endpoint, tls: tlsWith(server) }, shared))
+  const open2 = await open(listenHttp({ ...endpoint, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, shared))
+  for (const [port, own] of [
+    [open1.port, {}],
+    [open2.port, { cert: van.cert, key: van.key }],
+  ] as const) {
+    const dispatcher = new Agent({ connect: { ca: server.cert, ...own } })
+    onTestFinished(() => dispatcher.destroy())
+    for (let n = 0; n < 2; n++) {
+      const { statusCode } = await request(`https://localhost:${port}${query}`, { dispatcher })
+      expect(statusCode).toBe(200)
     }
-    expect([stored.length, seen]).toEqual([4, [undefined, undefined, 'van-1', 'van-1']])
-  })
+  }
+  expect([stored.length, seen]).toEqual([4, [undefined, undefined, 'van-1', 'van-1']])
+})
 
-  it('that is slow with its headers is answered 408', async () => {
-    const shared = gateway({ limits: { identify_timeout: 300 } })
-    const { port } = await open(listenHttp({ ...AT, tls: tlsWith(server) }, shared))
-    const peer = await dialTls(port, { ca: server.cert })
-    peer.say('GET / HTTP/1.1\r\n')
-    await until(() => expect(peer.over).toBe(true))
-    expect(peer.heard).toMatch(/^HTTP\/1.1 408 /)
-  })
+it('answers 408 to a phone over HTTPS that sends its headers too slowly', async () => {
+  const shared = gateway({ limits: { identify_timeout: 300 } })
+  const { port } = await open(listenHttp({ ...AT, tls: tlsWith(server) }, shared))
+  const peer = await dialTls(port, { ca: server.cert })
+  peer.say('GET / HTTP/1.1\r\n')
+  await until(() => expect(peer.over).toBe(true))
+  expect(peer.heard).toMatch(/^HTTP\/1.1 408 /)
 })
 
 async function publish(port: number, own: { cert?: string; key?: string }): Promise<string> {
@@ -279,19 +268,17 @@ async function publish(port: number, own: { cert?: string; key?: string }): Prom
   })
 }
 
-describe('MQTT over TLS', () => {
-  it('acknowledges a fix, with and without client certificates', async () => {
-    const { shared, seen, stored } = witness()
-    const parts = { ...shared, protocolNamed }
-    const at = { host: '127.0.0.1', port: 0 }
-    const without = await open(listenMqtt({ ...at, tls: tlsWith(server) }, parts))
-    const withOne = await open(listenMqtt({ ...at, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, parts))
-    expect(await publish(without.port, {})).toBe('acknowledged')
-    expect(await publish(withOne.port, { cert: van.cert, key: van.key })).toBe('acknowledged')
-    expect([stored.length, seen]).toEqual([2, [undefined, 'van-1']])
-    expect(await publish(withOne.port, {})).not.toBe('acknowledged')
-    expect(stored.length).toBe(2)
-  })
+it('acknowledges a fix over MQTT with TLS, with and without client certificates', async () => {
+  const { shared, seen, stored } = witness()
+  const parts = { ...shared, protocolNamed }
+  const at = { host: '127.0.0.1', port: 0 }
+  const without = await open(listenMqtt({ ...at, tls: tlsWith(server) }, parts))
+  const withOne = await open(listenMqtt({ ...at, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, parts))
+  expect(await publish(without.port, {})).toBe('acknowledged')
+  expect(await publish(withOne.port, { cert: van.cert, key: van.key })).toBe('acknowledged')
+  expect([stored.length, seen]).toEqual([2, [undefined, 'van-1']])
+  expect(await publish(withOne.port, {})).not.toBe('acknowledged')
+  expect(stored.length).toBe(2)
 })
 
 const observed = (code: string) =>
@@ -302,7 +289,7 @@ it.for([
   ['a binary login', Buffer.from('000f333536333037303432343431303133', 'hex')],
   ['another binary login', Buffer.from('78780d01035630704244101300018cdd0d0a', 'hex')],
   ['a request', 'GET / HTTP/1.1\r\n\r\n'],
-] as const)('a sender of %s to a port with TLS is noted, and one that breaks off is not', async ([name, bytes]) => {
+] as const)('reports a sender of %s to a TLS port, and not one that breaks off a handshake', async ([name, bytes]) => {
   const listener = `tcp/plain ${name}`
   const noted = () => observations.current().filter(({ subject }) => subject.listener === listener)
   const { port } = await open(listenTcp({ ...AT, name: listener, tls: tlsWith(server) }, gateway()))
@@ -316,56 +303,54 @@ it.for([
   await until(() => expect(noted()).toMatchObject([{ code: 'plain_to_tls', evidence: ['127.0.0.1'] }]))
 })
 
-describe('the certificate of a listener', () => {
-  it('is replaced when its files change; files that do not fit leave the earlier one in effect', async () => {
-    const issued = await certificates.server('renewed', { days: 200 })
-    const { port } = await open(listenTcp({ ...AT, name: 'tcp/renewed', tls: tlsWith(issued) }, gateway()))
-    const staying = await dialTls(port, { ca: issued.cert })
-    const serial = async () => {
-      const peer = await dialTls(port, { rejectUnauthorized: false })
-      return peer.socket.getPeerCertificate().serialNumber
-    }
-    const first = await serial()
+it('replaces a certificate when its files change, and keeps the earlier one if they do not fit', async () => {
+  const issued = await certificates.server('renewed', { days: 200 })
+  const { port } = await open(listenTcp({ ...AT, name: 'tcp/renewed', tls: tlsWith(issued) }, gateway()))
+  const staying = await dialTls(port, { ca: issued.cert })
+  const serial = async () => {
+    const peer = await dialTls(port, { rejectUnauthorized: false })
+    return peer.socket.getPeerCertificate().serialNumber
+  }
+  const first = await serial()
 
-    // Written in place, it would be read before it is whole.
-    await writeFile(`${issued.files.key}.new`, server.key)
-    await rename(`${issued.files.key}.new`, issued.files.key)
-    await until(() => expect(observed('certificate_refused')).toBeDefined())
-    expect(observed('certificate_refused')?.evidence).toEqual([
-      `the key in ${issued.files.key} does not belong to the certificate in ${issued.files.cert}`,
-    ])
-    expect(await serial()).toBe(first)
-    await writeFile(`${issued.files.key}.new`, 'no key')
-    await rename(`${issued.files.key}.new`, issued.files.key)
-    const isNoKey = [expect.stringContaining('is no private key in PEM')]
-    await until(() => expect(observed('certificate_refused')?.evidence).toEqual(isNoKey))
+  // Renamed into place, because a file that is written in place may be read before it is whole.
+  await writeFile(`${issued.files.key}.new`, server.key)
+  await rename(`${issued.files.key}.new`, issued.files.key)
+  await until(() => expect(observed('certificate_refused')).toBeDefined())
+  expect(observed('certificate_refused')?.evidence).toEqual([
+    `the key in ${issued.files.key} does not belong to the certificate in ${issued.files.cert}`,
+  ])
+  expect(await serial()).toBe(first)
+  await writeFile(`${issued.files.key}.new`, 'no key')
+  await rename(`${issued.files.key}.new`, issued.files.key)
+  const isNoKey = [expect.stringContaining('is no private key in PEM')]
+  await until(() => expect(observed('certificate_refused')?.evidence).toEqual(isNoKey))
 
-    await certificates.server('renewed', { days: 10 })
-    await until(async () => expect(await serial()).not.toBe(first))
-    staying.say('id van-1\n')
-    await until(() => expect(staying.heard).toBe('hi\n'))
-    await until(() => expect(observed('certificate_expires')).toBeDefined())
-    const { cert } = issued.files
-    expect(observed('certificate_expires')?.evidence[0]).toMatch(new RegExp(`^${cert} ends 20\\d\\d-\\d\\d-\\d\\dT`))
-  })
+  await certificates.server('renewed', { days: 10 })
+  await until(async () => expect(await serial()).not.toBe(first))
+  staying.say('id van-1\n')
+  await until(() => expect(staying.heard).toBe('hi\n'))
+  await until(() => expect(observed('certificate_expires')).toBeDefined())
+  const { cert } = issued.files
+  expect(observed('certificate_expires')?.evidence[0]).toMatch(new RegExp(`^${cert} ends 20\\d\\d-\\d\\d-\\d\\dT`))
+})
 
-  it('ends the trust in client certificates of an earlier authority, also in resumed sessions', async () => {
-    const trusted = await certificates.authority('trusted')
-    const old = await certificates.issue('old', { cn: 'van-1', by: trusted })
-    const tls = tlsWith(server, { client_ca: trusted.files.cert })
-    const { port } = await openTcp(gateway(), tls)
-    const own = { ca: server.cert, cert: old.cert, key: old.key }
-    const first = await dialTls(port, own)
-    const ticket = Promise.withResolvers<Buffer>()
-    first.socket.on('session', (session) => ticket.resolve(session))
-    first.say('id van-1\n')
-    const session = await ticket.promise
-    await writeFile(trusted.files.cert, await readFile(stranger.files.cert))
-    await until(async () => {
-      const again = await dialTls(port, { ...own, session })
-      again.say('id van-1\n')
-      await until(() => expect(again.over || again.heard !== '').toBe(true))
-      expect(again.heard).toBe('')
-    })
+it('stops trusting client certificates of a replaced authority, also in resumed sessions', async () => {
+  const trusted = await certificates.authority('trusted')
+  const old = await certificates.issue('old', { cn: 'van-1', by: trusted })
+  const tls = tlsWith(server, { client_ca: trusted.files.cert })
+  const { port } = await openTcp(gateway(), tls)
+  const own = { ca: server.cert, cert: old.cert, key: old.key }
+  const first = await dialTls(port, own)
+  const ticket = Promise.withResolvers<Buffer>()
+  first.socket.on('session', (session) => ticket.resolve(session))
+  first.say('id van-1\n')
+  const session = await ticket.promise
+  await writeFile(trusted.files.cert, await readFile(stranger.files.cert))
+  await until(async () => {
+    const again = await dialTls(port, { ...own, session })
+    again.say('id van-1\n')
+    await until(() => expect(again.over || again.heard !== '').toBe(true))
+    expect(again.heard).toBe('')
   })
 })

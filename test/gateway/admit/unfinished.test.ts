@@ -26,15 +26,15 @@ async function configured(pressure = new Backpressure()): Promise<Gateway> {
   return shared
 }
 
-/** A session that keeps so many bytes. */
+/** A session whose unfinished message takes so many bytes. */
 function sessionWith(bytes: number, more: Partial<Conversation> = {}): Conversation {
   return Object.assign(new Conversation('udp', '192.0.2.1:1'), { device: VAN, unfinished: { bytes } }, more)
 }
 
-describe('a message in parts that a session keeps', () => {
+describe('unfinished messages of sessions', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('counts in the memory of incomplete frames until the message is whole, replaced, or its session ends', () => {
+  it('counts unfinished messages as memory until they are whole, replaced, or their session ends', () => {
     let total = 0
     const kept = new UnfinishedMessages((sender, bytes) => {
       total += bytes - sender.partialBytes
@@ -56,7 +56,7 @@ describe('a message in parts that a session keeps', () => {
     expect(total).toBe(600)
   })
 
-  it('is dropped after a minute', () => {
+  it('drops an unfinished message after a minute', () => {
     vi.useFakeTimers()
     let now = 0
     const kept = new UnfinishedMessages(
@@ -79,7 +79,7 @@ describe('a message in parts that a session keeps', () => {
     expect([kept.size, vi.getTimerCount()]).toEqual([0, 0])
   })
 
-  it('is kept of eight sessions of a device, first of those that have proved to be the device', () => {
+  it('keeps unfinished messages of eight sessions of a device, first of those that proved its id', () => {
     const kept = new UnfinishedMessages(() => {})
     const sessions = Array.from({ length: 9 }, () => sessionWith(1))
     const other = sessionWith(1, { device: 'another' })
@@ -96,7 +96,7 @@ describe('a message in parts that a session keeps', () => {
     expect([again.unfinished, kept.size]).toEqual([{ bytes: 1 }, 1])
   })
 
-  it('goes where all together have too much, the largest first, and comes whole when it is sent again', async () => {
+  it('drops the largest unfinished message first when all together take too much memory', async () => {
     const shared = await configured(new Backpressure({ maxPartialBytes: 20_000 }))
     const { port } = await open(listenUdp(AT, shared))
     const van = await datagramPeer(port)
@@ -111,52 +111,48 @@ describe('a message in parts that a session keeps', () => {
   })
 })
 
-describe('parts over UDP', () => {
-  it('are put together for a device that is configured, also when another peer sends parts in its name', async () => {
-    const shared = await configured()
-    const { port } = await open(listenUdp(AT, shared))
-    const [van, forger] = [await datagramPeer(port), await datagramPeer(port)]
-    for (const part of PARTS) {
-      van.say(part)
-      forger.say(PARTS[0])
-    }
-    await until(() => expect(van.heard).not.toEqual([]))
-    await until(() => expect(shared.pressure.unfinished.size).toBe(1))
-    expect([forger.heard, shared.places]).toEqual([[], ['7/42/1001']])
-  })
-
-  it('are not kept for an id that nobody has configured', async () => {
-    const shared = gateway({ admitsUnknown: true })
-    const { port } = await open(listenUdp(AT, shared))
-    const peers = await Promise.all(Array.from({ length: 5 }, () => datagramPeer(port)))
-    const looked = vi.spyOn(shared.pressure.unfinished, 'drop')
-    for (const peer of peers) for (const part of PARTS) peer.say(part)
-    await until(() => expect(looked).toHaveBeenCalledTimes(15))
-    expect([shared.pressure.unfinished.size, shared.stored.length]).toEqual([0, 0])
-  })
+it('joins UDP parts of a configured device, even if another peer sends parts in its name', async () => {
+  const shared = await configured()
+  const { port } = await open(listenUdp(AT, shared))
+  const [van, forger] = [await datagramPeer(port), await datagramPeer(port)]
+  for (const part of PARTS) {
+    van.say(part)
+    forger.say(PARTS[0])
+  }
+  await until(() => expect(van.heard).not.toEqual([]))
+  await until(() => expect(shared.pressure.unfinished.size).toBe(1))
+  expect([forger.heard, shared.places]).toEqual([[], ['7/42/1001']])
 })
 
-describe('parts over TCP', () => {
-  it('are dropped when the connection ends', async () => {
-    const shared = await configured()
-    const { port } = await open(listenTcp(AT, shared))
-    const van = await dial(port)
-    van.say(PARTS[0])
-    await until(() => expect(shared.pressure.unfinished.size).toBe(1))
-    van.socket.destroy()
-    await until(() => expect(shared.pressure.unfinished.size).toBe(0))
-  })
+it('keeps no UDP parts for an unknown id', async () => {
+  const shared = gateway({ admitsUnknown: true })
+  const { port } = await open(listenUdp(AT, shared))
+  const peers = await Promise.all(Array.from({ length: 5 }, () => datagramPeer(port)))
+  const looked = vi.spyOn(shared.pressure.unfinished, 'drop')
+  for (const peer of peers) for (const part of PARTS) peer.say(part)
+  await until(() => expect(looked).toHaveBeenCalledTimes(15))
+  expect([shared.pressure.unfinished.size, shared.stored.length]).toEqual([0, 0])
+})
 
-  it('leave their connection open when they are dropped for want of memory', async () => {
-    const shared = await configured(new Backpressure({ maxPartialBytes: 3000 }))
-    const { port } = await open(listenTcp(AT, shared))
-    const van = await dial(port)
-    const ended = await refusals('memory')
-    van.say(PARTS[0])
-    await until(() => expect(shared.pressure.unfinished.size).toBe(1))
-    shared.pressure.unfinished.look(sessionWith(2900, { device: undefined }))
-    van.say(Buffer.concat(PARTS))
-    await until(() => expect(shared.places).toEqual(['7/42/1001']))
-    expect([van.over, await ended()]).toEqual([false, 0])
-  })
+it('drops the parts of a message when their TCP connection ends', async () => {
+  const shared = await configured()
+  const { port } = await open(listenTcp(AT, shared))
+  const van = await dial(port)
+  van.say(PARTS[0])
+  await until(() => expect(shared.pressure.unfinished.size).toBe(1))
+  van.socket.destroy()
+  await until(() => expect(shared.pressure.unfinished.size).toBe(0))
+})
+
+it('keeps a TCP connection open when its parts are dropped for lack of memory', async () => {
+  const shared = await configured(new Backpressure({ maxPartialBytes: 3000 }))
+  const { port } = await open(listenTcp(AT, shared))
+  const van = await dial(port)
+  const ended = await refusals('memory')
+  van.say(PARTS[0])
+  await until(() => expect(shared.pressure.unfinished.size).toBe(1))
+  shared.pressure.unfinished.look(sessionWith(2900, { device: undefined }))
+  van.say(Buffer.concat(PARTS))
+  await until(() => expect(shared.places).toEqual(['7/42/1001']))
+  expect([van.over, await ended()]).toEqual([false, 0])
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => certificates.remove())
 
-/** A gateway, and what it notes that devices carry on the air. */
+/** A gateway, and the data volume that it notes for a device. */
 function noting(more: Partial<Gateway> = {}) {
   const devices = new Map<string, OpenNotes>()
   const of = (device: string) => {
@@ -74,7 +74,7 @@ it('the data volume counts fixes over a lasting connection, and its end', async 
 it.for([
   ['TLSv1.2', 2423],
   ['TLSv1.3', 5051],
-] as const)('counts the handshake of %s', async ([version, real]) => {
+] as const)('the data volume counts the handshake of %s', async ([version, real]) => {
   const { shared, airOf } = noting()
   const { port } = await open(listenTcp({ ...AT, tls: tlsWith(server) }, shared))
   const peer = await dialTls(port, { ca: server.cert, minVersion: version, maxVersion: version })

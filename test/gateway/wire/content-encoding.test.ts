@@ -1,5 +1,5 @@
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { Detector } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { type Gateway, gateway, open, refusals, talk, until } from '../../support/listen.ts'
@@ -22,87 +22,85 @@ async function listening(shared: Gateway = gateway()) {
   }
 }
 
-describe('the body of a request to a device port', () => {
-  it.each([
-    ['gzip', gzipSync(FIX)],
-    ['GZIP', gzipSync(FIX)],
-    ['x-gzip', gzipSync(FIX)],
-    ['deflate', deflateSync(FIX)],
-    ['deflate', deflateRawSync(FIX)],
-    ['identity', FIX],
-    ['', FIX],
-  ])('is read with Content-Encoding "%s"', async (encoding, body) => {
+it.each([
+  ['gzip', gzipSync(FIX)],
+  ['GZIP', gzipSync(FIX)],
+  ['x-gzip', gzipSync(FIX)],
+  ['deflate', deflateSync(FIX)],
+  ['deflate', deflateRawSync(FIX)],
+  ['identity', FIX],
+  ['', FIX],
+])('reads a body with Content-Encoding "%s"', async (encoding, body) => {
+  const shared = gateway()
+  expect(await (await listening(shared))(body, encoding)).toMatchObject({ status: 200, text: 'ok\n' })
+  expect(shared.places).toEqual(['7/42/1001'])
+})
+
+it('accepts an empty body with Content-Encoding gzip', async () => {
+  expect(await (await listening())(undefined, 'gzip', 'fixof%20van-1')).toMatchObject({ status: 200 })
+})
+
+it.each(['br', 'zstd', 'compress', 'gzip, gzip', 'gzip, deflate', 'nonsense'])(
+  'answers 415 with the supported encodings to Content-Encoding "%s"',
+  async (encoding) => {
+    const refused = await refusals('content_encoding')
     const shared = gateway()
-    expect(await (await listening(shared))(body, encoding)).toMatchObject({ status: 200, text: 'ok\n' })
-    expect(shared.places).toEqual(['7/42/1001'])
-  })
+    expect(await (await listening(shared))(gzipSync(FIX), encoding)).toEqual({
+      status: 415,
+      text: 'Content-Encoding may be one of gzip, deflate.\n',
+      accepts: 'gzip, deflate',
+    })
+    expect([await refused(), shared.tries]).toEqual([1, 0])
+  },
+)
 
-  it('may be empty, whatever its encoding', async () => {
-    expect(await (await listening())(undefined, 'gzip', 'fixof%20van-1')).toMatchObject({ status: 200 })
-  })
+it.each([
+  ['gzip', FIX],
+  ['gzip', gzipSync(FIX).subarray(0, -9)],
+  ['gzip', damaged(gzipSync(FIX))],
+  ['deflate', damaged(deflateSync(FIX))],
+  ['deflate', Buffer.from([0x78])],
+])('answers 400 to a body that is damaged, or is no %s as announced', async (encoding, body) => {
+  const refused = await refusals('damaged_body')
+  const { status, text } = await (await listening())(body, encoding)
+  expect([status, text]).toEqual([400, 'The body of the request is not what its Content-Encoding says.\n'])
+  expect(await refused()).toBe(1)
+})
 
-  it.each(['br', 'zstd', 'compress', 'gzip, gzip', 'gzip, deflate', 'nonsense'])(
-    'is refused with 415 and the encodings that are read if its own is "%s"',
-    async (encoding) => {
-      const refused = await refusals('content_encoding')
-      const shared = gateway()
-      expect(await (await listening(shared))(gzipSync(FIX), encoding)).toEqual({
-        status: 415,
-        text: 'Content-Encoding may be one of gzip, deflate.\n',
-        accepts: 'gzip, deflate',
-      })
-      expect([await refused(), shared.tries]).toEqual([1, 0])
-    },
-  )
+it.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+])('limits an unpacked body to limits.max_frame_bytes (%s)', async (encoding, pack) => {
+  const refused = await refusals('frame_too_long')
+  const send = await listening()
+  const padded = (length: number) => pack(Buffer.concat([FIX, Buffer.alloc(length - FIX.length, ' ')]))
+  expect(await send(padded(MOST), encoding)).toMatchObject({ status: 200 })
+  expect(await send(padded(MOST + 1), encoding)).toMatchObject({ status: 413 })
+  expect(await refused()).toBe(1)
+})
 
-  it.each([
-    ['gzip', FIX],
-    ['gzip', gzipSync(FIX).subarray(0, -9)],
-    ['gzip', damaged(gzipSync(FIX))],
-    ['deflate', damaged(deflateSync(FIX))],
-    ['deflate', Buffer.from([0x78])],
-  ])('is refused with 400 if it is no %s, or damaged', async (encoding, body) => {
-    const refused = await refusals('damaged_body')
-    const { status, text } = await (await listening())(body, encoding)
-    expect([status, text]).toEqual([400, 'The body of the request is not what its Content-Encoding says.\n'])
-    expect(await refused()).toBe(1)
-  })
+it('refuses a body that unpacks to a thousand times its size, and serves vans meanwhile', async () => {
+  const send = await listening()
+  const bomb = gzipSync(Buffer.alloc(2 << 20))
+  expect(bomb.length).toBeLessThan(MOST)
+  const bombs = Array.from({ length: 50 }, () => send(bomb, 'gzip'))
+  expect(await send(gzipSync(FIX), 'gzip')).toMatchObject({ status: 200 })
+  for (const { status } of await Promise.all(bombs)) expect(status).toBe(413)
+})
 
-  it.each([
-    ['gzip', gzipSync],
-    ['deflate', deflateSync],
-  ])('has at most limits.max_frame_bytes when it is unpacked (%s)', async (encoding, pack) => {
-    const refused = await refusals('frame_too_long')
-    const send = await listening()
-    const padded = (length: number) => pack(Buffer.concat([FIX, Buffer.alloc(length - FIX.length, ' ')]))
-    expect(await send(padded(MOST), encoding)).toMatchObject({ status: 200 })
-    expect(await send(padded(MOST + 1), encoding)).toMatchObject({ status: 413 })
-    expect(await refused()).toBe(1)
-  })
+it('keeps the unpacked body of a request that is not understood', async () => {
+  const shared = gateway()
+  await (await listening(shared))(gzipSync('by van-1 odd'), 'gzip')
+  await until(() => expect(shared.frames).toHaveLength(1))
+  expect(Buffer.from(shared.frames[0].request?.body ?? '', 'base64').toString()).toBe('by van-1 odd')
+})
 
-  it('that would be a thousand times as long when unpacked is refused, and vans are served meanwhile', async () => {
-    const send = await listening()
-    const bomb = gzipSync(Buffer.alloc(2 << 20))
-    expect(bomb.length).toBeLessThan(MOST)
-    const bombs = Array.from({ length: 50 }, () => send(bomb, 'gzip'))
-    expect(await send(gzipSync(FIX), 'gzip')).toMatchObject({ status: 200 })
-    for (const { status } of await Promise.all(bombs)) expect(status).toBe(413)
-  })
-
-  it('is kept as it is when unpacked, where it is not read', async () => {
-    const shared = gateway()
-    await (await listening(shared))(gzipSync('by van-1 odd'), 'gzip')
-    await until(() => expect(shared.frames).toHaveLength(1))
-    expect(Buffer.from(shared.frames[0].request?.body ?? '', 'base64').toString()).toBe('by van-1 odd')
-  })
-
-  it('is looked at as it is when unpacked, where its protocol has to be found out', async () => {
-    const other = { ...talk, name: 'other' }
-    const detector = new Detector({ protocols: [other], configured: () => undefined, onFault: thrown })
-    const shared = gateway({ detector })
-    expect(await (await listening(shared))(gzipSync('nonsense'), 'gzip')).toMatchObject({ status: 400 })
-    expect(shared.notUnderstood.map(({ bytes }) => bytes.toString())).toEqual(['POST /\nnonsense'])
-  })
+it('looks for the protocol of a request in its unpacked body', async () => {
+  const other = { ...talk, name: 'other' }
+  const detector = new Detector({ protocols: [other], configured: () => undefined, onFault: thrown })
+  const shared = gateway({ detector })
+  expect(await (await listening(shared))(gzipSync('nonsense'), 'gzip')).toMatchObject({ status: 400 })
+  expect(shared.notUnderstood.map(({ bytes }) => bytes.toString())).toEqual(['POST /\nnonsense'])
 })
 
 /** With a bit of its content turned over. */

@@ -21,8 +21,8 @@ function phone(port: number, localAddress: string) {
   }
 }
 
-it('who guesses a secret is not told when it is right, until the van has presented it, whom he does not lock out', async () => {
-  // A second after six wrong secrets the next one is looked at.
+it('hides from a guesser that a secret is right until the van presents it, and never locks out the van', async () => {
+  // The time stands, because a second after six wrong secrets the next one is checked.
   stopTime()
   const shared = gateway()
   const http = await open(listenHttp({ ...AT, protocol: osmand }, shared))
@@ -33,7 +33,7 @@ it('who guesses a secret is not told when it is right, until the van has present
   answers.add(await guesser(SECRET))
   expect([...answers]).toEqual([expect.stringMatching(/^403 /)])
   expect(await van(SECRET)).toBe('200 ')
-  // In the network of the guesser.
+  // From the network of the guesser.
   const socket = connect({ port: tcp.port, host: '127.0.0.1', localAddress: '127.0.9.7' })
   onTestFinished(() => void socket.destroy())
   let heard = ''

@@ -5,7 +5,7 @@ import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
 import { RequestQueues } from '../../../src/gateway/wire/http.ts'
 import { dial, until } from '../../support/listen.ts'
 
-it('node:http makes no request of the rest of a chunk once a connection sent too many', async () => {
+it('node:http parses no further request of a chunk once its connection has sent too many', async () => {
   const queues = new RequestQueues(() => new Promise(() => {}), new Backpressure())
   let made = 0
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../../protocols/index.ts'
 import {
   cut,
@@ -20,8 +20,8 @@ import { vectorsOf } from '../../support/vectors/vectors.ts'
 import { onWire } from '../../support/vectors/wire.ts'
 
 /*
- * The first frame of every family, whole and cut at each byte, is offered to all families: where it decides at once, or its
- * device is configured, it is never taken for another family. Nor is the whole frame of a device that nobody has configured.
+ * The first frame of every family, whole and cut at each byte, is offered to all families. It is never taken for another
+ * family if it decides at once or its device is configured, nor if it is the whole frame of an unknown device.
  * `ALIKE` are the families that nothing tells apart.
  */
 
@@ -43,33 +43,31 @@ const beginnings = await Promise.all(
   protocols.map(async (protocol) => ({ protocol, frames: (await firstFrames(protocol, 'tcp')).slice(0, 6) })),
 )
 
-describe('the first frame of a conversation', () => {
-  it.each(beginnings.filter(({ frames }) => frames.length > 0).map((each) => [each.protocol.name, each] as const))(
-    'of %s is not taken for another family',
-    (name, { frames }) => {
-      const mistakes = frames.flatMap(({ bytes, message }) => mistakesOf(name, bytes as Buffer, message))
-      if (mistakes.length > 0) expect.fail([...new Set(mistakes)].join('\n'))
-    },
-  )
+it.each(beginnings.filter(({ frames }) => frames.length > 0).map((each) => [each.protocol.name, each] as const))(
+  'takes no first frame of %s for another family, whole or cut at any byte',
+  (name, { frames }) => {
+    const mistakes = frames.flatMap(({ bytes, message }) => mistakesOf(name, bytes as Buffer, message))
+    if (mistakes.length > 0) expect.fail([...new Set(mistakes)].join('\n'))
+  },
+)
 
-  it.each(['tcp', 'udp', 'http'] as const)(
-    'over %s, of a device that nobody has configured, is not taken for another family',
-    async (transport) => {
-      const unconfigured = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
-      const mistakes: string[] = []
-      for (const protocol of all.filter((each) => each[transport]))
-        for (const { bytes, message } of await firstFrames(protocol, transport)) {
-          const { name } = protocol
-          // A first datagram that names no device is nobody's, whatever it is taken for.
-          if (transport === 'udp' && message.device === undefined) continue
-          const [best] = likely(unconfigured.look({ bytes, transport, now: newSession().now }).found)
-          if (best && !isAlike(name, best.protocol.name))
-            mistakes.push(`${name} is taken for ${best.protocol.name} (${inEnglish(best.evidence).join(', ')})`)
-        }
-      if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
-    },
-  )
-})
+it.each(['tcp', 'udp', 'http'] as const)(
+  'takes no first frame of an unknown device over %s for another family',
+  async (transport) => {
+    const unconfigured = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
+    const mistakes: string[] = []
+    for (const protocol of all.filter((each) => each[transport]))
+      for (const { bytes, message } of await firstFrames(protocol, transport)) {
+        const { name } = protocol
+        // A first datagram that names no device belongs to nobody, whatever it is taken for.
+        if (transport === 'udp' && message.device === undefined) continue
+        const [best] = likely(unconfigured.look({ bytes, transport, now: newSession().now }).found)
+        if (best && !isAlike(name, best.protocol.name))
+          mistakes.push(`${name} is taken for ${best.protocol.name} (${inEnglish(best.evidence).join(', ')})`)
+      }
+    if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
+  },
+)
 
 interface FirstFrame {
   readonly bytes: Buffer | HttpRequest
@@ -105,7 +103,7 @@ function read(protocol: Protocol, bytes: Buffer | HttpRequest, session: Session)
   }
 }
 
-/** The only device that is configured: that of the frame that is looked at. */
+/** The only configured device: that of the frame in question. */
 let ours: string | undefined
 const detector = new Detector({ protocols, configured: (id) => (id === ours ? '' : undefined), onFault: thrown })
 

@@ -70,7 +70,7 @@ function range(length: number): number[] {
 describe('a bridge to Mosquitto', () => {
   beforeEach(({ skip }) => skip(!program, 'there is no mosquitto, and apt cannot fetch it'))
 
-  it.each(['5', '3.1.1'])('stores what devices publish, by topic, over MQTT %s', async (version) => {
+  it.each(['5', '3.1.1'])('a bridge stores what devices publish, by topic, over MQTT %s', async (version) => {
     const { port } = await mosquitto()
     const shared = gateway()
     const topics = { 'fleet/+/pos': 'fix', 'raw/+/{device}/talk': 'talk', 'owntracks/+/#': 'owntracks' }
@@ -87,7 +87,7 @@ describe('a bridge to Mosquitto', () => {
   })
 
   it.each(['5', '3.1.1'])(
-    'a message that is not stored yet comes again to the next gateway, over MQTT %s',
+    'a bridge gets a message that is not stored yet again at the next gateway, over MQTT %s',
     async (version) => {
       const { port } = await mosquitto()
       const bridge = bridgeTo(port, { version })
@@ -109,7 +109,7 @@ describe('a bridge to Mosquitto', () => {
     },
   )
 
-  it('gets what was published while no gateway was there', async () => {
+  it('a bridge gets what was published while no gateway was running', async () => {
     const { port } = await mosquitto()
     const bridge = bridgeTo(port)
     await (await subscribed(bridge, gateway())).close()
@@ -119,26 +119,29 @@ describe('a bridge to Mosquitto', () => {
     await until(() => expect(secondsOf(shared)).toEqual(range(50)))
   })
 
-  it.each(['5', '3.1.1'])('gateways of one shared group share the messages, over MQTT %s', async (version) => {
-    const { port } = await mosquitto()
-    const [one, other] = [gateway(), gateway()]
-    const bridge = bridgeTo(port, { version, shared_group: 'waybridge', name: `shared ${version}` })
-    await opened(bridge, one, 0)
-    await opened(bridge, other, 1)
-    const publisher = await client(port)
-    // Until both are subscribed, one of them gets all.
-    await until(async () => {
-      await publish(publisher, [-1])
-      expect(Math.min(one.stored.length, other.stored.length)).toBeGreaterThan(0)
-    })
-    await publish(publisher, range(200))
-    const all = () => [...secondsOf(one), ...secondsOf(other)].filter((second) => second >= 0)
-    await until(() => expect(all().toSorted((a, b) => a - b)).toEqual(range(200)))
-    expect(secondsOf(one).length).toBeGreaterThan(20)
-    expect(secondsOf(other).length).toBeGreaterThan(20)
-  })
+  it.each(['5', '3.1.1'])(
+    'gateways of one shared group share the messages of a bridge, over MQTT %s',
+    async (version) => {
+      const { port } = await mosquitto()
+      const [one, other] = [gateway(), gateway()]
+      const bridge = bridgeTo(port, { version, shared_group: 'waybridge', name: `shared ${version}` })
+      await opened(bridge, one, 0)
+      await opened(bridge, other, 1)
+      const publisher = await client(port)
+      // Until both are subscribed, one of them gets all.
+      await until(async () => {
+        await publish(publisher, [-1])
+        expect(Math.min(one.stored.length, other.stored.length)).toBeGreaterThan(0)
+      })
+      await publish(publisher, range(200))
+      const all = () => [...secondsOf(one), ...secondsOf(other)].filter((second) => second >= 0)
+      await until(() => expect(all().toSorted((a, b) => a - b)).toEqual(range(200)))
+      expect(secondsOf(one).length).toBeGreaterThan(20)
+      expect(secondsOf(other).length).toBeGreaterThan(20)
+    },
+  )
 
-  it('has what could not be stored sent again', async () => {
+  it('a bridge gets messages again that could not be stored', async () => {
     const { port } = await mosquitto()
     const shared = gateway()
     const bridge = bridgeTo(port)
@@ -155,7 +158,7 @@ describe('a bridge to Mosquitto', () => {
     expect(troublesOf(bridge)).toEqual([])
   })
 
-  it('reads no more than it can store', async () => {
+  it('a bridge reads no more messages than it can store', async () => {
     const { port } = await mosquitto('max_inflight_messages 0')
     const shared = gateway()
     shared.store = 'waits'
@@ -168,7 +171,7 @@ describe('a bridge to Mosquitto', () => {
     await until(() => expect(secondsOf(shared)).toEqual(range(5000)))
   })
 
-  it('acknowledges what it cannot take, and keeps what it does not understand', async () => {
+  it('a bridge acknowledges messages that it refuses, and keeps those it does not understand', async () => {
     const { port } = await mosquitto()
     const shared = gateway()
     const bridge = bridgeTo(port, { topics: { 'fleet/+/pos': 'fix', 'raw/+': 'talk' }, name: 'refusing' })
@@ -188,7 +191,7 @@ describe('a bridge to Mosquitto', () => {
     expect(await count('bridge_messages_total', { bridge: 'refusing', outcome: 'not_stored' })).toBe(0)
   })
 
-  it('a message above 1 MB is left out by a broker of MQTT 5, and a finding with 3.1.1', async () => {
+  it('a broker of MQTT 5 leaves out a message above 1 MB, which a bridge with 3.1.1 reports', async () => {
     const { port } = await mosquitto()
     const shared = gateway()
     const bridge = bridgeTo(port, { version: '3.1.1', name: 'large' })
@@ -203,7 +206,7 @@ describe('a bridge to Mosquitto', () => {
     await until(() => expect(troublesOf(bridge)).toEqual(['the broker sends a message above 1 MB']))
   })
 
-  it('the broker vouches for a device with a secret, and not for one that may only come by another way', async () => {
+  it('a bridge accepts a device with a secret, and refuses one that may only come by another way', async () => {
     const { port } = await mosquitto()
     const shared = gateway()
     const entry = { company_id: '7', courier_id: '46', route_id: '1005', source: 'devices.yaml:9' }
@@ -220,7 +223,7 @@ describe('a bridge to Mosquitto', () => {
     expect(await refused()).toBe(3)
   })
 
-  it('finds out why a login is refused, and does not show the password', async () => {
+  it('a bridge reports why its login is refused, without the password', async () => {
     const broker = await mosquitto('allow_anonymous false')
     const bridge = bridgeTo(broker.port, { username: 'gateway', password: SECRET, name: 'login' })
     await opened(bridge, gateway())
@@ -230,7 +233,7 @@ describe('a bridge to Mosquitto', () => {
     expect(JSON.stringify(troublesOf(bridge))).not.toContain(SECRET)
   })
 
-  describe('with TLS', () => {
+  describe('TLS', () => {
     let server: Issued
     let van: Issued
 
@@ -251,7 +254,7 @@ require_certificate true`
       return { port, url: `mqtts://localhost:${tlsPort}` }
     }
 
-    it('presents a client certificate, and trusts the authority that tls.ca names', async () => {
+    it('a bridge presents a client certificate, and trusts the authority that tls.ca names', async () => {
       const { port, url } = await secure()
       const shared = gateway()
       const { cert, key } = van.files
@@ -260,7 +263,7 @@ require_certificate true`
       await until(() => expect(secondsOf(shared)).toEqual([1]))
     })
 
-    it('says what is wrong with certificates', async () => {
+    it('a bridge reports what is wrong with certificates', async () => {
       const { port, url } = await secure()
       const ca = authority.files.cert
       const untrusted = bridgeTo(port, { url, name: 'untrusted' })
@@ -278,59 +281,57 @@ require_certificate true`
   })
 })
 
-describe('a bridge to another broker', () => {
-  it('refuses a protocol that does not come in messages', async () => {
-    const bridge = bridgeTo(1, { topics: { 'a/+': 'osmand' } })
-    const made = openBridge(bridge, {
-      ...gateway(),
-      protocolNamed: async () => ({ ...talk, decode: undefined }),
-      gateway: { installation: 'test', slot: 0 },
-    })
-    await expect(made).rejects.toThrow('cannot open bridge 127.0.0.1:1: osmand is spoken over HTTP alone')
+it('a bridge refuses a protocol that is spoken over HTTP alone', async () => {
+  const bridge = bridgeTo(1, { topics: { 'a/+': 'osmand' } })
+  const made = openBridge(bridge, {
+    ...gateway(),
+    protocolNamed: async () => ({ ...talk, decode: undefined }),
+    gateway: { installation: 'test', slot: 0 },
   })
+  await expect(made).rejects.toThrow('cannot open bridge 127.0.0.1:1: osmand is spoken over HTTP alone')
+})
 
-  it('says which subscription is refused', async () => {
-    const broker = await Aedes.createBroker({
-      authorizeSubscribe: (_client, subscription, done) =>
-        done(null, subscription.topic === 'fleet/+/pos' ? null : subscription),
-    })
-    const server = createServer((socket) => broker.handle(socket))
-    const port = await listening(server)
-    onTestFinished(() => new Promise((resolve) => broker.close(() => server.close(() => resolve()))))
-    const bridge = bridgeTo(port, { version: '3.1.1', topics: { 'fleet/+/pos': 'fix', 'other/+': 'fix' } })
-    await opened(bridge, gateway())
-    await until(() =>
-      expect(troublesOf(bridge)).toEqual(['the broker refuses the subscription fleet/+/pos: unspecified error (128)']),
-    )
+it('a bridge reports which subscription the broker refuses', async () => {
+  const broker = await Aedes.createBroker({
+    authorizeSubscribe: (_client, subscription, done) =>
+      done(null, subscription.topic === 'fleet/+/pos' ? null : subscription),
   })
+  const server = createServer((socket) => broker.handle(socket))
+  const port = await listening(server)
+  onTestFinished(() => new Promise((resolve) => broker.close(() => server.close(() => resolve()))))
+  const bridge = bridgeTo(port, { version: '3.1.1', topics: { 'fleet/+/pos': 'fix', 'other/+': 'fix' } })
+  await opened(bridge, gateway())
+  await until(() =>
+    expect(troublesOf(bridge)).toEqual(['the broker refuses the subscription fleet/+/pos: unspecified error (128)']),
+  )
+})
 
-  it.each<Packet>([
-    { cmd: 'connack', sessionPresent: false, reasonCode: 0 },
-    { cmd: 'suback', messageId: 1, granted: [1] },
-  ])('ends the connection when the broker sends $cmd again', async (packet) => {
-    const bridge = bridgeTo(await ownBroker(Buffer.concat(Array.from({ length: 1000 }, () => bytesOf(packet)))))
-    await opened(bridge, gateway())
-    await until(() => expect(troublesOf(bridge)).toEqual([`the broker sends ${packet.cmd.toUpperCase()} unasked`]))
-  })
+it.each<Packet>([
+  { cmd: 'connack', sessionPresent: false, reasonCode: 0 },
+  { cmd: 'suback', messageId: 1, granted: [1] },
+])('a bridge ends the connection when the broker sends $cmd again', async (packet) => {
+  const bridge = bridgeTo(await ownBroker(Buffer.concat(Array.from({ length: 1000 }, () => bytesOf(packet)))))
+  await opened(bridge, gateway())
+  await until(() => expect(troublesOf(bridge)).toEqual([`the broker sends ${packet.cmd.toUpperCase()} unasked`]))
+})
 
-  it('serves others while the broker sends more packets than can be parsed', async () => {
-    const pings = Buffer.alloc(640_000, bytesOf({ cmd: 'pingresp' }))
-    const bridge = bridgeTo(await ownBroker(Buffer.concat([pings, bytesOf({ cmd: 'disconnect', reasonCode: 137 })])))
-    await subscribed(bridge, gateway())
-    let turns = 0
-    const ticking = setInterval(() => turns++, 0)
-    onTestFinished(() => clearInterval(ticking))
-    const before = process.threadCpuUsage()
-    await until(() => expect(troublesOf(bridge)).toEqual(['the broker ended the session: it is busy (137)']))
-    const { user, system } = process.threadCpuUsage(before)
-    expect((user + system) / 1000 / turns).toBeLessThan(15)
-  })
+it('a bridge leaves time to others while the broker sends more packets than can be parsed', async () => {
+  const pings = Buffer.alloc(640_000, bytesOf({ cmd: 'pingresp' }))
+  const bridge = bridgeTo(await ownBroker(Buffer.concat([pings, bytesOf({ cmd: 'disconnect', reasonCode: 137 })])))
+  await subscribed(bridge, gateway())
+  let turns = 0
+  const ticking = setInterval(() => turns++, 0)
+  onTestFinished(() => clearInterval(ticking))
+  const before = process.threadCpuUsage()
+  await until(() => expect(troublesOf(bridge)).toEqual(['the broker ended the session: it is busy (137)']))
+  const { user, system } = process.threadCpuUsage(before)
+  expect((user + system) / 1000 / turns).toBeLessThan(15)
+})
 
-  it('notices a peer that is no broker', async () => {
-    const server = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    const bridge = bridgeTo(await listening(server), { name: 'http' })
-    onTestFinished(() => void server.close())
-    await opened(bridge, gateway())
-    await until(() => expect(troublesOf(bridge)).toEqual(['the broker sends what is not MQTT']))
-  })
+it('a bridge reports a peer that is no MQTT broker', async () => {
+  const server = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  const bridge = bridgeTo(await listening(server), { name: 'http' })
+  onTestFinished(() => void server.close())
+  await opened(bridge, gateway())
+  await until(() => expect(troublesOf(bridge)).toEqual(['the broker sends what is not MQTT']))
 })

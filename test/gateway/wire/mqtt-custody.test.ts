@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../../protocols/index.ts'
 import { startGateway } from '../../../src/process/roles/gateway.ts'
 import { followConfig } from '../../../src/process/roles/live.ts'
@@ -31,7 +31,7 @@ withRedis((one, connection) => {
   redis = connection
 })
 
-/** A whole gateway with the broker alone, on a folder of its own, and a way to it that can be cut. */
+/** A gateway whose only port is the MQTT broker, and a way to it that can be cut. */
 async function gateway({ filter = '' } = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-mqtt-'))
   const yaml = `
@@ -59,7 +59,7 @@ ${filter}
     way,
     configure: (devices: string) => writeFile(join(dir, 'devices.yaml'), DEVICES + devices),
     async restart() {
-      // The device is back before the gateway has closed its ports.
+      // Otherwise the device would be back before the gateway has closed its ports.
       way.target = NOWHERE
       await role.close()
       role = await start()
@@ -86,66 +86,67 @@ async function publishThrough(way: Cutting, cut: number, qos: 1 | 2, meanwhile =
   await lost
 }
 
-describe('an MQTT device that loses its connection', () => {
-  it('before PUBACK sends again, and its position is stored once', async () => {
-    const { way } = await gateway()
-    await publishThrough(way, PACKET.puback, 1)
-    expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
-    expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
-  })
+it('stores a position once if an MQTT device loses its connection before PUBACK and sends again', async () => {
+  const { way } = await gateway()
+  await publishThrough(way, PACKET.puback, 1)
+  expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
+  expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
+})
 
-  it('before PUBACK, without the filter of duplicates, has its position stored twice', async () => {
-    const { way } = await gateway({ filter: 'filter: { duplicate_window: 0s }' })
-    await publishThrough(way, PACKET.puback, 1)
-    expect(await account()).toEqual({ received: 2, duplicates: 0, stored: 2 })
-  })
+it('stores a position twice that an MQTT device repeats if the filter of duplicates is off', async () => {
+  const { way } = await gateway({ filter: 'filter: { duplicate_window: 0s }' })
+  await publishThrough(way, PACKET.puback, 1)
+  expect(await account()).toEqual({ received: 2, duplicates: 0, stored: 2 })
+})
 
-  it('before PUBACK, while the gateway is started again, has its position stored once', async () => {
-    const { way, restart } = await gateway()
-    await publishThrough(way, PACKET.puback, 1, restart)
-    expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
-    expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
-  })
+it('stores a position once if the gateway restarts before PUBACK', async () => {
+  const { way, restart } = await gateway()
+  await publishThrough(way, PACKET.puback, 1, restart)
+  expect(way.published).toEqual([QOS1 | FIRST, QOS1 | AGAIN])
+  expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
+})
 
-  it.each([
-    ['PUBREC', PACKET.pubrec, [FIRST, AGAIN], { received: 2, duplicates: 1, stored: 1 }],
-    ['PUBREL', PACKET.pubrel, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
-    ['PUBCOMP', PACKET.pubcomp, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
-  ])('before %s goes on in its session, and its position is stored once', async (_, packet, times, stored) => {
-    const { way } = await gateway()
-    await publishThrough(way, packet, 2)
-    expect(way.published).toEqual(times.map((flags) => QOS2 | flags))
-    expect(await account()).toEqual(stored)
-  })
+it.each([
+  ['PUBREC', PACKET.pubrec, [FIRST, AGAIN], { received: 2, duplicates: 1, stored: 1 }],
+  ['PUBREL', PACKET.pubrel, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
+  ['PUBCOMP', PACKET.pubcomp, [FIRST], { received: 1, duplicates: 0, stored: 1 }],
+])('stores a QoS 2 position once if its device loses the connection before %s', async (_, packet, times, stored) => {
+  const { way } = await gateway()
+  await publishThrough(way, packet, 2)
+  expect(way.published).toEqual(times.map((flags) => QOS2 | flags))
+  expect(await account()).toEqual(stored)
+})
 
-  it.each([
-    ['PUBREC', PACKET.pubrec, { received: 2, duplicates: 1, stored: 1 }],
-    ['PUBREL', PACKET.pubrel, { received: 1, duplicates: 0, stored: 1 }],
-    ['PUBCOMP', PACKET.pubcomp, { received: 1, duplicates: 0, stored: 1 }],
-  ])('before %s, while the gateway is started again, has its position stored once', async (_, packet, stored) => {
-    const { way, restart } = await gateway()
-    await publishThrough(way, packet, 2, restart)
-    expect(await account()).toEqual(stored)
-  })
+it.each([
+  ['PUBREC', PACKET.pubrec, { received: 2, duplicates: 1, stored: 1 }],
+  ['PUBREL', PACKET.pubrel, { received: 1, duplicates: 0, stored: 1 }],
+  ['PUBCOMP', PACKET.pubcomp, { received: 1, duplicates: 0, stored: 1 }],
+])('stores a QoS 2 position once if the gateway restarts before %s', async (_, packet, stored) => {
+  const { way, restart } = await gateway()
+  await publishThrough(way, packet, 2, restart)
+  expect(await account()).toEqual(stored)
+})
 
-  it('and its session has its position stored once although it sends it as a new one', async () => {
-    const { way } = await gateway()
-    way.setsDup = false
-    const payload = position()
-    const van = await client(way.port, { ...VAN, reconnectPeriod: 0 })
-    const lost = way.cutAt(PACKET.puback)
-    van.publish(TOPIC, payload, { qos: 1 })
-    await lost
-    const again = await client(way.port, { ...VAN, clean: true, clientId: 'another' })
-    await again.publishAsync(TOPIC, payload, { qos: 1 })
-    expect(way.published).toEqual([QOS1 | FIRST, QOS1 | FIRST])
-    expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
-  })
+it('stores a position once although an MQTT device repeats it as a new one in another session', async () => {
+  const { way } = await gateway()
+  way.setsDup = false
+  const payload = position()
+  const van = await client(way.port, { ...VAN, reconnectPeriod: 0 })
+  const lost = way.cutAt(PACKET.puback)
+  van.publish(TOPIC, payload, { qos: 1 })
+  await lost
+  const again = await client(way.port, { ...VAN, clean: true, clientId: 'another' })
+  await again.publishAsync(TOPIC, payload, { qos: 1 })
+  expect(way.published).toEqual([QOS1 | FIRST, QOS1 | FIRST])
+  expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 })
+})
 
-  it.each([
-    [1, PACKET.puback],
-    [2, PACKET.pubrec],
-  ] as const)('in the middle of many with QoS %i has each stored once, in order', async (qos, packet) => {
+it.each([
+  [1, PACKET.puback],
+  [2, PACKET.pubrec],
+] as const)(
+  'stores many positions with QoS %i once and in order if the connection is lost among them',
+  async (qos, packet) => {
     const { way } = await gateway()
     const van = await client(way.port, VAN)
     const from = Math.floor(Date.now() / 1000) - 1000
@@ -156,17 +157,17 @@ describe('an MQTT device that loses its connection', () => {
     expect(way.published.length).toBeGreaterThan(100)
     const stored = await redis.lrangeBuffer(keys.lane(LANE), 0, -1)
     expect(stored.flatMap(records).map(timestampOf)).toEqual(times)
-  })
+  },
+)
 
-  it('before it is configured has its held and repeated position released once', async () => {
-    const { way, configure } = await gateway()
-    const van = await client(way.port, { ...VAN, username: 'van-2' })
-    const lost = way.cutAt(PACKET.puback)
-    await van.publishAsync('devices/van-2/fix', position(), { qos: 1 })
-    await lost
-    expect(await redis.llen(keys.held('unknown', 'van-2'))).toBe(2)
-    await configure('van-2: { company_id: 7, courier_id: 42, route_id: 1001 }\n')
-    await until(async () => expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 }))
-    expect(await redis.exists(keys.held('unknown', 'van-2'))).toBe(0)
-  })
+it('releases a held and repeated position once when its device is configured', async () => {
+  const { way, configure } = await gateway()
+  const van = await client(way.port, { ...VAN, username: 'van-2' })
+  const lost = way.cutAt(PACKET.puback)
+  await van.publishAsync('devices/van-2/fix', position(), { qos: 1 })
+  await lost
+  expect(await redis.llen(keys.held('unknown', 'van-2'))).toBe(2)
+  await configure('van-2: { company_id: 7, courier_id: 42, route_id: 1001 }\n')
+  await until(async () => expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 }))
+  expect(await redis.exists(keys.held('unknown', 'van-2'))).toBe(0)
 })

@@ -41,7 +41,7 @@ it('a packet follower refuses an MQTT length of five bytes', () => {
 
 const PING = Buffer.from('c000', 'hex')
 
-/** What the broker gets of bytes that arrive in chunks of a length, and how many packets are counted. */
+/** Returns the bytes that the broker gets from chunks of this length, and the number of packets counted. */
 function passed(bytes: Buffer, chunk: number, most?: number) {
   const state = new PacketFollower()
   const out: Buffer[] = []
@@ -80,21 +80,24 @@ it('a packet follower counts a run of pings as one packet, so that 64 KB of them
   expect(passed(run, run.length, 100)).toEqual({ out: PING, packets: 1, calls: 1 })
 })
 
-it('a packet follower stops after so many packets, and goes on behind them', () => {
+it('a packet follower stops after the given number of packets, and continues behind them', () => {
   const many = Buffer.concat(Array<Buffer>(250).fill(packets[1]))
   expect(passed(many, many.length, 100)).toEqual({ out: many, packets: 250, calls: 3 })
 })
 
-it('a packet follower tells the type of an MQTT packet to whoever limits its length', () => {
+it('a packet follower passes the type of an MQTT packet to the function that limits its length', () => {
   const types: number[] = []
   const all = Buffer.concat([packets[0], Buffer.from('8206000100016100', 'hex'), PING])
   new PacketFollower().follow(all, (_, type) => types.push(type) && 20_000)
   expect(types).toEqual([3, 8, 12])
 })
 
-it.each(['8206000100016100', 'a20500010001 61'])('leaves what follows %s to the next call', (hex) => {
-  const subscribe = Buffer.from(hex.replace(' ', ''), 'hex')
-  const state = new PacketFollower()
-  state.follow(Buffer.concat([subscribe, subscribe, PING]), () => 100, 30)
-  expect([state.packets, state.followed]).toEqual([30, subscribe.length])
-})
+it.each(['8206000100016100', 'a20500010001 61'])(
+  'a packet follower leaves the bytes after the packet %s to the next call',
+  (hex) => {
+    const subscribe = Buffer.from(hex.replace(' ', ''), 'hex')
+    const state = new PacketFollower()
+    state.follow(Buffer.concat([subscribe, subscribe, PING]), () => 100, 30)
+    expect([state.packets, state.followed]).toEqual([30, subscribe.length])
+  },
+)

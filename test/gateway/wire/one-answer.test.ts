@@ -69,7 +69,7 @@ function tally(answers: readonly string[], kinds = GUARDS.length): Map<string, n
 
 const each = (count: number, kinds = GUARDS.length) => Array.from({ length: kinds }, () => count / kinds)
 
-/** Asks in groups, so that the test takes a while, not an age. */
+/** Asks for several ids at once, which is faster. */
 async function answersTo(ids: readonly string[], ask: (id: string) => Promise<string>, atOnce = 20): Promise<string[]> {
   const answers: string[] = []
   for (let at = 0; at < ids.length; at += atOnce)
@@ -77,7 +77,7 @@ async function answersTo(ids: readonly string[], ask: (id: string) => Promise<st
   return answers
 }
 
-/** The different answers to a peer of UDP. It sends its datagrams again while it hears nothing, as a busy gateway drops some. */
+/** Returns the different answers to a UDP peer, which repeats its datagrams because a busy gateway drops some. */
 async function answersOverUdp(port: number, texts: readonly string[]): Promise<string[]> {
   const peer = await datagramPeer(port)
   const say = () => texts.forEach((text) => peer.say(text))
@@ -91,9 +91,8 @@ async function answersOverUdp(port: number, texts: readonly string[]): Promise<s
 const trimmed = (text: string) => text.trim()
 
 /**
- * Asks for the ids in a random order, so that no kind is always first; fails if the answers to one kind take longer than those
- * to ids that are not configured. Resolves to the answers: to the first hundred ids of each kind, where the times of these are
- * alike beyond doubt, else to all.
+ * Asks for the ids in a random order, and fails if the answers to one kind take longer than those to unknown ids. Resolves
+ * to the answers: those to the first hundred ids of each kind if their times are clearly alike, else all.
  */
 async function answersAlikeInTime(
   { ids, kinds }: { readonly ids: readonly string[]; readonly kinds: number },
@@ -141,10 +140,10 @@ const CASES = [
   ['refused', true, 'wrong-guess'],
 ] as const
 
-describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret "%s"', ([, admits, secret]) => {
+describe.for(CASES)('ids without a proof that are %s (hold.unknown: %s, secret "%s")', ([, admits, secret]) => {
   const isAdmitted = admits && secret === ''
 
-  it('over HTTP: 1,000 ids, by status, headers and body', async () => {
+  it('answers 1,000 ids without a proof alike over HTTP, by status, headers and body', async () => {
     const { shared, ids } = await guarded(admits, 1000)
     const { port } = await open(listenHttp({ ...AT, protocol: osmand }, shared))
     const token = secret === '' ? '' : `&token=${secret}`
@@ -157,7 +156,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(shared.places.every((place) => place.startsWith('unknown '))).toBe(true)
   })
 
-  it('over TCP: by the bytes, and whether the connection stays open', async () => {
+  it('answers ids without a proof alike over TCP, by the bytes and the end of the connection', async () => {
     const { shared, ids } = await guarded(admits, 200)
     const { port } = await open(listenTcp({ ...AT, protocol: talk }, shared))
     const answers = await answersTo(ids, async (id) => {
@@ -171,7 +170,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(tally(answers)).toEqual(new Map([[isAdmitted ? 'hi\nok 1\nopen' : 'no\nclosed', each(200)]]))
   })
 
-  it('over UDP: by the bytes', async () => {
+  it('answers ids without a proof alike over UDP, by the bytes', async () => {
     const { shared, ids } = await guarded(admits, 200)
     const { port } = await open(listenUdp({ ...AT, protocol: talk }, shared))
     const answers = await answersTo(ids, async (id) => {
@@ -181,7 +180,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(tally(answers)).toEqual(new Map([[isAdmitted ? 'ok\n' : 'no\n', each(200)]]))
   })
 
-  it('over MQTT: by the bytes, and whether the connection stays open', async () => {
+  it('answers ids without a proof alike over MQTT, by the bytes and the end of the connection', async () => {
     const { shared, ids } = await guarded(admits, 200)
     const { port } = await listenMqtt(shared)
     const answers = await answersTo(ids, async (id) => {
@@ -205,7 +204,7 @@ withRedis((_, connection) => {
 /** 64 KB as it is stored. */
 const LONG = 'x'.repeat(60_000)
 
-it('frames of 60 KB of which not all is read are kept and acknowledged alike, also of ids without a guard', async () => {
+it('keeps and acknowledges partly read frames of 60 KB alike for all ids, also without a guard', async () => {
   const guards = [{}, ...GUARDS]
   const frameStore = new FrameStore(redis, { misunderstoodBytes: 1e9 })
   const { shared, ids } = await guarded(true, 50, { guards, frameStore, limits: { max_frame_bytes: 65_536 } })
@@ -220,10 +219,10 @@ it('frames of 60 KB of which not all is read are kept and acknowledged alike, al
 
 const KINDS = GUARDS_AND_PROTOCOL.length
 
-describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret "%s"', ([, admits, secret]) => {
+describe.for(CASES)('ids without a proof that are %s (hold.unknown: %s, secret "%s")', ([, admits, secret]) => {
   const isAdmitted = admits && secret === ''
 
-  it('over TCP on the port for all protocols: by the bytes, the end of the connection, and the time', async () => {
+  it('answers ids without a proof alike on the TCP port for all protocols, also in time', async () => {
     const { shared, ids } = await detecting(admits, 1000)
     const { port } = await open(listenTcp({ ...AT, protocol: undefined }, shared))
     const ask = async (id: string) => {
@@ -238,7 +237,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(tally(answers, KINDS)).toEqual(new Map([[expected, each(answers.length, KINDS)]]))
   })
 
-  it('over UDP on the port for all protocols: by the bytes, and the time', async () => {
+  it('answers ids without a proof alike on the UDP port for all protocols, also in time', async () => {
     const { shared, ids } = await detecting(admits, 1000)
     const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
     const ask = async (id: string) => (await answersOverUdp(port, [trimmed(`id ${id} ${secret}`)])).join()
@@ -246,7 +245,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(tally(answers, KINDS)).toEqual(new Map([[isAdmitted ? 'hi\n' : 'no\n', each(answers.length, KINDS)]]))
   })
 
-  it('over TCP on the port of another protocol: by the bytes', async () => {
+  it('answers ids without a proof alike on the TCP port of another protocol', async () => {
     const { shared, ids } = await detecting(admits, 200)
     const { port } = await open(listenTcp({ ...AT, protocol: h02 }, shared))
     const answers = await answersTo(ids, async (id) => {
@@ -258,7 +257,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(tally(answers, KINDS)).toEqual(new Map([['', each(200, KINDS)]]))
   })
 
-  it('over HTTP on the port of another protocol: by status, headers and body', async () => {
+  it('answers ids without a proof alike on the HTTP port of another protocol', async () => {
     const { shared, ids } = await detecting(admits, 200)
     const { port } = await open(listenHttp({ ...AT, protocol: osmand }, shared))
     const answers = await answersTo(ids, async (id) => {
@@ -270,7 +269,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(answers[0]).toMatch(/^\[400,/)
   })
 
-  it('over UDP on the port of another protocol: by the bytes', async () => {
+  it('answers ids without a proof alike on the UDP port of another protocol', async () => {
     const { shared, ids } = await detecting(admits, 200)
     const { port } = await open(listenUdp({ ...AT, protocol: h02 }, shared))
     const imei = '356307042441013'
@@ -282,7 +281,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     expect(tally(answers, KINDS)).toEqual(new Map([[isAdmitted ? 'hi\n' : 'no\n', each(200, KINDS)]]))
   })
 
-  it('over HTTP: by the time', async () => {
+  it('answers ids without a proof over HTTP after the same time', async () => {
     const { shared, ids } = await guarded(admits, 1000)
     const { port } = await open(listenHttp({ ...AT, protocol: talk }, shared))
     const ask = async (id: string) => {
@@ -293,7 +292,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     await answersAlikeInTime({ ids, kinds: GUARDS.length }, ask, 10)
   })
 
-  it('over MQTT: by the time of the answer to a login', async () => {
+  it('answers MQTT logins without a proof after the same time', async () => {
     const { shared, ids } = await guarded(admits, 1000)
     const { port } = await listenMqtt(shared)
     const ask = async (id: string) => {
@@ -308,7 +307,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
   })
 })
 
-it('unproved connections under the id of a van stay open as long, whether the van is connected or not', async () => {
+it('keeps as many connections without a proof open under the id of a connected van as under an unknown id', async () => {
   const shared = gateway({ admitsUnknown: true, limits: { max_connections_per_device: 4 } })
   const { port } = await open(listenTcp({ ...AT, protocol: talk }, shared))
   const van = await dial(port)

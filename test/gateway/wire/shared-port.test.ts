@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { BoundSocket, connect, createServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { freePort, type Listener } from '../../../src/gateway/wire/listener.ts'
 import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
@@ -32,37 +32,35 @@ async function two(listen: Listen, options: Parameters<typeof gateway>[0] = {}) 
   return { gateways, port: first.port, listeners: [first, second] }
 }
 
-describe('two gateways on one port', () => {
-  it('take each datagram of a peer at the same one, and share the peers', async () => {
-    const { gateways, port } = await two(LISTEN.udp)
-    const peers = await Promise.all(Array.from({ length: 40 }, () => datagramPeer(port)))
-    for (const peer of peers) peer.say('id van-1\n')
-    await until(() => expect(peers.every(({ heard }) => heard.length === 1)).toBe(true))
-    // Only the gateway that knows the peer knows whose fix it is.
-    for (const round of [1, 2, 3]) {
-      for (const peer of peers) peer.say(`fix ${round}\n`)
-      await until(() => expect(peers.every(({ heard }) => heard.at(-1) === `ok ${round}\n`)).toBe(true))
-    }
-    expect(gateways.every(({ stored }) => stored.length > 0)).toBe(true)
-    expect(gateways[0].stored.length + gateways[1].stored.length).toBe(120)
-  })
+it('two gateways on one port take each datagram of a peer at the same gateway, and share the peers', async () => {
+  const { gateways, port } = await two(LISTEN.udp)
+  const peers = await Promise.all(Array.from({ length: 40 }, () => datagramPeer(port)))
+  for (const peer of peers) peer.say('id van-1\n')
+  await until(() => expect(peers.every(({ heard }) => heard.length === 1)).toBe(true))
+  // Only the gateway that took the login knows the device of a fix.
+  for (const round of [1, 2, 3]) {
+    for (const peer of peers) peer.say(`fix ${round}\n`)
+    await until(() => expect(peers.every(({ heard }) => heard.at(-1) === `ok ${round}\n`)).toBe(true))
+  }
+  expect(gateways.every(({ stored }) => stored.length > 0)).toBe(true)
+  expect(gateways[0].stored.length + gateways[1].stored.length).toBe(120)
+})
 
-  it('share the connections', async () => {
-    const { gateways, port } = await two(LISTEN.tcp)
-    const vans = await Promise.all(Array.from({ length: 40 }, () => dial(port)))
-    for (const van of vans) van.say('id van-1\nfix\n')
-    await until(() => expect(vans.every(({ heard }) => heard === 'hi\nok\n')).toBe(true))
-    expect(gateways.every(({ stored }) => stored.length > 0)).toBe(true)
-  })
+it('two gateways on one port share the connections', async () => {
+  const { gateways, port } = await two(LISTEN.tcp)
+  const vans = await Promise.all(Array.from({ length: 40 }, () => dial(port)))
+  for (const van of vans) van.say('id van-1\nfix\n')
+  await until(() => expect(vans.every(({ heard }) => heard === 'hi\nok\n')).toBe(true))
+  expect(gateways.every(({ stored }) => stored.length > 0)).toBe(true)
+})
 
-  it('go on at the other one when one ends', async () => {
-    const { gateways, port, listeners } = await two(LISTEN.tcp)
-    await listeners[0].close()
-    const vans = await Promise.all(Array.from({ length: 20 }, () => dial(port)))
-    for (const van of vans) van.say('id van-1\nfix\n')
-    await until(() => expect(vans.every(({ heard }) => heard === 'hi\nok\n')).toBe(true))
-    expect(gateways.map(({ stored }) => stored.length)).toEqual([0, 20])
-  })
+it('a gateway takes all connections of a shared port when the other one ends', async () => {
+  const { gateways, port, listeners } = await two(LISTEN.tcp)
+  await listeners[0].close()
+  const vans = await Promise.all(Array.from({ length: 20 }, () => dial(port)))
+  for (const van of vans) van.say('id van-1\nfix\n')
+  await until(() => expect(vans.every(({ heard }) => heard === 'hi\nok\n')).toBe(true))
+  expect(gateways.map(({ stored }) => stored.length)).toEqual([0, 20])
 })
 
 it('a gateway that shares its port accepts several connections in one turn of the event loop', async () => {
@@ -82,45 +80,50 @@ it('a gateway that shares its port accepts several connections in one turn of th
   expect(turns).toBeLessThan(vans.length)
 })
 
-describe('a port that is to be shared', () => {
-  it.each(['tcp', 'http', 'mqtt', 'udp'] as const)('is not free while a gateway has it: %s', async (transport) => {
+it.each(['tcp', 'http', 'mqtt', 'udp'] as const)(
+  'a port that is to be shared is not free while a gateway has it: %s',
+  async (transport) => {
     const { port } = await open(LISTEN[transport](0, gateway()))
     const place = { transport: transport === 'udp' ? 'udp' : 'tcp', host: HOST, port } as const
     await expect(freePort(place)).rejects.toMatchObject({ code: 'EADDRINUSE', port })
-  })
+  },
+)
 
-  it.each(['tcp', 'udp'] as const)('is not free while another program has it: %s', async (transport) => {
+it.each(['tcp', 'udp'] as const)(
+  'a port that is to be shared is not free while another program has it: %s',
+  async (transport) => {
     const port = await taken(transport)
     await expect(freePort({ transport, host: HOST, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await expect(LISTEN[transport](port, gateway())).rejects.toMatchObject({ code: 'EADDRINUSE' })
-  })
+  },
+)
 
-  it.each(['tcp', 'udp'] as const)('is chosen if it is 0, and free then: %s', async (transport) => {
-    const port = await freePort({ transport, host: HOST, port: 0 })
-    expect(port).toBeGreaterThan(0)
-    expect((await open(LISTEN[transport](port, gateway()))).port).toBe(port)
-  })
+it.each(['tcp', 'udp'] as const)('chooses a free port if the port to be shared is 0: %s', async (transport) => {
+  const port = await freePort({ transport, host: HOST, port: 0 })
+  expect(port).toBeGreaterThan(0)
+  expect((await open(LISTEN[transport](port, gateway()))).port).toBe(port)
 })
 
-describe('a socket that is bound already', () => {
-  // The listener closes the descriptor.
-  it.each(['tcp', 'http', 'mqtt'] as const)('accepts connections on its port: %s', async (transport) => {
+// The listener closes the descriptor.
+it.each(['tcp', 'http', 'mqtt'] as const)(
+  'accepts connections on a socket that is bound already: %s',
+  async (transport) => {
     const bound = new BoundSocket({ host: HOST })
     const { port } = bound.address()
     const listener = await open(LISTEN[transport](port, gateway(), [bound.fd()]))
     expect(listener.port).toBe(port)
     expect((await dial(port)).over).toBe(false)
-  })
+  },
+)
 
-  it('is refused with its address if another program listens there by now', async () => {
-    const bound = new BoundSocket({ host: HOST })
-    const { port } = bound.address()
-    const other = createServer().listen(port, HOST)
-    onTestFinished(() => void other.close())
-    await once(other, 'listening')
-    const refusal = { code: 'EADDRINUSE', address: HOST, port }
-    await expect(LISTEN.tcp(port, gateway(), [bound.fd()])).rejects.toMatchObject(refusal)
-  })
+it('refuses a bound socket with its address if another program already listens there', async () => {
+  const bound = new BoundSocket({ host: HOST })
+  const { port } = bound.address()
+  const other = createServer().listen(port, HOST)
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const refusal = { code: 'EADDRINUSE', address: HOST, port }
+  await expect(LISTEN.tcp(port, gateway(), [bound.fd()])).rejects.toMatchObject(refusal)
 })
 
 /** A port that another program has, which does not share it. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../../protocols/index.ts'
 import { Detector } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
@@ -26,7 +26,7 @@ const OVERLAND = {
   ],
 }
 
-/** What the cloud of a vendor posts about a device, or an app, and its id where it cannot be `van-12`. */
+/** What the cloud of a vendor or an app posts about a device; `device` if its id is not `van-12`. */
 const WEBHOOKS: readonly (readonly [sender: string, body: object, device?: string])[] = [
   ['The Things Stack', uplink(PLACE)],
   ['a Digital Matter Oyster', uplink({ latitudeDeg: 52.525, longitudeDeg: 13.41, fixFailed: false, speedKmph: 36 })],
@@ -74,23 +74,21 @@ async function listening(protocol: string, id: string): Promise<{ shared: Gatewa
   return { shared, url: `http://127.0.0.1:${port}/` }
 }
 
-describe('a webhook', () => {
-  const everywhere = WEBHOOKS.flatMap(([sender, body, device = 'van-12']) =>
-    PORTS.map((name) => ({ sender, name, body, device })),
-  )
-  it.each(everywhere)('of $sender is taken on the port of $name', async ({ name, body, device }) => {
-    const { shared, url } = await listening(name, device)
-    const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) })
-    expect(response.status).toBe(200)
-    expect(shared.places).toEqual(['7/42/1001'])
-    expect(await response.text()).toBe(body === OVERLAND ? '{"result":"ok"}' : '')
-  })
+const everywhere = WEBHOOKS.flatMap(([sender, body, device = 'van-12']) =>
+  PORTS.map((name) => ({ sender, name, body, device })),
+)
+it.each(everywhere)('takes a webhook of $sender on the port of $name', async ({ name, body, device }) => {
+  const { shared, url } = await listening(name, device)
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) })
+  expect(response.status).toBe(200)
+  expect(shared.places).toEqual(['7/42/1001'])
+  expect(await response.text()).toBe(body === OVERLAND ? '{"result":"ok"}' : '')
+})
 
-  it('of Overland is not confirmed to the app while it is not stored', async () => {
-    const { shared, url } = await listening('osmand', 'van-12')
-    shared.store = 'fails'
-    const response = await fetch(url, { method: 'POST', body: JSON.stringify(OVERLAND) })
-    expect(response.status).toBe(503)
-    expect(await response.text()).not.toContain('result')
-  })
+it('does not confirm a webhook of Overland that is not stored', async () => {
+  const { shared, url } = await listening('osmand', 'van-12')
+  shared.store = 'fails'
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(OVERLAND) })
+  expect(response.status).toBe(503)
+  expect(await response.text()).not.toContain('result')
 })

@@ -22,7 +22,7 @@ const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const SECRET = 'moss-owl-7'
 const COMMON = { company_id: '7', source: 'devices.yaml:1' }
 
-/** What the list has of these bytes, where `devices` are configured. */
+/** Returns what the arrivals show of these bytes, and their evidence. */
 async function arrived(
   bytes: string,
   { evidence = ['x'], secret = SECRET, others = 0, presented = '', wrong = '' } = {},
@@ -45,29 +45,29 @@ async function arrived(
 }
 
 it.each([
-  ['of a login that is damaged, whoever sent it', `#L#v?n-1;${SECRET};\r\n`, '#L#v?n-1;**********;\r\n'],
-  ['of a login that was cut off behind it', `#L#van-1;${SECRET}`, '#L#van-1;**********'],
-  ['of which a part has arrived', '#L#356307042441013;moss-o', '#L#356307042441013;******'],
+  ['in a damaged login, whoever sent it', `#L#v?n-1;${SECRET};\r\n`, '#L#v?n-1;**********;\r\n'],
+  ['at the end of a login that was cut off', `#L#van-1;${SECRET}`, '#L#van-1;**********'],
+  ['of which only a part has arrived', '#L#356307042441013;moss-o', '#L#356307042441013;******'],
   ['in JSON', `{"id":"v","token":"${SECRET}"}`, '{"id":"v","token":"**********"}'],
   ['in JSON under another name', `{"id":"v","word":"${SECRET}"}`, '{"id":"v","word":"**********"}'],
-  ['of nobody, by its name', '{"pwd":"of nobody"}', '{"pwd":"*********"}'],
-  ['behind 240 other bytes', `${'x'.repeat(240)} token=${'y'.repeat(90)} `, `${'x'.repeat(240)} token=*********`],
-])('a secret is not shown %s', async (_, bytes, expected) => {
+  ['of no device, by the name of its field', '{"pwd":"of nobody"}', '{"pwd":"*********"}'],
+  ['after 240 other bytes', `${'x'.repeat(240)} token=${'y'.repeat(90)} `, `${'x'.repeat(240)} token=*********`],
+])('arrivals do not show a secret %s', async (_, bytes, expected) => {
   expect((await arrived(bytes)).shown).toBe(expected)
 })
 
-it('an id at the end is shown', async () => {
+it('arrivals show an id at the end of the bytes', async () => {
   expect((await arrived('\0\x0f356307042441013')).shown).toBe('\0\x0f356307042441013')
   await redis.flushall()
   expect((await arrived('hello plain')).shown).toBe('hello plain')
 })
 
-it('a secret is not shown in the evidence for a protocol', async () => {
+it('arrivals do not show a secret in the evidence for a protocol', async () => {
   const { evidence } = await arrived(`at ${SECRET} 1 2\n`, { evidence: [`${SECRET} may be an id`] })
   expect(evidence).toEqual(['talk: ********** may be an id'])
 })
 
-it('a wrong secret that was presented is not shown', async () => {
+it('arrivals do not show a wrong secret that was presented', async () => {
   expect((await arrived('1;nobodys;2\n', { wrong: 'nobodys' })).shown).toBe('1;*******;2\n')
 })
 
@@ -75,7 +75,7 @@ it('arrivals do not show what a guessed protocol takes for a secret', async () =
   expect((await arrived('1;nobodys;2\n', { presented: 'nobodys' })).shown).toBe('1;*******;2\n')
 })
 
-it('a secret among 4,000 is found, while other work goes on', async () => {
+it('arrivals find a secret among 4,000, while other work goes on', async () => {
   let turns = 0
   const timer = setInterval(() => turns++, 1)
   onTestFinished(() => clearInterval(timer))
@@ -84,7 +84,7 @@ it('a secret among 4,000 is found, while other work goes on', async () => {
   expect(turns).toBeGreaterThan(20)
 })
 
-it('no word but an id is shown if words and devices are too many to look for secrets', async () => {
+it('arrivals show no word but an id if words and devices are too many to look for secrets', async () => {
   const { shown, evidence } = await arrived('#L#356307042441013;other-19999;\r\n', {
     others: 20_000,
     evidence: ['other-19999 may be an id'],
@@ -93,7 +93,7 @@ it('no word but an id is shown if words and devices are too many to look for sec
   expect(evidence).toEqual(['talk: *********** may be an id'])
 })
 
-it('a network that sends much keeps no other one from being seen', async () => {
+it('a network that sends much keeps no other network out of the arrivals', async () => {
   const roster = await createDirectory(
     Array.from({ length: 5000 }, (_, number) => ({ ...COMMON, id: `${number}`, secret: `other-${number}` })),
     [],
@@ -119,7 +119,7 @@ it('too many waiting arrivals drop the newest of the network with the most', () 
   expect([waiting.size, waiting.next(), waiting.next(), waiting.next()]).toEqual([3, 'junk 1', 'van', 'junk 2'])
 })
 
-it('a fault in masking ends nothing, and the next sender is shown', async () => {
+it('a fault in masking an arrival ends nothing, and the next sender is shown', async () => {
   const roster = await createDirectory([], [])
   let faults = 1
   const secrets = () => {

@@ -38,28 +38,26 @@ async function park(): Promise<void> {
   await redis.zadd(keys.refusedLanes, 1, '7/1/2')
 }
 
-describe('the number of parked positions', () => {
-  it('stops lanes with parked positions above its bound', async () => {
-    await park()
-    const capacity = watch(4)
-    await expect.poll(() => shortages(capacity), soon).toEqual(['parked', 'parked', undefined])
-    expect(observed()).toContainEqual(['parked_full', '5 positions'])
-    await redis.del(keys.refused('7/1/2'), keys.refusedLanes)
-    await expect.poll(() => shortages(capacity), soon).toEqual([undefined, undefined, undefined])
-  })
+it('stops lanes with parked positions above parked.max_positions', async () => {
+  await park()
+  const capacity = watch(4)
+  await expect.poll(() => shortages(capacity), soon).toEqual(['parked', 'parked', undefined])
+  expect(observed()).toContainEqual(['parked_full', '5 positions'])
+  await redis.del(keys.refused('7/1/2'), keys.refusedLanes)
+  await expect.poll(() => shortages(capacity), soon).toEqual([undefined, undefined, undefined])
+})
 
-  it('does not count positions that wait behind refused ones', async () => {
-    await park()
-    const [within, above] = [watch(5), watch(4)]
-    await expect.poll(() => shortages(above), soon).toEqual(['parked', 'parked', undefined])
-    expect(shortages(within)).toEqual([undefined, undefined, undefined])
-  })
+it('does not count positions that wait behind refused ones as parked', async () => {
+  await park()
+  const [within, above] = [watch(5), watch(4)]
+  await expect.poll(() => shortages(above), soon).toEqual(['parked', 'parked', undefined])
+  expect(shortages(within)).toEqual([undefined, undefined, undefined])
 })
 
 describe('the memory of Redis', () => {
   afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 
-  it('stops all storing while too much of it is used', async () => {
+  it('stops all storing while too much memory of Redis is used', async () => {
     const capacity = watch(10)
     await redis.config('SET', 'maxmemory', '1mb')
     await expect.poll(() => capacity.problems, soon).toEqual([FULL])
@@ -76,14 +74,19 @@ describe('the memory of Redis', () => {
     ['used_memory:86\r\nmaxmemory:0\r\n', []],
     ['used_memory:86\r\nmem_not_counted_for_evict:2\r\nmaxmemory:100\r\n', []],
     ['used_memory:86\r\nmaxmemory:0\r\ntotal_system_memory:100\r\n', [FULL]],
-  ])('of %j leads to the problems %j', (info, problems) => expect(memoryProblems(info, 0.85)).toEqual(problems))
+  ])('derives from the memory info %j the problems %j', (info, problems) =>
+    expect(memoryProblems(info, 0.85)).toEqual(problems),
+  )
 })
 
-it.each([64_000_001, 64_000_011])('whole fixes are the share of held ones in %i bytes of memory', async (bytes) => {
-  await redis.config('SET', 'maxmemory', bytes)
-  const shares = { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 }
-  beating(new Capacity(redis, { stopAt: 0.85, maxParked: 1, shares }), (each) => each.look())
-  onTestFinished(async () => void (await redis.config('SET', 'maxmemory', 0)))
-  await expect.poll(() => shares.heldFixes, soon).toBeGreaterThan(0)
-  expect(shares.heldFixes % 1).toBe(0)
-})
+it.each([64_000_001, 64_000_011])(
+  'gives held fixes a whole number as their share of %i bytes of Redis memory',
+  async (bytes) => {
+    await redis.config('SET', 'maxmemory', bytes)
+    const shares = { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 }
+    beating(new Capacity(redis, { stopAt: 0.85, maxParked: 1, shares }), (each) => each.look())
+    onTestFinished(async () => void (await redis.config('SET', 'maxmemory', 0)))
+    await expect.poll(() => shares.heldFixes, soon).toBeGreaterThan(0)
+    expect(shares.heldFixes % 1).toBe(0)
+  },
+)

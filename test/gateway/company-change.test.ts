@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
@@ -46,11 +46,12 @@ async function nextSecond(): Promise<number> {
   return Date.now()
 }
 
-describe('fixes that are held when their device changes its company', () => {
-  it.each([
-    ['without a route', [OF_8]],
-    ['since they lacked the proof that its entry asked for', [{ ...OF_8, secret: 'canary of 8' }]],
-  ])('%s, are discarded, counted; what comes later is the new company’s', async (_, devices) => {
+it.each([
+  ['without a route', [OF_8]],
+  ['for lack of a proof', [{ ...OF_8, secret: 'canary of 8' }]],
+])(
+  'discards fixes held %s when the device changes company, and stores later ones for the new company',
+  async (_, devices) => {
     const all = await gateway(devices)
     await all.send()
     const companySince = await nextSecond()
@@ -59,37 +60,35 @@ describe('fixes that are held when their device changes its company', () => {
     all.release()
     await until(async () => expect(await laneOf7()).toEqual([later]))
     expect(await discarded()).toBe(1)
-  })
+  },
+)
 
-  it('wait while it has no entry, and are its company’s once it has one again', async () => {
-    const all = await gateway([OF_8])
-    const held = await all.send()
-    await all.change()
-    const holding = all.release()
-    await all.change({ ...OF_7, companySince: undefined })
-    holding.rosterChanged(new Set(['123']))
-    await until(async () => expect(await laneOf7()).toEqual([held]))
-    expect(await discarded()).toBe(0)
-  })
-
-  it('go to the first company that configures an id which no company had', async () => {
-    const all = await gateway([])
-    const held = await all.send()
-    await all.change(OF_7)
-    all.release()
-    await until(async () => expect(await laneOf7()).toEqual([held]))
-  })
+it('keeps held fixes of a device without an entry, and stores them for its company once it has one again', async () => {
+  const all = await gateway([OF_8])
+  const held = await all.send()
+  await all.change()
+  const holding = all.release()
+  await all.change({ ...OF_7, companySince: undefined })
+  holding.rosterChanged(new Set(['123']))
+  await until(async () => expect(await laneOf7()).toEqual([held]))
+  expect(await discarded()).toBe(0)
 })
 
-describe('a kept frame of a sender that was not accepted', () => {
-  it('is discarded once its device has changed its company since', async () => {
-    const at = Date.now() - 10_000
-    const frame = { at, company: undefined, protocol: 'talk', content: Buffer.from('fixof 0123') }
-    await keepFrame(redis, '0123', frame)
-    await keepFrame(redis, '0123', { ...frame, at: at + 5000 })
-    const all = await gateway([{ ...OF_7, companySince: at + 1000 }])
-    all.decodeAgain()
-    await until(async () => expect(await readFrames(redis, { count: 10 })).toEqual([]))
-    expect(await laneOf7()).toEqual([Math.floor((at + 5000) / 1000)])
-  })
+it('stores held fixes of an unknown device for the first company that configures it', async () => {
+  const all = await gateway([])
+  const held = await all.send()
+  await all.change(OF_7)
+  all.release()
+  await until(async () => expect(await laneOf7()).toEqual([held]))
+})
+
+it('discards a kept frame of a sender that was not accepted once its device has changed its company', async () => {
+  const at = Date.now() - 10_000
+  const frame = { at, company: undefined, protocol: 'talk', content: Buffer.from('fixof 0123') }
+  await keepFrame(redis, '0123', frame)
+  await keepFrame(redis, '0123', { ...frame, at: at + 5000 })
+  const all = await gateway([{ ...OF_7, companySince: at + 1000 }])
+  all.decodeAgain()
+  await until(async () => expect(await readFrames(redis, { count: 10 })).toEqual([]))
+  expect(await laneOf7()).toEqual([Math.floor((at + 5000) / 1000)])
 })

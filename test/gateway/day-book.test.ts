@@ -24,7 +24,7 @@ async function noting(setup: IngestSetup = {}, connectedAt?: number) {
   return { capacity, book, ...(await gateway({ ...setup, days: book })) }
 }
 
-/** The minutes of a kind that are noted, as how long they are before `now`. */
+/** Returns the noted minutes of a kind, as minutes before `now`. */
 async function minutesOf(kind: (typeof NOTED)[number], now: number, device = van.id): Promise<number[]> {
   const [day] = await readDays(redis, device, [DAY])
   return Array.from({ length: 1440 }, (_, minute) => minute)
@@ -32,7 +32,7 @@ async function minutesOf(kind: (typeof NOTED)[number], now: number, device = van
     .map((minute) => Math.floor(now / MIN) - DAY / MIN - minute)
 }
 
-it('the day book notes fixes by their own time, and counts those that came late', async () => {
+it('day notes hold fixes by their own time, and count those that came late', async () => {
   const { say, book } = await noting()
   const now = Date.now()
   await say({ device: van.id, fixes: [at(now - 20 * MIN), at(now - 10 * MIN), at(now - 10 * MIN), at(now)] })
@@ -42,7 +42,7 @@ it('the day book notes fixes by their own time, and counts those that came late'
   expect((await readDays(redis, van.id, [DAY]))[0]).toMatchObject({ fixes: 5, late: 3 })
 })
 
-it('the day book notes fixes that are held, filtered, or cannot be stored', async () => {
+it('day notes tell fixes that are held, filtered, or cannot be stored', async () => {
   const held = await noting({ devices: [{ ...van, route_id: undefined }], hold: { no_route: true } })
   const now = Date.now()
   await held.say({ device: van.id, fixes: [at(now - 7 * MIN)] })
@@ -57,7 +57,7 @@ it('the day book notes fixes that are held, filtered, or cannot be stored', asyn
   expect(await minutesOf('not_stored', held.session.now)).toEqual([0])
 })
 
-it('the day book notes when a device was connected, and when the gateway ran', async () => {
+it('day notes tell when a device was connected, and when the gateway ran', async () => {
   const now = Date.now()
   const { book } = await noting({}, now - 3 * MIN)
   await book.close()
@@ -66,7 +66,7 @@ it('the day book notes when a device was connected, and when the gateway ran', a
 })
 
 it.each([-120, 120])(
-  'the day book notes the minute after the clock was set by %i minutes, and none in between',
+  'day notes tell the minute after the clock was set by %i minutes, and none in between',
   async (step) => {
     vi.useFakeTimers({ toFake: ['Date', 'performance'], now: DAY + 720 * MIN })
     onTestFinished(() => void vi.useRealTimers())
@@ -80,7 +80,7 @@ it.each([-120, 120])(
   },
 )
 
-it('the day book takes half a kilobyte a device and day, and expires', async () => {
+it('day notes take half a kilobyte for a device and day, and expire', async () => {
   const { say, book } = await noting({}, Date.now() - MIN)
   await say({ device: van.id, fixes: [at(Date.now())] })
   await book.close()
@@ -90,7 +90,7 @@ it('the day book takes half a kilobyte a device and day, and expires', async () 
   expect(await redis.ttl(key)).toBeGreaterThan(31 * 86_400)
 })
 
-it('the day book notes fixes of a connection after a write with the next write', async () => {
+it('day notes hold fixes that come after a write with the next write', async () => {
   const { say, book } = await noting()
   await say({ device: van.id, fixes: [at(Date.now())] })
   await book.close()
@@ -99,7 +99,7 @@ it('the day book notes fixes of a connection after a write with the next write',
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(2)
 })
 
-it('the day book writes notes that Redis refused once Redis accepts them', async () => {
+it('day notes that Redis refused are written once Redis accepts them', async () => {
   const { say, book } = await noting()
   const key = keys.day(DAY, van.id)
   await say({ device: van.id, fixes: [at(Date.now())] })
@@ -110,7 +110,7 @@ it('the day book writes notes that Redis refused once Redis accepts them', async
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)
 })
 
-it('fails once it is due if a script cannot write, and writes it later', async () => {
+it('a write of day notes fails once it is due if a script cannot write, and is repeated later', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const { say, book } = await noting()
@@ -125,7 +125,7 @@ it('fails once it is due if a script cannot write, and writes it later', async (
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)
 })
 
-it('the day book notes the data volume of a device, over all gateways, for three days', async () => {
+it('day notes tell the data volume of a device, over all gateways, for three days', async () => {
   const one = await noting()
   const other = new DayBook(redis, { zone: ZONE, capacity: one.capacity, heard: { presentSince: () => [].values() } })
   const since = Date.now()
@@ -144,7 +144,7 @@ it('the day book notes the data volume of a device, over all gateways, for three
   expect(await redis.ttl(keys.air(DAY))).toBeGreaterThan(3 * 86_400 - 60)
 })
 
-it('the day book writes the data volume of a device once Redis accepts it', async () => {
+it('day notes of the data volume are written once Redis accepts them', async () => {
   const { book } = await noting()
   book.of(van.id).carried({ bytes: 1000, connections: 2, fixes: 3 })
   await redis.lpush(keys.air(DAY), 'no hash')
@@ -154,7 +154,7 @@ it('the day book writes the data volume of a device once Redis accepts it', asyn
   expect(await readAir(redis, van.id, [DAY])).toMatchObject([{ bytes: 1000, connections: 2, fixes: 3 }])
 })
 
-it('the day book writes nothing while the memory of Redis is scarce', async () => {
+it('day notes are not written while the memory of Redis is scarce', async () => {
   const { say, book, capacity } = await noting()
   await say({ device: van.id, fixes: [at(Date.now())] })
   capacity.isScarce = true

@@ -63,10 +63,10 @@ async function taken(protocol: Protocol, conversation: Speech, isEdited: boolean
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: ARRIVED }))
 afterEach(() => void vi.useRealTimers())
 
-describe('each known frame of a device with a time zone is decoded once', async () => {
+describe('frames of a device with a time zone', async () => {
   for (const protocol of await loadProtocols()) {
     const known = knownFrames(protocol, await casesOf(protocol.name))
-    it(protocol.name, async () => {
+    it(`decodes each known frame of ${protocol.name} once, though its device has a time zone`, async () => {
       for (const { frame, name, session } of known) {
         const { ingest } = await gateway({ devices: devicesIn(protocol, [frame], session()) })
         const { calls, counting } = counted(protocol)
@@ -77,10 +77,10 @@ describe('each known frame of a device with a time zone is decoded once', async 
   }
 })
 
-describe('a decoder that needs settings asks for those of the device that its message is of', async () => {
+describe('settings that decoders ask for', async () => {
   for (const protocol of await loadProtocols()) {
     const known = knownFrames(protocol, await casesOf(protocol.name))
-    it(protocol.name, () => {
+    it(`the decoder of ${protocol.name} asks for the settings of the device of its message`, () => {
       for (const { frame, name, session: begun } of known) {
         const session = begun()
         const own = session.settingsOf()
@@ -94,10 +94,10 @@ describe('a decoder that needs settings asks for those of the device that its me
   }
 })
 
-describe('a conversation says the same while the roster writes its device anew before each frame', async () => {
+describe('conversations while the roster changes', async () => {
   for (const protocol of await loadProtocols()) {
     const { frames: conversations } = await casesOf(protocol.name)
-    it(protocol.name, async () => {
+    it(`reads a conversation of ${protocol.name} alike while the roster writes its device anew`, async () => {
       for (const conversation of conversations) {
         const edited = await taken(protocol, conversation, true)
         expect(edited, conversation.title).toEqual(await taken(protocol, conversation, false))
@@ -107,8 +107,9 @@ describe('a conversation says the same while the roster writes its device anew b
   }
 })
 
-describe('a decoder with state, while the roster writes its device anew before each frame', () => {
-  it.each(['at2000', 'jt808'])('%s: every fix is stored, and answered once', async (name) => {
+it.each(['at2000', 'jt808'])(
+  'stores and answers every fix of %s once while the roster writes its device anew before each frame',
+  async (name) => {
     const protocol = (await loadProtocol(name)) as Protocol
     for (const conversation of (await casesOf(name)).frames) {
       const { outcomes, received } = await taken(protocol, conversation, true)
@@ -121,5 +122,5 @@ describe('a decoder with state, while the roster writes its device anew before e
       const answers = outcomes.flatMap(({ reply }) => repliesOf(reply))
       expect(answers, conversation.title).toEqual(wanted.map((reply) => Buffer.from(reply)))
     }
-  })
-})
+  },
+)

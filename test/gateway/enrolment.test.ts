@@ -28,7 +28,7 @@ it('an enrolment window ends in time while Redis is away', async () => {
   expect(enrolment.isOpen).toBe(false)
 })
 
-it('the finding about a window that is open for longer than before says its last end alone', async () => {
+it('the finding about an enrolment window that is extended shows its last end alone', async () => {
   const enrolment = new Enrolment(redis)
   for (const minutes of [10, 30]) {
     await setEnrolment(redis, minutes * 60_000)

@@ -6,7 +6,7 @@ import { inEnglish } from '../support/texts.ts'
 const VAN = '356307042441013'
 const S = 1000
 
-/** Who guesses as fast as it may for so long: how many secrets are looked at. */
+/** Guesses as fast as possible for so many seconds. Returns how many secrets are checked. */
 function guess(delays: GuessDelays, address: string, seconds: number): number {
   let looked = 0
   for (let now = 0; now < seconds * S; now += 100) {
@@ -38,7 +38,7 @@ it('wrong secrets are forgotten after an hour', () => {
   expect(delays.isDelayed(VAN, '192.0.2.7', 3601 * S + 1)).toBe(false)
 })
 
-it('a guesser is observed with its network, never with what it tried', () => {
+it('reports the network of a guesser, and never the secrets that it tried', () => {
   const delays = new GuessDelays()
   for (let tries = 0; tries < 6; tries++) delays.failed('9123', '192.0.2.7', 0)
   const found = inEnglish(observations.current()).filter(

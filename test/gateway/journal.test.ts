@@ -45,7 +45,7 @@ async function refusals(): Promise<number> {
   return Number(/errorstat_NOREPLICAS:count=(\d+)/.exec(await redis.info('errorstats'))?.[1] ?? 0)
 }
 
-/** What is observed of senders that name no device, or one too many. */
+/** Returns the findings about senders without a device, and about refused unknown devices. */
 function observedSenders() {
   return observations
     .current()
@@ -56,7 +56,7 @@ function observedSenders() {
 
 const timesOf = (events: readonly { readonly event: string }[]) => events.map(({ event }) => event)
 
-it('the journal lets frames be answered while Redis refuses its writes, and writes them later, within its bounds', async () => {
+it('answers frames while Redis refuses the writes of the journal, which come later within their limits', async () => {
   const { journal } = await written()
   const { say } = await gateway({ journal, hold: { unknown: true, no_route: true }, maxUnknownDevices: 1000 })
   await redis.config('SET', 'min-replicas-to-write', '1')
@@ -83,7 +83,7 @@ it('the journal lets frames be answered while Redis refuses its writes, and writ
   expect(events.length).toBeLessThanOrEqual(EVENTS_KEPT)
 })
 
-it('the journal notes a connection that ends while its frame is stored as one that has ended', async () => {
+it('the journal notes a connection as ended if it ends while its frame is being stored', async () => {
   const { heard, journal } = await written()
   const { say, state, session } = await gateway({ journal, fails: true, waitMs: 20_000 })
   const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] })
@@ -97,7 +97,7 @@ it('the journal notes a connection that ends while its frame is stored as one th
   expect({ remote, connectedAt }).toEqual({ remote: session.remote, connectedAt: undefined })
 })
 
-it('the journal notes no connection anew for a frame that is stored after its end, and leaves a newer one as it is', async () => {
+it('the journal notes no connection anew for a frame that is stored after its end, and keeps a newer one', async () => {
   const { heard, journal } = await written()
   const { say, state, session: first } = await gateway({ journal, waitMs: 20_000 })
   const message = { device: van.id, fixes: [at(1000 * NOW_S)] }
@@ -118,7 +118,7 @@ it('the journal notes no connection anew for a frame that is stored after its en
   expect(timesOf(await readEvents(redis, van.id))).toEqual(events)
 })
 
-it('the journal notes where a device was heard by the time of its frames, not of their storing', async () => {
+it('the journal takes the last contact of a device by the time of its frames, not of their storing', async () => {
   const { heard, journal } = await written()
   const { say, state } = await gateway({ journal, waitMs: 20_000, fails: true })
   const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] }, new Conversation('http', '127.0.0.1:1'))
@@ -129,7 +129,7 @@ it('the journal notes where a device was heard by the time of its frames, not of
   expect(heard.of(van.id).contact).toMatchObject({ remote: '127.0.0.1:2' })
 })
 
-it('the journal judges and notes each of two frames that wait together by the time at which it arrived itself', async () => {
+it('the journal dates each of two frames that wait together by its own arrival', async () => {
   const own = { ...van, id: 'in-flight' }
   const { heard, journal } = await written()
   const { say, state, stored } = await gateway({ journal, devices: [own], waitMs: 20_000, fails: true })
@@ -169,7 +169,7 @@ it('the journal notes that an id is used twice although the frame that shows it 
   expect(noted).toMatchObject([{ code: 'claimed_twice', count: 1 }])
 })
 
-it('the journal notes what is stored of a frame of which a fault of ours ends the rest', async () => {
+it('the journal notes the stored part of a frame whose rest fails by a fault', async () => {
   const other = { ...van, id: 'other' }
   const relayed = { fixes: [van, other].map(({ id }) => at(1000 * NOW_S, { device: id })) }
   const many = await gateway({ devices: [van, other], fullLane: 'none' })
@@ -202,7 +202,7 @@ it('the journal notes what is stored of a frame of which a fault of ours ends th
   expect(one.told).toEqual([`${van.id} routed 7/42/1001`])
 })
 
-it('the journal ends no finding about the clock of a device by fixes of who has not proved to be it', async () => {
+it('fixes of a sender without a proof end no finding about the clock of a device', async () => {
   const own = { ...van, id: 'with-secret', secret: 'secret-1234' }
   const { say } = await gateway({ devices: [own], hold: { unknown: true } })
   const isAhead = () =>
@@ -215,7 +215,7 @@ it('the journal ends no finding about the clock of a device by fixes of who has 
   expect(isAhead()).toBe(false)
 })
 
-it('the journal dates what a frame shows by when it came, although it is stored later', async () => {
+it('the journal dates events and findings by the arrival of their frame, although it is stored later', async () => {
   const { heard, journal } = await written()
   const own = { ...van, id: 'ahead' }
   const { say, state } = await gateway({ devices: [own], journal, hold: { clock: true }, fails: true, waitMs: 20_000 })
@@ -233,7 +233,7 @@ it('the journal dates what a frame shows by when it came, although it is stored 
   expect(times.filter((time) => time === undefined || time > movedAt)).toEqual([])
 })
 
-it('the journal tells a device of a sender that has not proved to be it, whose frame is damaged or more than its quota', async () => {
+it('the journal notes a sender without a proof even if its frame is damaged or above its quota', async () => {
   const own = { ...van, secret: 'secret-1234' }
   const refused = [`${van.id} refused wrong_secret`]
   const open = () => gateway({ devices: [own], hold: { unknown: true } })
@@ -250,7 +250,7 @@ it('the journal tells a device of a sender that has not proved to be it, whose f
   }
 })
 
-it('the journal tells a device once of a sender in vain whose frame has to wait', async () => {
+it('the journal notes a sender without a proof once, even if its frame has to wait', async () => {
   const own = { ...van, id: 'waited-for', secret: 'secret-1234' }
   const { say, state } = await gateway({ devices: [own], hold: { unknown: true }, fails: true, waitMs: 20_000 })
   const said = say({ device: own.id, fixes: [at(1000 * NOW_S)] })
@@ -261,7 +261,7 @@ it('the journal tells a device once of a sender in vain whose frame has to wait'
   expect(noted).toMatchObject([{ code: 'wrong_secret', count: 1 }])
 })
 
-it('the journal logs no configured device as not configured when there is no room for the fixes of a sender in vain', async () => {
+it('the journal does not log a configured device as unknown when there is no room for its unproved fixes', async () => {
   const own = { ...van, secret: 'secret-1234' }
   const { journal, logged } = logging()
   const { say } = await gateway({ devices: [own], journal, hold: { unknown: true }, answer: { refused: true } })
@@ -281,8 +281,8 @@ it('the journal logs a sender of fixes that names no device, but no login that n
   expect(logged()).toEqual([' unknown_device'])
 })
 
-it('a datagram that names no device is noted as that, and not as one device too many', async () => {
-  // What tests before have left.
+it('reports a datagram without a device as no_id, and not as a refused unknown device', async () => {
+  // Ends the findings of earlier tests.
   observations.current(Date.now() + 3_600_000)
   const { say } = await gateway({ hold: { unknown: true } })
   await say({ device: 'x'.repeat(300), fixes: [at(1000 * NOW_S)] }, new Conversation('udp', '10.0.0.8:1'))

@@ -18,10 +18,10 @@ import { withRedis } from '../support/with-redis.ts'
 
 const ENTRY = withoutSecret({ id: 'van-1', company_id: '7', secret: 'moss-owl-7', previous_secret: 'old-owl' })
 
-describe('a known frame that is kept says the same when it is decoded again', async () => {
+describe('known frames that are kept', async () => {
   for (const protocol of await loadProtocols()) {
     const known = knownFrames(protocol, await casesOf(protocol.name))
-    it(protocol.name, () => {
+    it(`decodes a kept frame of ${protocol.name} to the same message again`, () => {
       const differing = known.flatMap((each) =>
         [undefined, ENTRY].map((entry) => (isSameLater(protocol, each, entry) ? undefined : each.name)),
       )
@@ -38,7 +38,7 @@ function isSameLater(protocol: Protocol, { frame, session }: KnownFrame, entry: 
   const { device = first.device ?? 'van-1', secret } = message
   const about = { at: 1, device, protocol: protocol.name, transport, reason: 'not_read', entry } as const
   const kept = describeFrame({ ...about, content: frame, secrets: [secret] })
-  // It may have stood for anything.
+  // The mask of a short secret may hide anything.
   if (kept.masked === 'short') return true
   const again = Object.assign(session(), { lenient: first.lenient || kept.masked !== undefined })
   const late = heard(protocol, contentOf(kept), again)
@@ -52,7 +52,7 @@ function saidBy({ device, fixes, none, unreadable }: Message): Partial<Message> 
 let redis: Store
 withRedis((_, connection) => (redis = connection))
 
-it('a fix goes to the device of its frame if the secret is a part of the id, and is masked there', async () => {
+it('stores the fix of a kept frame for its device even if the secret is part of the id and masked there', async () => {
   const van = { id: 'car-1234', company_id: '7', secret: '1234' }
   const device = { ...van, courier_id: '42', route_id: '1', source: 'devices.yaml:1' }
   const gateway = await redisGateway(redis, { devices: [device], protocolNamed: async () => polte })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { normalise, utcOf } from '../../src/gateway/place.ts'
 
@@ -16,95 +16,89 @@ const fix = (changes: Partial<Fix> = {}): Fix => ({
 const of = (changes: Partial<Fix>, options = {}) =>
   normalise(fix(changes), { now: NOW, time: fix(changes).time }, { ...OPTIONS, ...options })
 
-describe('a fix is filtered', () => {
-  it.each([
-    ['invalid', 'that the device calls invalid', { valid: false }],
-    ['zero', 'at 0/0', { latitude: 0, longitude: 0 }],
-    ['out_of_range', 'at latitude 91', { latitude: 91 }],
-    ['out_of_range', 'at latitude -90.0000001', { latitude: -90.0000001 }],
-    ['out_of_range', 'at longitude 180.5', { longitude: 180.5 }],
-    ['out_of_range', 'at latitude NaN', { latitude: Number.NaN }],
-    ['out_of_range', 'at longitude Infinity', { longitude: Infinity }],
-    ['clock', '5 min and 1 ms ahead', { time: NOW + 300_001 }],
-    ['clock', 'in the year 2099', { time: Date.UTC(2099, 0, 1) }],
-    ['past', 'before 1970', { time: -1 }],
-    ['past', 'without a time', { time: Number.NaN }],
-  ])('with the reason %s: a fix %s', (reason, _, changes) => {
-    expect(of(changes)).toBe(reason)
-  })
-
-  it('as `past` when it is older than max_age', () => {
-    expect(of({ time: NOW - DAY - 1 }, { maxAgeMs: DAY })).toBe('past')
-    expect(of({ time: NOW - DAY }, { maxAgeMs: DAY })).toMatchObject({ timestamp: (NOW - DAY) / 1000 })
-  })
-
-  it('with the reason clock when a record cannot hold its time, whatever max_future is', () => {
-    expect(of({ time: 2 ** 32 * 1000 }, { maxFutureMs: Number.MAX_SAFE_INTEGER })).toBe('clock')
-  })
+it.each([
+  ['invalid', 'that the device calls invalid', { valid: false }],
+  ['zero', 'at 0/0', { latitude: 0, longitude: 0 }],
+  ['out_of_range', 'at latitude 91', { latitude: 91 }],
+  ['out_of_range', 'at latitude -90.0000001', { latitude: -90.0000001 }],
+  ['out_of_range', 'at longitude 180.5', { longitude: 180.5 }],
+  ['out_of_range', 'at latitude NaN', { latitude: Number.NaN }],
+  ['out_of_range', 'at longitude Infinity', { longitude: Infinity }],
+  ['clock', '5 min and 1 ms ahead', { time: NOW + 300_001 }],
+  ['clock', 'in the year 2099', { time: Date.UTC(2099, 0, 1) }],
+  ['past', 'before 1970', { time: -1 }],
+  ['past', 'without a time', { time: Number.NaN }],
+])('filters with the reason %s a fix %s', (reason, _, changes) => {
+  expect(of(changes)).toBe(reason)
 })
 
-describe('a fix that is pushed', () => {
-  it.each([
-    ['on the equator', { latitude: 0 }],
-    ['on the meridian of Greenwich', { longitude: 0 }],
-    ['at the pole', { latitude: 90 }],
-    ['at the date line', { longitude: -180 }],
-    ['5 min ahead', { time: NOW + 300_000 }],
-    ['very old, without max_age', { time: 0 }],
-  ])('may be %s', (_, changes) => {
-    expect(of(changes)).toBeTypeOf('object')
-  })
-
-  it('has its own time in whole seconds, rounded down', () => {
-    expect(of({ time: 1_763_626_442_999 })).toMatchObject({ timestamp: 1_763_626_442 })
-  })
-
-  it.each([
-    ["the device's own, rounded up", { accuracy: 4.2, hdop: 9 }, 5],
-    ['at least 1', { accuracy: 0 }, 1],
-    ['HDOP × uere_m, rounded up', { hdop: 1.3 }, 7],
-    ['not a metre more for 1.2 × 5', { hdop: 1.2 }, 6],
-    ['not a metre more for 1.4 × 5', { hdop: 1.4 }, 7],
-    ['the default without either', {}, 50],
-    ['the default for an HDOP of 0', { hdop: 0 }, 50],
-    ["that of the HDOP where the device's own is negative", { accuracy: -1, hdop: 2 }, 10],
-    ['the default where nothing is a number', { accuracy: Number.NaN, hdop: Number.NaN }, 50],
-  ])('has as accuracy %s', (_, changes, metres) => {
-    expect(of(changes)).toMatchObject({ accuracy: metres })
-  })
-
-  it.each([
-    [359.4, 359],
-    [359.6, 0],
-    [0, 0],
-    [-1, undefined],
-    [Number.NaN, undefined],
-    [undefined, undefined],
-  ])('of heading %s has the heading %s', (heading, expected) => {
-    expect(of({ heading })).toMatchObject({ heading: expected })
-  })
-
-  it.each([
-    [13.888, 13.888],
-    [0, 0],
-    [-1, undefined],
-    [Number.NaN, undefined],
-  ])('of speed %s has the speed %s', (speed, expected) => {
-    expect(of({ speed })).toMatchObject({ speed: expected })
-  })
+it('filters a fix older than max_age with the reason past', () => {
+  expect(of({ time: NOW - DAY - 1 }, { maxAgeMs: DAY })).toBe('past')
+  expect(of({ time: NOW - DAY }, { maxAgeMs: DAY })).toMatchObject({ timestamp: (NOW - DAY) / 1000 })
 })
 
-describe('a GPS week rollover', () => {
-  const ROLLOVER = 1024 * 7 * DAY
-  const utc = (time: number) => utcOf(time, { entry: undefined, now: NOW })
-
-  it('is repaired when that gives a time in the last year', () => {
-    expect(utc(NOW - ROLLOVER)).toBe(NOW)
-    expect(utc(NOW - 300 * DAY - ROLLOVER)).toBe(NOW - 300 * DAY)
-  })
-
-  it.each([NOW, NOW - 400 * DAY, NOW - 400 * DAY - ROLLOVER, NOW + 2 * DAY - ROLLOVER, 0, Number.NaN])(
-    'does not change the time %s',
-    (time) => expect(utc(time)).toBe(time),
-  )
+it('filters a fix whose time does not fit a record with the reason clock, whatever max_future is', () => {
+  expect(of({ time: 2 ** 32 * 1000 }, { maxFutureMs: Number.MAX_SAFE_INTEGER })).toBe('clock')
 })
+
+it.each([
+  ['on the equator', { latitude: 0 }],
+  ['on the meridian of Greenwich', { longitude: 0 }],
+  ['at the pole', { latitude: 90 }],
+  ['at the date line', { longitude: -180 }],
+  ['5 min ahead', { time: NOW + 300_000 }],
+  ['very old, without max_age', { time: 0 }],
+])('accepts a fix %s', (_, changes) => {
+  expect(of(changes)).toBeTypeOf('object')
+})
+
+it('rounds the time of a fix down to whole seconds', () => {
+  expect(of({ time: 1_763_626_442_999 })).toMatchObject({ timestamp: 1_763_626_442 })
+})
+
+it.each([
+  ["the device's own, rounded up", { accuracy: 4.2, hdop: 9 }, 5],
+  ['at least 1', { accuracy: 0 }, 1],
+  ['HDOP × uere_m, rounded up', { hdop: 1.3 }, 7],
+  ['not a metre more for 1.2 × 5', { hdop: 1.2 }, 6],
+  ['not a metre more for 1.4 × 5', { hdop: 1.4 }, 7],
+  ['the default without either', {}, 50],
+  ['the default for an HDOP of 0', { hdop: 0 }, 50],
+  ["that of the HDOP where the device's own is negative", { accuracy: -1, hdop: 2 }, 10],
+  ['the default where nothing is a number', { accuracy: Number.NaN, hdop: Number.NaN }, 50],
+])('takes as the accuracy of a fix %s', (_, changes, metres) => {
+  expect(of(changes)).toMatchObject({ accuracy: metres })
+})
+
+it.each([
+  [359.4, 359],
+  [359.6, 0],
+  [0, 0],
+  [-1, undefined],
+  [Number.NaN, undefined],
+  [undefined, undefined],
+])('turns heading %s into the heading %s', (heading, expected) => {
+  expect(of({ heading })).toMatchObject({ heading: expected })
+})
+
+it.each([
+  [13.888, 13.888],
+  [0, 0],
+  [-1, undefined],
+  [Number.NaN, undefined],
+])('turns speed %s into the speed %s', (speed, expected) => {
+  expect(of({ speed })).toMatchObject({ speed: expected })
+})
+
+const ROLLOVER = 1024 * 7 * DAY
+const utc = (time: number) => utcOf(time, { entry: undefined, now: NOW })
+
+it('repairs a GPS week rollover when that gives a time in the last year', () => {
+  expect(utc(NOW - ROLLOVER)).toBe(NOW)
+  expect(utc(NOW - 300 * DAY - ROLLOVER)).toBe(NOW - 300 * DAY)
+})
+
+it.each([NOW, NOW - 400 * DAY, NOW - 400 * DAY - ROLLOVER, NOW + 2 * DAY - ROLLOVER, 0, Number.NaN])(
+  'does not take the time %s for that of a GPS week rollover',
+  (time) => expect(utc(time)).toBe(time),
+)

@@ -6,14 +6,14 @@ afterEach(() => void vi.useRealTimers())
 const over = (transport: 'tcp' | 'udp', remote: string) => ({ transport, remote })
 const VAN = over('tcp', '192.0.2.7:4711')
 
-it('a network has places for a tenth of the unknown devices; those that it has go on, and others have their own', () => {
+it('gives a network places for a tenth of the unknown devices, and each other network its own', () => {
   const quota = new UnknownDeviceQuota(20)
   expect(['1', '2', '3', '1'].map((id) => quota.admit(id, VAN))).toEqual([true, true, false, true])
   expect(quota.admit('3', over('tcp', '192.0.2.8:4711'))).toBe(false)
   expect(quota.admit('3', over('tcp', '192.0.3.7:4711'))).toBe(true)
 })
 
-it('a network has new places after an hour', () => {
+it('gives a network new places for unknown devices after an hour', () => {
   vi.useFakeTimers()
   const quota = new UnknownDeviceQuota(10)
   expect([quota.admit('1', VAN), quota.admit('2', VAN)]).toEqual([true, false])
@@ -21,7 +21,7 @@ it('a network has new places after an hour', () => {
   expect(quota.admit('2', VAN)).toBe(true)
 })
 
-it('datagrams with forged addresses are remembered up to 100,000 devices; they free no places of connections', () => {
+it('remembers up to 100,000 devices of forged datagrams, which free no places of connections', () => {
   const quota = new UnknownDeviceQuota(10)
   const datagram = over('udp', '192.0.2.7:5000')
   expect([quota.admit('1', VAN), quota.admit('1', datagram)]).toEqual([true, true])

@@ -101,7 +101,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     ...made,
     /** Every line that was decoded. */
     decoded,
-    /** Each says its lines on a session of its own. Returns how many were answered. `about`: what is known of the session. */
+    /** Says the lines on a session of its own. Returns how many were answered. `about`: properties of the session. */
     async say(said: readonly (string | HttpRequest)[], transport: Transport = 'tcp', about: object = {}) {
       const session = Object.assign(new Conversation(transport, '127.0.0.1:1'), about)
       let answered = 0
@@ -111,7 +111,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
       }
       return answered
     },
-    /** Takes a location of OwnTracks that is encrypted. */
+    /** Takes an encrypted location of OwnTracks. */
     post(seconds: number, key: string) {
       const location = { _type: 'location', tst: NOW_S - seconds, lat: 52.5, lon: 13.4 }
       const body = Buffer.from(JSON.stringify(encrypted(location, key)))
@@ -141,154 +141,348 @@ async function settled(): Promise<void> {
   })
 }
 
-describe('after an upgrade, a frame that was not understood', () => {
-  it.each(['tcp', 'udp', 'mqtt', 'http'] as const)(
-    'over %s is decoded again, and its fixes go where their own time says, in order',
-    async (transport) => {
-      const before = await gateway(1)
-      const said = [entry(30), entry(20)].map((each) =>
-        transport === 'http' ? { method: 'POST', uri: '/', headers: {}, body: Buffer.from(each) } : each,
-      )
-      expect(await before.say(said, transport, { device: VAN.id })).toBe(2)
-      expect([(await frames()).length, await timesIn()]).toEqual([2, []])
-      const after = await gateway(2, [VAN], [line('9', NOW_S - 25, NOW_S)])
-      after.decodeAgain()
-      await until(async () => expect(await frames()).toEqual([]))
-      expect([await timesIn(), await timesIn('9')]).toEqual([[-30], [-20]])
-      expect(await redis.keys('*misunderstood*')).toEqual([])
-      const counters = await custodyCounters(redis)
-      expect([counters.get('received'), counters.get('filtered:duplicate')]).toEqual([2, undefined])
-    },
-  )
-
-  it('stays as long as nobody understands it', async () => {
-    const all = await gateway(1)
-    await all.say([login, entry(30)])
-    const kept = await frames()
-    all.decodeAgain()
-    await settled()
-    expect(await frames()).toEqual(kept)
-  })
-
-  it('is read with what the beginning of its conversation said', async () => {
-    await (await gateway(1)).say([login, 'zone 3', entry(-3 * 3600 + 40)])
-    const after = await gateway(2)
+it.each(['tcp', 'udp', 'mqtt', 'http'] as const)(
+  'decodes a frame over %s again after an upgrade, and stores its fixes by their own times, in order',
+  async (transport) => {
+    const before = await gateway(1)
+    const said = [entry(30), entry(20)].map((each) =>
+      transport === 'http' ? { method: 'POST', uri: '/', headers: {}, body: Buffer.from(each) } : each,
+    )
+    expect(await before.say(said, transport, { device: VAN.id })).toBe(2)
+    expect([(await frames()).length, await timesIn()]).toEqual([2, []])
+    const after = await gateway(2, [VAN], [line('9', NOW_S - 25, NOW_S)])
     after.decodeAgain()
-    await until(async () => expect(await timesIn()).toEqual([-40]))
-  })
-
-  it('has the time of its arrival if it has none, and counts as received now', async () => {
-    const began = Date.now()
-    const zoned = { ...VAN, time_zone: '+03:00' }
-    await (await gateway(1, [zoned])).say([login, 'new now'])
-    const [{ text }] = await frames()
-    const { at } = JSON.parse(text) as { at: number }
-    const after = await gateway(2, [zoned])
-    after.decodeAgain()
-    await until(async () => expect(await timesIn()).toHaveLength(1))
-    const [record] = await waiting()
-    expect(timestampOf(record)).toBe(Math.floor(at / 1000))
-    expect(receivedAt(record)).toBeGreaterThan(at)
-    expect(at).toBeGreaterThanOrEqual(began)
-  })
-
-  it('is given up after filter.max_age, counted', async () => {
-    const before = await left('max_age')
-    for (const [kind, ageMs] of [
-      ['position', 600_000],
-      ['unknown', -600_000],
-      ['position', -600_000],
-    ] as const)
-      await keepFrame(redis, VAN.id, { kind, at: Date.now() - MAX_AGE_MS - ageMs, protocol: 'words' })
-    ;(await gateway(1)).decodeAgain()
-    await until(async () => expect(await frames()).toHaveLength(2))
-    expect(await left('max_age')).toBe(before + 1)
-  })
-
-  it('leaves if it turns out to hold no position, counted', async () => {
-    const before = await left('no_position')
-    await (await gateway(1)).say([login, 'new none'])
-    ;(await gateway(2)).decodeAgain()
     await until(async () => expect(await frames()).toEqual([]))
-    expect([await left('no_position'), await timesIn()]).toEqual([before + 1, []])
-  })
-
-  it('of an unknown type is delivered, too', async () => {
-    const before = await left('understood')
-    await (await gateway(1)).say([login, `other ${NOW_S - 5}`])
-    ;(await gateway(2)).decodeAgain()
-    await until(async () => expect(await timesIn()).toEqual([-5]))
-    await until(async () => expect(await frames()).toEqual([]))
-    expect(await left('understood')).toBe(before + 1)
-  })
-
-  it('yields only the entries that could not be read before, though their duplicates are forgotten', async () => {
-    await (await gateway(2)).say([login, `fix ${NOW_S - 3} ? ${NOW_S - 2}`])
-    expect([await timesIn(), (await frames()).length]).toEqual([[-3, -2], 1])
-    const marks = await redis.keys(`${keys.marksPrefix}*`)
-    await redis.del(...marks)
-    ;(await gateway(3)).decodeAgain()
-    await until(async () => expect(await timesIn()).toEqual([-3, -2, -1]))
-    await until(async () => expect(await frames()).toEqual([]))
-  })
-
-  it('stays with what is still not read of it, and what is read then is not read twice', async () => {
-    await (await gateway(1)).say([login, `new ${NOW_S - 3} ?`])
-    const second = await gateway(2)
-    second.decodeAgain()
-    await until(async () => expect(await timesIn()).toEqual([-3]))
-    await until(async () => expect(view(await frames())).toMatchObject([{ unreadable: [1], reason: 'entries' }]))
-    await redis.del(...(await redis.keys(`${keys.marksPrefix}*`)))
-    ;(await gateway(3)).decodeAgain()
-    await until(async () => expect(await timesIn()).toEqual([-3, -1]))
-    await until(async () => expect(await frames()).toEqual([]))
-  })
-
-  it('is held like any other if its device has no route', async () => {
-    const { route_id: _, ...unrouted } = VAN
-    await (await gateway(1)).say([login, entry(30)])
-    ;(await gateway(2, [unrouted])).decodeAgain()
-    await until(async () => expect(await frames()).toEqual([]))
-    const held = await Array.fromAsync(surveyHeld(redis))
-    expect(held.map(({ device, fixes, reason }) => [device, fixes, reason])).toEqual([['0123', 1, 'no_route']])
-  })
-
-  it('with fixes of several devices goes to those of its company', async () => {
-    const others = ['5', '6', '7'].map((id) => ({ ...VAN, id, courier_id: id }))
-    const foreign = { ...others[1], company_id: '8' }
-    const guarded = { ...others[2], secret: 'canary' }
-    await (await gateway(1)).say([login, `new 0123/${NOW_S - 4} 5/${NOW_S - 3} 6/${NOW_S - 2} 7/${NOW_S - 1}`])
-    ;(await gateway(2, [VAN, others[0], foreign, guarded])).decodeAgain()
-    await until(async () => expect(await frames()).toEqual([]))
-    const lanes = [await timesIn(), await timesIn('1', '5'), await timesIn('1', '6', '8'), await timesIn('1', '7')]
-    expect(lanes).toEqual([[-4], [-3], [], []])
-  })
-
-  it('is stored once though two gateways decode it, and one ends before it has dropped it', async () => {
-    await (await gateway(1)).say([login, entry(30), entry(20), entry(10)])
-    const kept = await redis.dumpBuffer(keys.misunderstood('frames'))
-    const [one, other] = [await gateway(2), await gateway(2)]
-    one.decodeAgain()
-    other.decodeAgain()
-    await until(async () => expect(await frames()).toEqual([]))
-    // As if none had been dropped: the frames are there again.
-    await redis.restore(keys.misunderstood('frames'), 0, kept)
-    const again = await redis.hgetall(keys.misunderstood('frames'))
-    for (const id of Object.keys(again)) {
-      await redis.zadd(keys.misunderstood('position'), 0, id)
-      await redis.zadd(keys.misunderstood('position:0123'), 0, id)
-    }
-    await redis.zadd(keys.misunderstood('due'), 0, '0123')
-    await until(async () => expect(await frames()).toEqual([]))
-    // Each gateway takes the frames in their order, and either may be ahead.
-    expect((await timesIn()).toSorted((a, b) => a - b)).toEqual([-30, -20, -10])
+    expect([await timesIn(), await timesIn('9')]).toEqual([[-30], [-20]])
+    expect(await redis.keys('*misunderstood*')).toEqual([])
     const counters = await custodyCounters(redis)
-    const duplicates = counters.get('filtered:duplicate') ?? 0
-    // Both gateways may have decoded them at the same time as well.
-    expect([duplicates >= 3, (counters.get('received') ?? 0) - duplicates]).toEqual([true, 3])
+    expect([counters.get('received'), counters.get('filtered:duplicate')]).toEqual([2, undefined])
+  },
+)
+
+it('keeps a frame as long as no version understands it', async () => {
+  const all = await gateway(1)
+  await all.say([login, entry(30)])
+  const kept = await frames()
+  all.decodeAgain()
+  await settled()
+  expect(await frames()).toEqual(kept)
+})
+
+it('decodes a frame again with what the beginning of its conversation said', async () => {
+  await (await gateway(1)).say([login, 'zone 3', entry(-3 * 3600 + 40)])
+  const after = await gateway(2)
+  after.decodeAgain()
+  await until(async () => expect(await timesIn()).toEqual([-40]))
+})
+
+it('a fix without a time that is decoded again has the time of its arrival, and counts as received now', async () => {
+  const began = Date.now()
+  const zoned = { ...VAN, time_zone: '+03:00' }
+  await (await gateway(1, [zoned])).say([login, 'new now'])
+  const [{ text }] = await frames()
+  const { at } = JSON.parse(text) as { at: number }
+  const after = await gateway(2, [zoned])
+  after.decodeAgain()
+  await until(async () => expect(await timesIn()).toHaveLength(1))
+  const [record] = await waiting()
+  expect(timestampOf(record)).toBe(Math.floor(at / 1000))
+  expect(receivedAt(record)).toBeGreaterThan(at)
+  expect(at).toBeGreaterThanOrEqual(began)
+})
+
+it('gives up a frame with positions after filter.max_age, and counts it', async () => {
+  const before = await left('max_age')
+  for (const [kind, ageMs] of [
+    ['position', 600_000],
+    ['unknown', -600_000],
+    ['position', -600_000],
+  ] as const)
+    await keepFrame(redis, VAN.id, { kind, at: Date.now() - MAX_AGE_MS - ageMs, protocol: 'words' })
+  ;(await gateway(1)).decodeAgain()
+  await until(async () => expect(await frames()).toHaveLength(2))
+  expect(await left('max_age')).toBe(before + 1)
+})
+
+it('drops a frame that turns out to hold no position, and counts it', async () => {
+  const before = await left('no_position')
+  await (await gateway(1)).say([login, 'new none'])
+  ;(await gateway(2)).decodeAgain()
+  await until(async () => expect(await frames()).toEqual([]))
+  expect([await left('no_position'), await timesIn()]).toEqual([before + 1, []])
+})
+
+it('delivers the fixes of a frame of an unknown type after an upgrade', async () => {
+  const before = await left('understood')
+  await (await gateway(1)).say([login, `other ${NOW_S - 5}`])
+  ;(await gateway(2)).decodeAgain()
+  await until(async () => expect(await timesIn()).toEqual([-5]))
+  await until(async () => expect(await frames()).toEqual([]))
+  expect(await left('understood')).toBe(before + 1)
+})
+
+it('stores only the entries that could not be read before, though the marks of duplicates are gone', async () => {
+  await (await gateway(2)).say([login, `fix ${NOW_S - 3} ? ${NOW_S - 2}`])
+  expect([await timesIn(), (await frames()).length]).toEqual([[-3, -2], 1])
+  const marks = await redis.keys(`${keys.marksPrefix}*`)
+  await redis.del(...marks)
+  ;(await gateway(3)).decodeAgain()
+  await until(async () => expect(await timesIn()).toEqual([-3, -2, -1]))
+  await until(async () => expect(await frames()).toEqual([]))
+})
+
+it('keeps a frame for its entries that are still not read, and reads none twice', async () => {
+  await (await gateway(1)).say([login, `new ${NOW_S - 3} ?`])
+  const second = await gateway(2)
+  second.decodeAgain()
+  await until(async () => expect(await timesIn()).toEqual([-3]))
+  await until(async () => expect(view(await frames())).toMatchObject([{ unreadable: [1], reason: 'entries' }]))
+  await redis.del(...(await redis.keys(`${keys.marksPrefix}*`)))
+  ;(await gateway(3)).decodeAgain()
+  await until(async () => expect(await timesIn()).toEqual([-3, -1]))
+  await until(async () => expect(await frames()).toEqual([]))
+})
+
+it('holds the fixes of a frame that is decoded again if the device has no route', async () => {
+  const { route_id: _, ...unrouted } = VAN
+  await (await gateway(1)).say([login, entry(30)])
+  ;(await gateway(2, [unrouted])).decodeAgain()
+  await until(async () => expect(await frames()).toEqual([]))
+  const held = await Array.fromAsync(surveyHeld(redis))
+  expect(held.map(({ device, fixes, reason }) => [device, fixes, reason])).toEqual([['0123', 1, 'no_route']])
+})
+
+it('stores fixes of a frame that is decoded again for the devices of its company alone', async () => {
+  const others = ['5', '6', '7'].map((id) => ({ ...VAN, id, courier_id: id }))
+  const foreign = { ...others[1], company_id: '8' }
+  const guarded = { ...others[2], secret: 'canary' }
+  await (await gateway(1)).say([login, `new 0123/${NOW_S - 4} 5/${NOW_S - 3} 6/${NOW_S - 2} 7/${NOW_S - 1}`])
+  ;(await gateway(2, [VAN, others[0], foreign, guarded])).decodeAgain()
+  await until(async () => expect(await frames()).toEqual([]))
+  const lanes = [await timesIn(), await timesIn('1', '5'), await timesIn('1', '6', '8'), await timesIn('1', '7')]
+  expect(lanes).toEqual([[-4], [-3], [], []])
+})
+
+it('stores a frame once though two gateways decode it, and one ends before it has dropped it', async () => {
+  await (await gateway(1)).say([login, entry(30), entry(20), entry(10)])
+  const kept = await redis.dumpBuffer(keys.misunderstood('frames'))
+  const [one, other] = [await gateway(2), await gateway(2)]
+  one.decodeAgain()
+  other.decodeAgain()
+  await until(async () => expect(await frames()).toEqual([]))
+  // As if none had been dropped: the frames are there again.
+  await redis.restore(keys.misunderstood('frames'), 0, kept)
+  const again = await redis.hgetall(keys.misunderstood('frames'))
+  for (const id of Object.keys(again)) {
+    await redis.zadd(keys.misunderstood('position'), 0, id)
+    await redis.zadd(keys.misunderstood('position:0123'), 0, id)
+  }
+  await redis.zadd(keys.misunderstood('due'), 0, '0123')
+  await until(async () => expect(await frames()).toEqual([]))
+  // Each gateway takes the frames in their order, and either may be ahead.
+  expect((await timesIn()).toSorted((a, b) => a - b)).toEqual([-30, -20, -10])
+  const counters = await custodyCounters(redis)
+  const duplicates = counters.get('filtered:duplicate') ?? 0
+  // Both gateways may have decoded them at the same time as well.
+  expect([duplicates >= 3, (counters.get('received') ?? 0) - duplicates]).toEqual([true, 3])
+})
+
+it('keeps a frame while Redis is away, and delivers its fixes afterwards', async () => {
+  await (await gateway(1)).say([login, entry(30)])
+  const after = await gateway(2)
+  after.replica.current = false
+  after.decodeAgain()
+  await server.kill('SIGKILL')
+  after.replica.current = true
+  await until(() => expect(redis.status).not.toBe('ready'))
+  await server.restart()
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})
+
+it('decodes the frames of a device again when its model changes, and none of other devices', async () => {
+  const other = { ...VAN, id: '9', courier_id: '9' }
+  const all = await gateway(1, [VAN, other])
+  await all.say([login, entry(30)])
+  await all.say(['login 9', entry(20)])
+  const redecoding = all.decodeAgain()
+  for (const each of [entry(30), entry(20)])
+    await until(() => expect(all.decoded.filter((said) => said === each)).toHaveLength(2))
+  await settled()
+  all.replica.roster = await createDirectory(
+    [VAN, other].map((device) => ({ ...device, model: 'XT' })),
+    [],
+  )
+  redecoding.rosterChanged(new Set(['123']))
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+  await settled()
+  expect([await timesIn('1', '9'), (await frames()).length]).toEqual([[], 1])
+  redecoding.rosterChanged(undefined)
+  await until(async () => expect(await timesIn('1', '9')).toEqual([-20]))
+})
+
+it('reads frames as they came if the framer of the new protocol of their device has a fault', async () => {
+  const all = await gateway(1)
+  await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
+  const redecoding = all.decodeAgain()
+  await settled()
+  all.replica.roster = await createDirectory([{ ...VAN, protocol: 'broken' }], [])
+  redecoding.rosterChanged(new Set(['123']))
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})
+
+it('reads frames whose protocol was guessed by the new protocol of their device, and no others', async () => {
+  const all = await gateway(1)
+  await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
+  await all.say([login, entry(20)])
+  const redecoding = all.decodeAgain()
+  await settled()
+  all.replica.roster = await createDirectory([{ ...VAN, protocol: 'more' }], [])
+  redecoding.rosterChanged(new Set(['123']))
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+  await settled()
+  expect(view(await frames())).toMatchObject([{ frame: Buffer.from(entry(20)).toString('base64') }])
+})
+
+it('discards frames of a device that is given to another company, and counts them', async () => {
+  const before = await left('other_company')
+  const all = await gateway(1)
+  await all.say([login, entry(30)])
+  ;(await gateway(2, [{ ...VAN, company_id: '8' }])).decodeAgain()
+  await until(async () => expect(await frames()).toEqual([]))
+  expect([await left('other_company'), await timesIn(), await timesIn('1', '42', '8')]).toEqual([before + 1, [], []])
+})
+
+it('keeps frames of a device that is taken away until it is configured again', async () => {
+  await (await gateway(1)).say([login, entry(30)])
+  const after = await gateway(2, [])
+  const redecoding = after.decodeAgain()
+  await settled()
+  expect(await frames()).toHaveLength(1)
+  after.replica.roster = await createDirectory([VAN], [])
+  redecoding.rosterChanged(new Set(['123']))
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})
+
+it('delivers frames from before a device was configured, unless its entry asks for a proof', async () => {
+  const all = await gateway(1, [])
+  await all.say(['login 0123', entry(30)])
+  const after = await gateway(2, [{ ...VAN, secret: 'canary' }])
+  const redecoding = after.decodeAgain()
+  await settled()
+  expect(view(await frames())).toMatchObject([{ device: '123' }])
+  after.replica.roster = await createDirectory([VAN], [])
+  redecoding.rosterChanged(new Set(['123']))
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})
+
+const SECRET = 'a secret of the van'
+
+it('reads an encrypted frame once its device has the secret that opens it, which proves the device', async () => {
+  const { post } = await gateway(1)
+  expect(await post(30, SECRET)).toMatchObject({ status: 'stored' })
+  expect(await post(20, 'another secret')).toMatchObject({ status: 'stored' })
+  expect(view(await frames())).toMatchObject([{ reason: 'not_read' }, { reason: 'not_read' }])
+  ;(await gateway(1, withSecret(SECRET))).decodeAgain(SECRET)
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+  await settled()
+  expect(await frames()).toHaveLength(1)
+})
+
+it.each([
+  ['the roster has another secret', withSecret('put by the admin port'), SECRET],
+  ['its entry asks for another network', [{ ...VAN, secret: SECRET, networks: ['198.51.100.0/24'] }], SECRET],
+  ['no file has its secret', withSecret(SECRET), undefined],
+])('keeps an encrypted frame if %s', async (_, devices, secret) => {
+  await (await gateway(1)).post(30, SECRET)
+  ;(await gateway(1, devices)).decodeAgain(secret)
+  await settled()
+  expect([await timesIn(), await frames()]).toMatchObject([[], [{}]])
+})
+
+it('decodes a frame again in which a secret is masked', async () => {
+  await (await gateway(1, withSecret('canary'))).say([`${login} canary`, `${entry(30)} canary?`])
+  const [{ text }] = await frames()
+  expect(text).not.toContain(Buffer.from('canary').toString('base64').slice(0, 6))
+  ;(await gateway(2, withSecret('canary'))).decodeAgain()
+  await until(async () => expect(await timesIn()).toContain(-30))
+})
+
+it('keeps a frame whose masked secret is so short that it may have been something else', async () => {
+  await (await gateway(1, withSecret('30'))).say([`${login} 30`, `new ${NOW_S} 30`])
+  ;(await gateway(2, withSecret('30'))).decodeAgain()
+  await settled()
+  expect(view(await frames())).toMatchObject([{ masked: 'short' }])
+})
+
+function view(stored: readonly StoredFrame[]): object[] {
+  return stored.map(({ text }) => JSON.parse(text) as object)
+}
+
+describe('three shards', () => {
+  const before: { redis?: Store } = {}
+
+  beforeAll(async () => {
+    before.redis = redis
+    redis = connect({ url: server.url, shards: 3 }, 'test')
+    await until(() => expect(redis.shards.map(({ status }) => status)).toEqual(['ready', 'ready', 'ready']))
+  })
+  afterAll(() => {
+    redis.disconnect()
+    if (before.redis) redis = before.redis
   })
 
-  it.each(['claimed', 'given back'])('is delivered though Redis fails while its device is %s', async (moment) => {
+  it.each(
+    ['1', '3', '7'].flatMap((id, shard) =>
+      ['before the shard is told', 'before its devices are read', 'after its devices are read'].map(
+        (moment) => [moment, shard, id] as const,
+      ),
+    ),
+  )('decodes a frame of an outdated gateway again that comes %s, in shard %i', async (moment, number, id) => {
+    const shard = redis.shards[number]
+    expect(redis.shardOf(id)).toBe(shard)
+    const van = { ...VAN, id }
+    const lagging = await gateway(1, [van])
+    const latest = await gateway(1, [van])
+    lagging.replica.version = 1
+    latest.replica.version = 1
+    await redis.set(keys.rosterVersion, 1)
+    await markReleasing(redis, 1, [])
+    onTestFinished(() => void vi.restoreAllMocks())
+    const begun = vi.spyOn(shard, 'zunionstore')
+    const redecoding = latest.decodeAgain()
+    await until(() => expect(begun).toHaveBeenCalled())
+    let isComing = true
+    let answered = 0
+    const come = async () => {
+      if (!isComing) return
+      isComing = false
+      answered = await lagging.say([`login ${id}`, entry(30)])
+    }
+    const [run, zrange] = [shard.run.bind(shard), shard.zrange.bind(shard)]
+    vi.spyOn(shard, 'run').mockImplementation(async (script, ...rest) => {
+      if (script === 'mark_releasing' && moment.startsWith('before the shard')) await come()
+      return run(script, ...rest)
+    })
+    vi.spyOn(shard, 'zrange').mockImplementation(async (...args: unknown[]) => {
+      if (moment.startsWith('before its')) await come()
+      const found = await (zrange as (...args: unknown[]) => Promise<string[]>)(...args)
+      if (moment.startsWith('after its')) await come()
+      return found
+    })
+    // As if the gateway that lags behind ends before it has applied the change.
+    await redis.set(keys.rosterVersion, 2)
+    latest.replica.version = 2
+    latest.replica.roster = await createDirectory([{ ...van, model: 'XT' }], [])
+    redecoding.rosterChanged(new Set([id]))
+    await until(async () => expect([answered, await frames()]).toEqual([2, []]))
+    const lane = await shard.lrangeBuffer(shard.keyNames.lane('7/42/1'), 0, -1)
+    expect(records(Buffer.concat(lane)).map((record) => timestampOf(record) - NOW_S)).toEqual([-30])
+  })
+})
+
+it.each(['claimed', 'given back'])(
+  'delivers a kept frame though Redis fails while its device is %s',
+  async (moment) => {
     await (await gateway(1)).say([login, entry(30)])
     const after = await gateway(2)
     const [shard] = redis.shards
@@ -313,207 +507,5 @@ describe('after an upgrade, a frame that was not understood', () => {
     after.decodeAgain()
     await until(async () => expect(await timesIn()).toEqual([-30]))
     expect(faults).toHaveBeenCalledOnce()
-  })
-
-  it('stays while Redis is away, and is delivered then', async () => {
-    await (await gateway(1)).say([login, entry(30)])
-    const after = await gateway(2)
-    after.replica.current = false
-    after.decodeAgain()
-    await server.kill('SIGKILL')
-    after.replica.current = true
-    await until(() => expect(redis.status).not.toBe('ready'))
-    await server.restart()
-    await until(async () => expect(await timesIn()).toEqual([-30]))
-  })
-})
-
-describe('a change of the roster', () => {
-  it('of a device’s model has its frames decoded again, and none of the others', async () => {
-    const other = { ...VAN, id: '9', courier_id: '9' }
-    const all = await gateway(1, [VAN, other])
-    await all.say([login, entry(30)])
-    await all.say(['login 9', entry(20)])
-    const redecoding = all.decodeAgain()
-    for (const each of [entry(30), entry(20)])
-      await until(() => expect(all.decoded.filter((said) => said === each)).toHaveLength(2))
-    await settled()
-    all.replica.roster = await createDirectory(
-      [VAN, other].map((device) => ({ ...device, model: 'XT' })),
-      [],
-    )
-    redecoding.rosterChanged(new Set(['123']))
-    await until(async () => expect(await timesIn()).toEqual([-30]))
-    await settled()
-    expect([await timesIn('1', '9'), (await frames()).length]).toEqual([[], 1])
-    redecoding.rosterChanged(undefined)
-    await until(async () => expect(await timesIn('1', '9')).toEqual([-20]))
-  })
-
-  it('of a device’s protocol, whose framer has a fault, has its frames read as they came', async () => {
-    const all = await gateway(1)
-    await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
-    const redecoding = all.decodeAgain()
-    await settled()
-    all.replica.roster = await createDirectory([{ ...VAN, protocol: 'broken' }], [])
-    redecoding.rosterChanged(new Set(['123']))
-    await until(async () => expect(await timesIn()).toEqual([-30]))
-  })
-
-  it('of a device’s protocol has its frames read by that protocol if theirs was a guess, and no others', async () => {
-    const all = await gateway(1)
-    await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
-    await all.say([login, entry(20)])
-    const redecoding = all.decodeAgain()
-    await settled()
-    all.replica.roster = await createDirectory([{ ...VAN, protocol: 'more' }], [])
-    redecoding.rosterChanged(new Set(['123']))
-    await until(async () => expect(await timesIn()).toEqual([-30]))
-    await settled()
-    expect(view(await frames())).toMatchObject([{ frame: Buffer.from(entry(20)).toString('base64') }])
-  })
-
-  it('that gives the device to another company discards its frames, counted', async () => {
-    const before = await left('other_company')
-    const all = await gateway(1)
-    await all.say([login, entry(30)])
-    ;(await gateway(2, [{ ...VAN, company_id: '8' }])).decodeAgain()
-    await until(async () => expect(await frames()).toEqual([]))
-    expect([await left('other_company'), await timesIn(), await timesIn('1', '42', '8')]).toEqual([before + 1, [], []])
-  })
-
-  it('that takes the device away leaves its frames, until it is there again', async () => {
-    await (await gateway(1)).say([login, entry(30)])
-    const after = await gateway(2, [])
-    const redecoding = after.decodeAgain()
-    await settled()
-    expect(await frames()).toHaveLength(1)
-    after.replica.roster = await createDirectory([VAN], [])
-    redecoding.rosterChanged(new Set(['123']))
-    await until(async () => expect(await timesIn()).toEqual([-30]))
-  })
-
-  it('that configures a device delivers what came before, unless it asks for a proof', async () => {
-    const all = await gateway(1, [])
-    await all.say(['login 0123', entry(30)])
-    const after = await gateway(2, [{ ...VAN, secret: 'canary' }])
-    const redecoding = after.decodeAgain()
-    await settled()
-    expect(view(await frames())).toMatchObject([{ device: '123' }])
-    after.replica.roster = await createDirectory([VAN], [])
-    redecoding.rosterChanged(new Set(['123']))
-    await until(async () => expect(await timesIn()).toEqual([-30]))
-  })
-})
-
-describe('a frame that is encrypted', () => {
-  const SECRET = 'a secret of the van'
-
-  it('is read once its device has the secret that opens it, which is the proof that the device must give', async () => {
-    const { post } = await gateway(1)
-    expect(await post(30, SECRET)).toMatchObject({ status: 'stored' })
-    expect(await post(20, 'another secret')).toMatchObject({ status: 'stored' })
-    expect(view(await frames())).toMatchObject([{ reason: 'not_read' }, { reason: 'not_read' }])
-    ;(await gateway(1, withSecret(SECRET))).decodeAgain(SECRET)
-    await until(async () => expect(await timesIn()).toEqual([-30]))
-    await settled()
-    expect(await frames()).toHaveLength(1)
-  })
-
-  it.each([
-    ['the roster has another secret', withSecret('put by the admin port'), SECRET],
-    ['its entry asks for another network', [{ ...VAN, secret: SECRET, networks: ['198.51.100.0/24'] }], SECRET],
-    ['no file has its secret', withSecret(SECRET), undefined],
-  ])('stays where %s', async (_, devices, secret) => {
-    await (await gateway(1)).post(30, SECRET)
-    ;(await gateway(1, devices)).decodeAgain(secret)
-    await settled()
-    expect([await timesIn(), await frames()]).toMatchObject([[], [{}]])
-  })
-})
-
-describe('a frame in which a secret is masked', () => {
-  it('is decoded again', async () => {
-    await (await gateway(1, withSecret('canary'))).say([`${login} canary`, `${entry(30)} canary?`])
-    const [{ text }] = await frames()
-    expect(text).not.toContain(Buffer.from('canary').toString('base64').slice(0, 6))
-    ;(await gateway(2, withSecret('canary'))).decodeAgain()
-    await until(async () => expect(await timesIn()).toContain(-30))
-  })
-
-  it('stays for a look if the secret is so short that it may have been something else', async () => {
-    await (await gateway(1, withSecret('30'))).say([`${login} 30`, `new ${NOW_S} 30`])
-    ;(await gateway(2, withSecret('30'))).decodeAgain()
-    await settled()
-    expect(view(await frames())).toMatchObject([{ masked: 'short' }])
-  })
-})
-
-function view(stored: readonly StoredFrame[]): object[] {
-  return stored.map(({ text }) => JSON.parse(text) as object)
-}
-
-describe('with three shards', () => {
-  const before: { redis?: Store } = {}
-
-  beforeAll(async () => {
-    before.redis = redis
-    redis = connect({ url: server.url, shards: 3 }, 'test')
-    await until(() => expect(redis.shards.map(({ status }) => status)).toEqual(['ready', 'ready', 'ready']))
-  })
-  afterAll(() => {
-    redis.disconnect()
-    if (before.redis) redis = before.redis
-  })
-
-  it.each(
-    ['1', '3', '7'].flatMap((id, shard) =>
-      ['before the shard is told', 'before its devices are read', 'after its devices are read'].map(
-        (moment) => [moment, shard, id] as const,
-      ),
-    ),
-  )(
-    'a frame by the earlier roster that comes %s of the change is decoded again, in shard %i',
-    async (moment, number, id) => {
-      const shard = redis.shards[number]
-      expect(redis.shardOf(id)).toBe(shard)
-      const van = { ...VAN, id }
-      const lagging = await gateway(1, [van])
-      const latest = await gateway(1, [van])
-      lagging.replica.version = 1
-      latest.replica.version = 1
-      await redis.set(keys.rosterVersion, 1)
-      await markReleasing(redis, 1, [])
-      onTestFinished(() => void vi.restoreAllMocks())
-      const begun = vi.spyOn(shard, 'zunionstore')
-      const redecoding = latest.decodeAgain()
-      await until(() => expect(begun).toHaveBeenCalled())
-      let isComing = true
-      let answered = 0
-      const come = async () => {
-        if (!isComing) return
-        isComing = false
-        answered = await lagging.say([`login ${id}`, entry(30)])
-      }
-      const [run, zrange] = [shard.run.bind(shard), shard.zrange.bind(shard)]
-      vi.spyOn(shard, 'run').mockImplementation(async (script, ...rest) => {
-        if (script === 'mark_releasing' && moment.startsWith('before the shard')) await come()
-        return run(script, ...rest)
-      })
-      vi.spyOn(shard, 'zrange').mockImplementation(async (...args: unknown[]) => {
-        if (moment.startsWith('before its')) await come()
-        const found = await (zrange as (...args: unknown[]) => Promise<string[]>)(...args)
-        if (moment.startsWith('after its')) await come()
-        return found
-      })
-      // As if the gateway that lags behind ends before it has applied the change.
-      await redis.set(keys.rosterVersion, 2)
-      latest.replica.version = 2
-      latest.replica.roster = await createDirectory([{ ...van, model: 'XT' }], [])
-      redecoding.rosterChanged(new Set([id]))
-      await until(async () => expect([answered, await frames()]).toEqual([2, []]))
-      const lane = await shard.lrangeBuffer(shard.keyNames.lane('7/42/1'), 0, -1)
-      expect(records(Buffer.concat(lane)).map((record) => timestampOf(record) - NOW_S)).toEqual([-30])
-    },
-  )
-})
+  },
+)

@@ -64,15 +64,15 @@ async function looked(): Promise<void> {
 }
 
 describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be read', (relay) => {
-  describe.each(GUARDED)('and fixes under the id of a van that is guarded by %s', (_, guard) => {
-    it('is neither kept nor answered, as nobody in it is accepted', async () => {
+  describe.each(GUARDED)('fixes of a van that is guarded by %s', (_, guard) => {
+    it('neither keeps nor answers a relay frame with an unreadable entry if no device in it is accepted', async () => {
       const { take } = await attacked(relay, guard, false)
       expect(await take([FORGED, OF_NOBODY, DAMAGED])).toMatchObject({ status: 'misunderstood', reason: 'malformed' })
       expect(await redis.keys('*misunderstood*')).toEqual([])
       expect(await redis.keys('*held*')).toEqual([])
     })
 
-    it('is kept for the device that is accepted, and nothing of it reaches the van later', async () => {
+    it('keeps a relay frame for the accepted device, and gives a guarded van nothing of it later', async () => {
       // OsmAnd itself takes the van of the parameters for the sender, and refuses it.
       const query = relay === 'osmand' ? '' : QUERY
       const all = await attacked(relay, guard, false)
@@ -92,7 +92,7 @@ describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be r
       expect([await inLane(VAN), await inLane(OWN)]).toEqual([0, 1])
     })
 
-    it('is kept without a company if unknown devices are admitted, and the van’s fixes stay held', async () => {
+    it('keeps a relay frame without a company if unknown devices are held, and holds fixes of a guarded van', async () => {
       const all = await attacked(relay, guard, true)
       expect(await all.take([FORGED, OF_NOBODY, DAMAGED])).toMatchObject({ status: 'stored' })
       expect((await kept()).filter(({ company }) => company !== undefined)).toEqual([])
@@ -106,7 +106,7 @@ describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be r
     })
   })
 
-  it('gives a guarded van nothing of a frame that was kept for it without asking who was accepted', async () => {
+  it('gives a guarded van nothing of a frame that was kept without asking who was accepted', async () => {
     const all = await attacked(relay, {}, false)
     expect(await all.take([FORGED, DAMAGED])).toMatchObject({ status: 'stored' })
     const [{ others: _, fixes: __, ...frame }] = await kept()
@@ -118,7 +118,7 @@ describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be r
     expect(await inLane(VAN)).toBe(before)
   })
 
-  it('gives a van the entry that was not read, if its guard accepted the relay', async () => {
+  it('gives a van the unread entry of a relay frame if its guard accepted the relay', async () => {
     const guard = { networks: ['198.51.100.0/24'] }
     const all = await attacked(relay, guard, false)
     const entries = [OF_OWN, { ...FORGED, latitude: 13 }, DAMAGED]
@@ -142,7 +142,7 @@ async function rewrite(frame: MisunderstoodFrame, content: ReturnType<(typeof RE
   await redis.hset(keys.misunderstood('frames'), id, JSON.stringify({ ...frame, ...described }))
 }
 
-it('the protocol in the van’s entry does not read a frame of another protocol', async () => {
+it('does not decode a kept frame of one protocol as the other protocol in the entry of its van', async () => {
   const all = await attacked('flespi', {}, false)
   expect(await all.take([FORGED, OF_OWN, DAMAGED], QUERY)).toMatchObject({ status: 'stored' })
   expect(await kept()).toMatchObject([{ device: VAN.id, company: '7', others: [[OWN.id, '7']] }])

@@ -108,7 +108,7 @@ it('a gateway stores a fix once and acknowledges it when the connection to Redis
   )
 })
 
-it('a gateway gives up a fix while Redis is away when the clock jumps: the device sends it again, and it is judged anew', async () => {
+it('a gateway gives up a waiting fix when its clock jumps, so that the device sends it again', async () => {
   const { connection } = await breaking()
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
   const send = sender(await openIngest(connection, clock))
@@ -119,7 +119,7 @@ it('a gateway gives up a fix while Redis is away when the clock jumps: the devic
   expect(await redis.keys('*held*')).toEqual([])
 })
 
-it('a gateway does not acknowledge a fix that is held by a clock that jumps meanwhile: the device sends it again', async () => {
+it('a gateway does not acknowledge a fix held by a clock that jumps meanwhile, and stores it when repeated', async () => {
   const { connection } = await breaking()
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
   const send = sender(await openIngest(connection, clock))

@@ -24,7 +24,7 @@ withRedis((_, connection) => (redis = connection))
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }))
 afterEach(() => void vi.useRealTimers())
 
-it('the record has the values of each fix with the time of the fix, earliest first, and of the arrival', async () => {
+it('the device record has the values of each fix with its time and arrival, earliest first', async () => {
   const { said, say } = await gateway()
   await say({ device: van.id, fixes: [at(NOW, { said: OFF }), at(NOW - MIN), at(NOW - 2 * MIN, { said: ON })] })
   expect(said).toEqual([
@@ -33,30 +33,30 @@ it('the record has the values of each fix with the time of the fix, earliest fir
   ])
 })
 
-it('the record has the values of a message without a fix with the time of its arrival', async () => {
+it('the device record has the values of a message without a fix with the time of its arrival', async () => {
   const { said, say } = await gateway()
   await say({ device: van.id, none: 'heartbeat', said: OFF })
   expect(said).toEqual([[van.id, OFF, { at: NOW, cameAt: NOW }]])
 })
 
 it.each([
-  ['in the local time of the device is that in UTC', NOW + 180 * MIN, NOW, '+03:00'],
-  ['ahead of our clock is that of the arrival', NOW + 30 * MIN, NOW, undefined],
-  ['of a clock that was never set is that of the arrival', Date.UTC(1980, 0, 6), NOW, undefined],
-  ['of a backlog is its own', NOW - 9 * 1440 * MIN, NOW - 9 * 1440 * MIN, undefined],
-])('the time %s', async (_, time, expected, time_zone) => {
+  ['in local time becomes UTC', NOW + 180 * MIN, NOW, '+03:00'],
+  ['ahead of our clock becomes that of the arrival', NOW + 30 * MIN, NOW, undefined],
+  ['of a clock that was never set becomes that of the arrival', Date.UTC(1980, 0, 6), NOW, undefined],
+  ['of a backlog stays its own', NOW - 9 * 1440 * MIN, NOW - 9 * 1440 * MIN, undefined],
+])('the time of a value %s', async (_, time, expected, time_zone) => {
   const { said, say } = await gateway({ devices: [{ ...van, time_zone }] })
   await say({ device: van.id, fixes: [at(time, { said: OFF })] })
   expect(said).toEqual([[van.id, OFF, { at: expected, cameAt: NOW }]])
 })
 
-it('the record has the values of filtered and held fixes, too', async () => {
+it('the device record has the values of filtered and held fixes, too', async () => {
   const { said, say } = await gateway({ devices: [{ ...van, route_id: undefined }], hold: { no_route: true } })
   await say({ device: van.id, fixes: [at(NOW - MIN, { said: OFF }), at(NOW, { valid: false, said: ON })] })
   expect(said.map(([, words]) => words)).toEqual([OFF, ON])
 })
 
-it('the record has no values of unconfigured or refused devices, nor of fixes that are not stored', async () => {
+it('the device record has no values of unknown or refused devices, nor of fixes that are not stored', async () => {
   const spoken = { fixes: [at(NOW, { said: OFF })], said: OFF }
   const { said, say, state } = await gateway({
     devices: [van, { ...van, id: '9', secret: 'canary' }],
@@ -69,7 +69,7 @@ it('the record has no values of unconfigured or refused devices, nor of fixes th
   expect(said).toEqual([])
 })
 
-it("the records of a relay's devices have the values of each device", async () => {
+it('the device records of a relay frame have the values of each device', async () => {
   const { said, say } = await gateway({ devices: [van, { ...van, id: '9' }] })
   await say({ fixes: [at(NOW, { device: van.id, said: OFF }), at(NOW, { device: '9', said: ON })] })
   expect(said.map(([device, words]) => [device, words])).toEqual([
@@ -81,7 +81,7 @@ it("the records of a relay's devices have the values of each device", async () =
 it.each([
   ['a lane', {}],
   ['held fixes', { devices: [{ ...van, route_id: undefined }], lines: [line('42', 1, 2)], hold: { no_route: true } }],
-])('the records of %s are the same bytes with what a tracker says and without', async (_, setup) => {
+])('the records of %s have the same bytes with values beside the positions and without', async (_, setup) => {
   const [saying, silent] = [await gateway(setup), await gateway(setup)]
   const times = [NOW - 2000, NOW - 1000, NOW]
   await saying.say({ device: van.id, fixes: times.map((time) => at(time, { said: { ...OFF, driver: 'canary' } })) })
@@ -90,7 +90,7 @@ it.each([
   expect(saying.stored).toHaveLength(1)
 })
 
-/** A device sends fixes that are late by so much, each 15 s after the one before, and then what a case says. */
+/** Sends fixes that are `lateMs` late, 15 s apart. Returns a function that sends values, and reads the device record. */
 async function late(lateMs: number, fixes: number) {
   const heard = new HeardBook(redis)
   onTestFinished(() => heard.close())
@@ -135,7 +135,7 @@ it.each([
   })
 })
 
-it('the same frame of a device that is behind is no news when it comes again', async () => {
+it('a repeated frame of a device that is behind does not change its values', async () => {
   const saidNow = await late(120 * MIN, 4)
   const said = await saidNow()
   vi.setSystemTime(NOW + 4 * MIN)
@@ -148,7 +148,7 @@ it('the values of a fix after the clock was set right have the time of the fix',
   expect((await saidNow(20_000))?.ignition).toMatchObject({ at: NOW + 2 * MIN, value: true })
 })
 
-it('values beside a position are only in the record of the device, once', async () => {
+it('values beside a position are stored once, in the device record alone', async () => {
   const heard = new HeardBook(redis)
   const days = new DayBook(redis, { zone: 'UTC', capacity: { isScarce: false }, heard })
   const logger = createLogger('test', { level: 'fatal', format: 'json' })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Sender } from '../../src/gateway/conversation.ts'
 import { DeviceTrail, Trails } from '../../src/gateway/suspicion.ts'
 import type { Whereabouts } from '../../src/gateway/tracks.ts'
@@ -43,53 +43,49 @@ function* inTurns(...all: Generator<Whereabouts>[]): Generator<Whereabouts> {
     }
 }
 
-describe('the theft of an id', () => {
-  it('is seen while the van goes on: it is in two places', () => {
-    const trail = new DeviceTrail()
-    expect(codesOf(drive(START, 20), trail)).toEqual([])
-    const both = inTurns(drive(START + 600, 8, { at: ON_THE_WAY }), drive(START + 615, 8, { at: PARIS }))
-    expect(codesOf(both, trail)).toEqual(['claimed_twice'])
-    expect(inEnglish(trail.suspicion?.evidence)).toBe('52.67,13.40 at 00:13 UTC; 48.90,2.35 at 00:13 UTC')
-  })
+it('notices a stolen id while the van goes on, as it is in two places', () => {
+  const trail = new DeviceTrail()
+  expect(codesOf(drive(START, 20), trail)).toEqual([])
+  const both = inTurns(drive(START + 600, 8, { at: ON_THE_WAY }), drive(START + 615, 8, { at: PARIS }))
+  expect(codesOf(both, trail)).toEqual(['claimed_twice'])
+  expect(inEnglish(trail.suspicion?.evidence)).toBe('52.67,13.40 at 00:13 UTC; 48.90,2.35 at 00:13 UTC')
+})
 
-  it('is seen while the van is silent: it moved impossibly', () => {
-    const trail = new DeviceTrail()
-    codesOf(drive(START, 20), trail)
-    expect(codesOf(drive(START + 630, 4, { at: PARIS }), trail)).toEqual([])
-    expect(codesOf(drive(START + 750, 2, { at: PARIS }), trail)).toEqual(['impossible_move'])
-  })
+it('notices a stolen id while the van is silent, as it moves impossibly', () => {
+  const trail = new DeviceTrail()
+  codesOf(drive(START, 20), trail)
+  expect(codesOf(drive(START + 630, 4, { at: PARIS }), trail)).toEqual([])
+  expect(codesOf(drive(START + 750, 2, { at: PARIS }), trail)).toEqual(['impossible_move'])
+})
 
-  it('is seen if only the longitude differs, and not if a van crosses that of 180 degrees', () => {
-    const trail = new DeviceTrail()
-    const [west, east] = [179.99, -179.99].map((longitude) => ({ latitude: -17, longitude }))
-    expect(codesOf(drive(START, 20, { at: west }), trail)).toEqual([])
-    expect(codesOf(drive(START + 630, 10, { at: east }), trail)).toEqual([])
-    expect(codesOf(drive(START + 960, 10, { at: { latitude: -17, longitude: 177 } }), trail)).toEqual([
-      'impossible_move',
-    ])
-  })
+it('notices a stolen id if only the longitude differs, and not a van that crosses 180 degrees', () => {
+  const trail = new DeviceTrail()
+  const [west, east] = [179.99, -179.99].map((longitude) => ({ latitude: -17, longitude }))
+  expect(codesOf(drive(START, 20, { at: west }), trail)).toEqual([])
+  expect(codesOf(drive(START + 630, 10, { at: east }), trail)).toEqual([])
+  expect(codesOf(drive(START + 960, 10, { at: { latitude: -17, longitude: 177 } }), trail)).toEqual(['impossible_move'])
+})
 
-  it('is seen when old times are sent again from another place', () => {
-    const trail = new DeviceTrail()
-    codesOf(drive(START, 20), trail)
-    expect(codesOf(inTurns(drive(START, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })), trail)).toEqual([
-      'claimed_twice',
-    ])
-  })
+it('notices a stolen id when old times are sent again from another place', () => {
+  const trail = new DeviceTrail()
+  codesOf(drive(START, 20), trail)
+  expect(codesOf(inTurns(drive(START, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })), trail)).toEqual([
+    'claimed_twice',
+  ])
+})
 
-  it('ends when the device has been at the other place for ten minutes: that is where it is', () => {
-    const trail = new DeviceTrail()
-    codesOf(drive(START, 20), trail)
-    codesOf(drive(START + 630, 22, { at: PARIS }), trail)
-    expect(codesOf(drive(START + 630 + 22 * 30, 20, { at: { latitude: 48.98, longitude: 2.35 } }), trail)).toEqual([])
-  })
+it('ends the suspicion when the device has been at the other place for ten minutes', () => {
+  const trail = new DeviceTrail()
+  codesOf(drive(START, 20), trail)
+  codesOf(drive(START + 630, 22, { at: PARIS }), trail)
+  expect(codesOf(drive(START + 630 + 22 * 30, 20, { at: { latitude: 48.98, longitude: 2.35 } }), trail)).toEqual([])
+})
 
-  it('puts the fixes off the track, and none of the van', () => {
-    const trail = new DeviceTrail()
-    for (const place of drive(START, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
-    for (const place of inTurns(drive(START + 570, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })))
-      expect(trail.isOff(place, place.timestamp)).toBe(place.latitude < 50)
-  })
+it('finds the fixes of a thief off the track, and none of the van', () => {
+  const trail = new DeviceTrail()
+  for (const place of drive(START, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
+  for (const place of inTurns(drive(START + 570, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })))
+    expect(trail.isOff(place, place.timestamp)).toBe(place.latitude < 50)
 })
 
 /** How many fixes of the van, which drives, and of somebody in Paris are off the track; each arrives at its time. */
@@ -100,44 +96,42 @@ function offBeside(van: Generator<Whereabouts>, other: Generator<Whereabouts>, t
   return { van: off.length - ofOther, other: ofOther }
 }
 
-describe('fixes that somebody sends beside the van', () => {
-  it('do not stay where they are by their own times: all of a frame arrive at once', () => {
-    const trail = new DeviceTrail()
-    codesOf(drive(START, 20), trail)
-    const at = START + 571
-    for (const place of drive(at, 6, { every: 150, at: PARIS })) expect(trail.isOff(place, at)).toBe(true)
-    for (const place of drive(START + 600, 20, { at: ON_THE_WAY }))
-      expect(trail.isOff(place, place.timestamp)).toBe(false)
-  })
-
-  it('do not make a track of the first frame: the van goes on', () => {
-    const trail = new DeviceTrail()
-    for (const place of drive(START - 800, 100, { every: 8, at: PARIS })) trail.isOff(place, START)
-    for (const place of drive(START + 1, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
-  })
-
-  it.for([
-    ['a second', 30, 1],
-    ['nine minutes', 30, 540],
-    ['ten seconds, and the van every 20 minutes', 1200, 10],
-  ] as const)('are off its track for as long as both send: one every %s', ([, vanEvery, every]) => {
-    const trail = new DeviceTrail()
-    codesOf(drive(START, 12, { every: vanEvery }), trail)
-    const from = START + 12 * vanEvery
-    const at = { ...DEPOT, latitude: DEPOT.latitude + north(20 * vanEvery * 12) }
-    const van = drive(from, Math.ceil((4 * HOUR) / vanEvery), { every: vanEvery, at })
-    const other = drive(from + 5, Math.ceil((4 * HOUR) / every), { every, at: PARIS })
-    expect(offBeside(van, other, trail)).toEqual({ van: 0, other: Math.ceil((4 * HOUR) / every) })
-  })
+it('a forged frame with fixes of many minutes does not move the track, as all arrive at once', () => {
+  const trail = new DeviceTrail()
+  codesOf(drive(START, 20), trail)
+  const at = START + 571
+  for (const place of drive(at, 6, { every: 150, at: PARIS })) expect(trail.isOff(place, at)).toBe(true)
+  for (const place of drive(START + 600, 20, { at: ON_THE_WAY }))
+    expect(trail.isOff(place, place.timestamp)).toBe(false)
 })
 
-/** What each of these senders is told, one after the other. */
+it('a first forged frame makes no track, so that the van goes on', () => {
+  const trail = new DeviceTrail()
+  for (const place of drive(START - 800, 100, { every: 8, at: PARIS })) trail.isOff(place, START)
+  for (const place of drive(START + 1, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
+})
+
+it.for([
+  ['a second', 30, 1],
+  ['nine minutes', 30, 540],
+  ['ten seconds, and the van every 20 minutes', 1200, 10],
+] as const)('finds fixes of another sender off the track as long as both send: one every %s', ([, vanEvery, every]) => {
+  const trail = new DeviceTrail()
+  codesOf(drive(START, 12, { every: vanEvery }), trail)
+  const from = START + 12 * vanEvery
+  const at = { ...DEPOT, latitude: DEPOT.latitude + north(20 * vanEvery * 12) }
+  const van = drive(from, Math.ceil((4 * HOUR) / vanEvery), { every: vanEvery, at })
+  const other = drive(from + 5, Math.ceil((4 * HOUR) / every), { every, at: PARIS })
+  expect(offBeside(van, other, trail)).toEqual({ van: 0, other: Math.ceil((4 * HOUR) / every) })
+})
+
+/** Returns the code for each of these senders, one after the other. */
 const hear = (senders: readonly Sender[], every = 10) => {
   const trail = new DeviceTrail()
   return senders.map((sender, index) => trail.heard(sender, START + index * every)?.code)
 }
 
-/** When senders that send by turns from their own drives are told to be two, s; undefined: never. */
+/** Returns after how many seconds senders that take turns are noticed to be two; undefined: never. */
 function toldAfter(turns: readonly (readonly [Sender, Generator<Whereabouts>])[], every: number, count = 6) {
   const trail = new DeviceTrail()
   for (let index = 0; index < count; index++) {
@@ -150,26 +144,27 @@ function toldAfter(turns: readonly (readonly [Sender, Generator<Whereabouts>])[]
   return undefined
 }
 
-describe('two senders', () => {
-  const van: Sender = { protocol: 'teltonika', network: '192.0.2.0/24', connectedAt: 1 }
-  const thief: Sender = { protocol: 'teltonika', network: '198.51.100.0/24', connectedAt: 2 }
-  it('are seen when an older connection speaks again after a newer one, twice', () => {
-    expect(hear([van, thief, van, thief])).toEqual([undefined, undefined, undefined, 'claimed_twice'])
-  })
+const van: Sender = { protocol: 'teltonika', network: '192.0.2.0/24', connectedAt: 1 }
+const thief: Sender = { protocol: 'teltonika', network: '198.51.100.0/24', connectedAt: 2 }
+it('notices two senders when an older connection speaks again after a newer one, twice', () => {
+  expect(hear([van, thief, van, thief])).toEqual([undefined, undefined, undefined, 'claimed_twice'])
+})
 
-  it('are noticed in the same network if they speak different protocols', () => {
-    expect(
-      hear([van, { ...van, protocol: 'h02', connectedAt: 3 }, van, { ...van, protocol: 'h02', connectedAt: 3 }])[3],
-    ).toBe('claimed_twice')
-  })
+it('notices two senders in one network if they speak different protocols', () => {
+  expect(
+    hear([van, { ...van, protocol: 'h02', connectedAt: 3 }, van, { ...van, protocol: 'h02', connectedAt: 3 }])[3],
+  ).toBe('claimed_twice')
+})
 
-  it('are seen over UDP after some turns, since a datagram has no connection', () => {
-    const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt: 0 }))
-    const codes = hear([one, other, one, other, one, other, one, other])
-    expect(codes).toEqual([...Array<undefined>(7).fill(undefined), 'claimed_twice'])
-  })
+it('notices two senders over UDP only after some turns, since a datagram has no connection', () => {
+  const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt: 0 }))
+  const codes = hear([one, other, one, other, one, other, one, other])
+  expect(codes).toEqual([...Array<undefined>(7).fill(undefined), 'claimed_twice'])
+})
 
-  it.for([0, 1])('are seen at once where each goes on at places of its own, connected since %i', (connectedAt) => {
+it.for([0, 1])(
+  'notices two senders at once if each goes on at places of its own, connected since %i',
+  (connectedAt) => {
     const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt }))
     const [here, there] = [drive(START, 9), drive(START, 9, { at: PARIS })]
     expect(
@@ -181,60 +176,60 @@ describe('two senders', () => {
         7,
       ),
     ).toBeLessThanOrEqual(28)
-  })
+  },
+)
 
-  it('are not seen in a van whose address changes with each datagram, also if its receiver jumps', () => {
-    const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt: 0 }))
-    const own = drive(START, 99, { every: 7 })
-    expect(
-      toldAfter(
-        [
-          [one, own],
-          [other, own],
-        ],
-        7,
-        7,
-      ),
-    ).toBeUndefined()
-    function* jumping(): Generator<Whereabouts> {
-      for (const [index, place] of [...drive(START, 12, { every: 7 })].entries())
-        yield index % 4 === 1 ? { ...place, ...PARIS } : place
-    }
-    const jumps = jumping()
-    expect(
-      toldAfter(
-        [
-          [one, jumps],
-          [other, jumps],
-        ],
-        7,
-        7,
-      ),
-    ).toBeUndefined()
-  })
+it('does not take a van whose address changes with each datagram for two, even if its receiver jumps', () => {
+  const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt: 0 }))
+  const own = drive(START, 99, { every: 7 })
+  expect(
+    toldAfter(
+      [
+        [one, own],
+        [other, own],
+      ],
+      7,
+      7,
+    ),
+  ).toBeUndefined()
+  function* jumping(): Generator<Whereabouts> {
+    for (const [index, place] of [...drive(START, 12, { every: 7 })].entries())
+      yield index % 4 === 1 ? { ...place, ...PARIS } : place
+  }
+  const jumps = jumping()
+  expect(
+    toldAfter(
+      [
+        [one, jumps],
+        [other, jumps],
+      ],
+      7,
+      7,
+    ),
+  ).toBeUndefined()
+})
 
-  it('are named by their networks and protocols', () => {
-    const trail = new DeviceTrail()
-    for (const sender of [van, thief, van]) trail.heard(sender, START)
-    expect(inEnglish(trail.heard(thief, START)?.evidence)).toBe(
-      'teltonika from 192.0.2.0/24 and teltonika from 198.51.100.0/24 in turns',
-    )
-  })
+it('names two senders by their networks and protocols', () => {
+  const trail = new DeviceTrail()
+  for (const sender of [van, thief, van]) trail.heard(sender, START)
+  expect(inEnglish(trail.heard(thief, START)?.evidence)).toBe(
+    'teltonika from 192.0.2.0/24 and teltonika from 198.51.100.0/24 in turns',
+  )
+})
 
-  it.for([
-    ['a SIM card that was swapped', [van, van, thief, thief, thief]],
-    [
-      'a tracker that connects anew each time, now here, now there',
-      [1, 2, 3, 4, 5, 6, 7, 8].map((n) => ({ ...(n % 2 ? van : thief), connectedAt: n })),
-    ],
-    ['bytes of an old connection that arrive late, once', [van, thief, van]],
-  ] as const)('are not seen in %s', ([, senders]) => {
-    expect(hear(senders)).toEqual(senders.map(() => undefined))
-  })
+it.for([
+  ['a SIM card that was swapped', [van, van, thief, thief, thief]],
+  [
+    'a tracker that connects anew each time, now here, now there',
+    [1, 2, 3, 4, 5, 6, 7, 8].map((n) => ({ ...(n % 2 ? van : thief), connectedAt: n })),
+  ],
+  ['bytes of an old connection that arrive late, once', [van, thief, van]],
+] as const)('does not take %s for two senders', ([, senders]) => {
+  expect(hear(senders)).toEqual(senders.map(() => undefined))
+})
 
-  it('are not reported when they send by turns, an hour apart', () => {
-    expect(hear([van, thief, van, thief, van, thief], HOUR)).toEqual(Array(6).fill(undefined))
-  })
+it('does not report two senders that take turns an hour apart', () => {
+  expect(hear([van, thief, van, thief, van, thief], HOUR)).toEqual(Array(6).fill(undefined))
 })
 
 /** Fixes of one van, in the order in which they are sent. */
@@ -305,7 +300,7 @@ function* sendersOf(seed: number, transport: 'tcp' | 'udp'): Generator<readonly 
   }
 }
 
-it('a device that has changed its company begins a new trail, in which no place of the other company is shown', () => {
+it('a device that changes its company begins a new trail without places of the other company', () => {
   const trails = new Trails()
   const trailFor = (company: string, known?: DeviceTrail) => trails.of('1', company, known)
   const first = trailFor('8')
@@ -315,16 +310,17 @@ it('a device that has changed its company begins a new trail, in which no place 
   expect([trailFor('7'), trailFor('7', second)]).toEqual([second, second])
 })
 
-describe('a month of a normal fleet', () => {
-  it.for(Array.from({ length: 40 }, (_, seed) => seed))('is silent: van %i', (seed) => {
-    const trail = new DeviceTrail()
-    const found = Array.from(month(seed), (place) => (trail.isOff(place, place.timestamp), trail.suspicion)).filter(
-      Boolean,
-    )
-    expect(found).toEqual([])
-  })
+it.for(Array.from({ length: 40 }, (_, seed) => seed))('a month of a normal van raises no suspicion: van %i', (seed) => {
+  const trail = new DeviceTrail()
+  const found = Array.from(month(seed), (place) => (trail.isOff(place, place.timestamp), trail.suspicion)).filter(
+    Boolean,
+  )
+  expect(found).toEqual([])
+})
 
-  it.for(Array.from({ length: 20 }, (_, seed) => seed))('is silent about who sends: van %i', (seed) => {
+it.for(Array.from({ length: 20 }, (_, seed) => seed))(
+  'the senders of a normal van over a month raise no suspicion: van %i',
+  (seed) => {
     for (const transport of ['tcp', 'udp'] as const) {
       const trail = new DeviceTrail()
       const found = Array.from(sendersOf(seed, transport), ([sender, time]) => trail.heard(sender, time)).filter(
@@ -332,5 +328,5 @@ describe('a month of a normal fleet', () => {
       )
       expect(found).toEqual([])
     }
-  })
-})
+  },
+)

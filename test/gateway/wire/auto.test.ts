@@ -305,8 +305,19 @@ it('takes the fixes of a device on the port of another protocol, and reports whi
   peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
   await until(() => expect(shared.places).toEqual(['7/42/1001']))
   expect(wrongPorts()).toContainEqual([
-    `speaks teltonika on port ${port} (gt06): use 5027, or the port for all protocols`,
+    `speaks teltonika on port ${port} (gt06); port 5027 is for that; port 5000 is for all protocols`,
   ])
+})
+
+it('names no port of its own protocol to a tracker on a wrong port if none is configured', async () => {
+  const listeners = usualListeners(protocolPorts).filter(({ protocol }) => protocol !== 'teltonika')
+  const shared = detecting({ listeners })
+  await configure(shared, OTHER)
+  const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+  const peer = await dial(port)
+  peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
+  await until(() => expect(shared.places).toEqual(['7/42/1001']))
+  expect(wrongPorts().flat()).toContain(`speaks teltonika on port ${port} (gt06); port 5000 is for all protocols`)
 })
 
 it('reports the HTTP port of a protocol that has a TCP port, too', async () => {

@@ -50,7 +50,7 @@ it('answers each of several frames in a datagram', async () => {
   await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n', 'ok 2\n']))
 })
 
-it.for(['astra', 'atrack', 'cellocator', 'dsf22', 'gator', 'gl200'])(
+it.for(['astra', 'atrack', 'cellocator', 'dsf22', 'gator', 'gl200', 'gosafe', 'wondex'])(
   'answers each of several frames of %s in a datagram',
   async (name) => {
     const { frames = [] } = (await casesOf(name)).frames.find(({ transport }) => transport === 'udp') ?? {}

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { Appender, joinWorkers, keys, Leases, packDevice, packRecords, type Store } from '../../src/store/index.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -21,7 +21,7 @@ async function append(lane: string, maxWaitMs = 0) {
   await appender.close()
 }
 
-/** One worker lives for a beat. */
+/** Runs one worker for a beat. Returns how many workers it has counted. */
 async function beat(): Promise<number> {
   const counts: number[] = []
   const worker = joinWorkers(redis, (count) => counts.push(count))
@@ -30,7 +30,7 @@ async function beat(): Promise<number> {
   return counts.at(-1) ?? 1
 }
 
-/** Leaves what a Redis holds whose clock was ahead by so much until now. */
+/** Changes the stored times to those of a Redis whose clock was ahead by `ms` until now. */
 async function setBackBy(ms: number) {
   await beat()
   await redis.hincrby(keys.clock, 'beat', ms)
@@ -39,73 +39,71 @@ async function setBackBy(ms: number) {
   if (probe) await redis.hset(keys.upstream, 'probe', Number(probe) + ms)
 }
 
-describe('the clock of Redis is set back by an hour', () => {
-  it('and lanes that wait for their time are due at once, not in an hour', async () => {
-    await append(LANE)
-    await append('7/42/2', 60_000)
-    await setBackBy(HOUR_MS)
-    expect(await claim()).toEqual([])
-    await beat()
-    expect(new Set(await claim())).toEqual(new Set([LANE, '7/42/2']))
-  })
-
-  it('and the next probe of an API that is down is due at once', async () => {
-    await append(LANE)
-    await redis.hset(keys.upstream, { state: 'down', probe: Date.now() + 1000 })
-    await setBackBy(HOUR_MS)
-    expect(await claim()).toEqual([])
-    await beat()
-    expect(await claim()).toEqual([LANE])
-  })
-
-  it('and a lease that its worker renews holds, while one that nobody renews ends after some seconds', async () => {
-    await append(LANE)
-    await append('7/42/2')
-    const own = leases()
-    const claimed = await own.claim(10)
-    const [renewed] = claimed.filter(({ lane }) => lane === LANE)
-    // Their tokens are of the time that was an hour ahead.
-    await setBackBy(HOUR_MS)
-    for (const lease of claimed) lease.token = (Number(lease.token) + HOUR_MS).toFixed(2)
-    await beat()
-    expect(await claim()).toEqual([])
-    await own.renew([renewed])
-    await redis.hset(keys.clock, 'look_at_leases', Date.now() - 1)
-    await beat()
-    expect(await claim()).toEqual(['7/42/2'])
-    expect(await own.take(renewed)).toBeDefined()
-    expect(await redis.hexists(keys.clock, 'look_at_leases')).toBe(0)
-  })
-
-  it('and a worker that died before is no longer counted as living', async () => {
-    await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
-    expect(await beat()).toBe(1)
-  })
-
-  it('and that is noticed though no worker has lived while it was ahead: what schedules a lane notes the clock', async () => {
-    const before = Date.now()
-    await append(LANE)
-    const appendedAt = Number(await redis.hget(keys.clock, 'beat'))
-    expect(appendedAt).toBeGreaterThanOrEqual(before)
-    await redis.hdel(keys.clock, 'beat')
-    expect(await claim()).toEqual([LANE])
-    expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThanOrEqual(appendedAt)
-    // What is scheduled after the clock was set back does not hide that.
-    await redis.hincrby(keys.clock, 'beat', HOUR_MS)
-    await append('7/42/2')
-    expect(await claim()).toEqual(['7/42/2'])
-    expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThan(Date.now() + HOUR_MS / 2)
-  })
-
-  it('changes nothing if it is less than a second', async () => {
-    await append(LANE, 60_000)
-    await setBackBy(500)
-    await beat()
-    expect(await claim()).toEqual([])
-  })
+it('makes waiting lanes due at once when the clock of Redis is set back by an hour', async () => {
+  await append(LANE)
+  await append('7/42/2', 60_000)
+  await setBackBy(HOUR_MS)
+  expect(await claim()).toEqual([])
+  await beat()
+  expect(new Set(await claim())).toEqual(new Set([LANE, '7/42/2']))
 })
 
-it('a worker pushes no longer than its lease by a clock that was set back meanwhile', async () => {
+it('makes the probe of an API that is down due at once when the clock of Redis is set back', async () => {
+  await append(LANE)
+  await redis.hset(keys.upstream, { state: 'down', probe: Date.now() + 1000 })
+  await setBackBy(HOUR_MS)
+  expect(await claim()).toEqual([])
+  await beat()
+  expect(await claim()).toEqual([LANE])
+})
+
+it('a renewed lease holds when the clock of Redis is set back, and one that nobody renews ends', async () => {
+  await append(LANE)
+  await append('7/42/2')
+  const own = leases()
+  const claimed = await own.claim(10)
+  const [renewed] = claimed.filter(({ lane }) => lane === LANE)
+  // Their tokens have the time that was an hour ahead.
+  await setBackBy(HOUR_MS)
+  for (const lease of claimed) lease.token = (Number(lease.token) + HOUR_MS).toFixed(2)
+  await beat()
+  expect(await claim()).toEqual([])
+  await own.renew([renewed])
+  await redis.hset(keys.clock, 'look_at_leases', Date.now() - 1)
+  await beat()
+  expect(await claim()).toEqual(['7/42/2'])
+  expect(await own.take(renewed)).toBeDefined()
+  expect(await redis.hexists(keys.clock, 'look_at_leases')).toBe(0)
+})
+
+it('does not count a dead worker as alive after the clock of Redis is set back', async () => {
+  await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
+  expect(await beat()).toBe(1)
+})
+
+it('notes the clock of Redis with each scheduled lane, so that a step back shows without a worker', async () => {
+  const before = Date.now()
+  await append(LANE)
+  const appendedAt = Number(await redis.hget(keys.clock, 'beat'))
+  expect(appendedAt).toBeGreaterThanOrEqual(before)
+  await redis.hdel(keys.clock, 'beat')
+  expect(await claim()).toEqual([LANE])
+  expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThanOrEqual(appendedAt)
+  // A lane that is scheduled after the step back does not hide it.
+  await redis.hincrby(keys.clock, 'beat', HOUR_MS)
+  await append('7/42/2')
+  expect(await claim()).toEqual(['7/42/2'])
+  expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThan(Date.now() + HOUR_MS / 2)
+})
+
+it('ignores a clock of Redis that is set back by less than a second', async () => {
+  await append(LANE, 60_000)
+  await setBackBy(500)
+  await beat()
+  expect(await claim()).toEqual([])
+})
+
+it('a worker holds a lease no longer than its time although the clock was set back meanwhile', async () => {
   await append(LANE)
   const own = leases()
   const [lease] = await own.claim(10)

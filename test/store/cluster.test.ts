@@ -35,7 +35,7 @@ describe('a Redis Cluster', () => {
       sentinelPort: ports[at + 1],
     }))
     cluster = await RedisCluster.start({ machines, password: PASSWORD, nodeTimeoutMs: 3000 })
-    // Two that do not have the slot.
+    // Two nodes that do not have the slot.
     seeds = machines.slice(1, 3).map(({ host, port }) => ({ host, port }))
   })
   afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
@@ -59,7 +59,7 @@ describe('a Redis Cluster', () => {
     return String(clients).split('name=waybridge-cluster').length - 1
   }
 
-  it('is reached by nodes that do not have our slot, and verified like a primary with replicas', async () => {
+  it('connects to a Cluster through nodes without its slot, and checks it like a primary with replicas', async () => {
     const redis = await connection()
     expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
     expect(inEnglish(await missingReplicas(redis.shards))).toEqual([])
@@ -71,7 +71,7 @@ describe('a Redis Cluster', () => {
     await cluster.redis(index, (server) => server.config('SET', 'appendfsync', 'always'))
   })
 
-  it('names its masters with their shards and replicas, and how far these are behind', async () => {
+  it('names the masters of a Cluster with their shards and replicas, and how far these are behind', async () => {
     const redis = connect({ cluster: seeds, replicas: 1, shards: 3, password: PASSWORD }, 'test')
     open.push(redis)
     await expect.poll(() => redis.shards.every(({ status }) => status === 'ready'), { timeout: 30_000 }).toBe(true)
@@ -92,7 +92,7 @@ describe('a Redis Cluster', () => {
     expect(known.toSorted()).toEqual(cluster.machines.map(({ port }) => `127.0.0.1:${port}`).toSorted())
   })
 
-  it('is asked for its master by one connection a node, whatever the number of connections, and none at the end', async () => {
+  it('asks a Cluster for the master by one connection a node, and by none at the end', async () => {
     const store = await connection()
     const connections = [store, store.openAnother({}), store.duplicate()]
     await expect.poll(() => connections.map(({ status }) => status)).toEqual(['ready', 'ready', 'ready'])
@@ -103,7 +103,7 @@ describe('a Redis Cluster', () => {
     await expect.poll(() => asking(1)).toBe(0)
   })
 
-  it('acknowledges nothing that the replica lacks', async () => {
+  it('acknowledges nothing that a replica of the Cluster lacks', async () => {
     const time = now()
     const index = await cluster.replica()
     cluster.signal(index, 'SIGSTOP')
@@ -116,7 +116,7 @@ describe('a Redis Cluster', () => {
     await expect.poll(() => send(time), SOON).toEqual({ duplicates: 1, refused: false })
   })
 
-  it('is followed to another master, and no command is sent twice', async () => {
+  it('follows a Cluster to another master, and sends no command twice', async () => {
     const redis = await connection()
     const tries = `${keys.custody}-tries`
     const failures: Error[] = []
@@ -143,7 +143,7 @@ describe('a Redis Cluster', () => {
     await cluster.inStep()
   })
 
-  it('is followed when its master hangs', async () => {
+  it('follows a Cluster when its master hangs', async () => {
     const redis = await connection()
     const before = await cluster.primary()
     const closed = new Promise((resolve) => redis.once('close', resolve))
@@ -158,7 +158,7 @@ describe('a Redis Cluster', () => {
     await cluster.inStep()
   })
 
-  it('is followed while Valkey 9 moves our slot to another master under load, and nothing acknowledged is lost', async ({
+  it('follows a slot that Valkey 9 moves to another master under load, and loses nothing acknowledged', async ({
     skip,
   }) => {
     const redis = await connection()
@@ -188,7 +188,7 @@ describe('a Redis Cluster', () => {
     await cluster.inStep()
   })
 
-  it('keeps what was acknowledged when its master is lost for good, and goes on with another one', async () => {
+  it('keeps acknowledged fixes when the master of a Cluster is lost for good, and continues with another', async () => {
     const time = now() + 2
     await expect.poll(() => send(time), SOON).toMatchObject({ refused: false })
     const lost = await cluster.primary()

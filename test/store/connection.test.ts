@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { connect, isConnectionError } from '../../src/store/index.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-it('a command that fails because Redis was killed is known by its error', async () => {
+it('recognises by its error a command that fails because Redis was killed', async () => {
   const server = await startTestRedis()
   const redis = connect(server.url, 'test')
   await new Promise((resolve) => redis.once('ready', resolve))

@@ -16,7 +16,7 @@ const shardsWithDays = async () => (await redis.keys('*:day:*')).map((key) => Nu
 const fixesOf = async (device: string) => (await readDays(redis, device, [DAY]))[0].fixes
 const noted = (device: string, fixes: number) => ({ device, day: DAY, notes: [['fix', DAY]] as const, fixes, late: 1 })
 
-/** A book that notes days of the vans. */
+/** Day notes of the vans. */
 function book(): DayBook {
   return new DayBook(redis, {
     zone: 'UTC',
@@ -34,7 +34,7 @@ function note(days: DayBook): void {
   }
 }
 
-it('days are in the shard of their device, those of the gateways in the home shard', async () => {
+it('day notes are in the shard of their device, and those of gateways in the home shard', async () => {
   expect(VANS.map((van) => redis.shards.indexOf(redis.shardOf(van)))).toEqual([0, 1, 2])
   const days = book()
   note(days)
@@ -45,7 +45,7 @@ it('days are in the shard of their device, those of the gateways in the home sha
   expect(await redis.exists(redis.keyNames.day(DAY, ''))).toBe(1)
 })
 
-it('days are written once, although one of the shards accepts nothing for a while', async () => {
+it('day notes are written once, although one of the shards accepts nothing for a while', async () => {
   const days = book()
   const { keyNames } = redis.shards[1]
   await redis.lpush(keyNames.day(DAY, '3'), 'no string')
@@ -58,7 +58,7 @@ it('days are written once, although one of the shards accepts nothing for a whil
   expect(await Promise.all(VANS.map(fixesOf))).toEqual([2, 2, 2])
 })
 
-it('days noted while the data had one shard stay in sight, and are added up', async () => {
+it('day notes from when the data had one shard are still read, and added up', async () => {
   await addDayNotes(redis, [noted('3', 5)])
   await addDayNotes(redis.shardOf('3'), [{ ...noted('3', 2), notes: [['connected', DAY + 60_000]] }])
   const [day] = await readDays(redis, '3', [DAY])

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { connect, FORMAT, keys, type Store, readFormat, readProcesses, signOn } from '../../src/store/index.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -15,7 +15,7 @@ async function processOfThisVersion() {
   await expect.poll(roles).toContain('worker')
 }
 
-/** The sign of a process of a version before; without a format it knows none. */
+/** Stores the sign of a process of an older version; without `format` it knows no format. */
 async function signOfOlder(format?: number) {
   const sign = { role: 'gateway', pid: 1, host: 'other', sinceAt: 0, observations: [], format }
   await redis.set(keys.process('older'), JSON.stringify(sign), 'PX', 600_000)
@@ -25,44 +25,42 @@ async function signOfOlder(format?: number) {
 const roles = async () => (await readProcesses(redis)).processes.map(({ role }) => role)
 const format = () => readFormat(redis)
 
-describe('the format of the data', () => {
-  it('is missing in older data, and rises once every process knows a higher one', async () => {
-    expect(await format()).toBe(0)
+it('the data format is missing in older data, and rises once every process knows a higher one', async () => {
+  expect(await format()).toBe(0)
+  await processOfThisVersion()
+  await expect.poll(format).toBe(FORMAT)
+})
+
+it.each([undefined, FORMAT - 1])(
+  'the data format does not rise while a process lives that knows %s, and rises once it is gone',
+  async (known) => {
+    await signOfOlder(known)
     await processOfThisVersion()
+    // Its second sign would raise it, too.
+    const first = await redis.pexpiretime(keys.process('older'))
+    await expect.poll(() => secondSign(first)).toBe(true)
+    expect(await format()).toBe(0)
+    await redis.del(keys.process('older'))
     await expect.poll(format).toBe(FORMAT)
-  })
+  },
+)
 
-  it.each([undefined, FORMAT - 1])(
-    'does not rise while a process lives that knows %s, and rises once it is gone',
-    async (known) => {
-      await signOfOlder(known)
-      await processOfThisVersion()
-      // Its second sign would raise it, too.
-      const first = await redis.pexpiretime(keys.process('older'))
-      await expect.poll(() => secondSign(first)).toBe(true)
-      expect(await format()).toBe(0)
-      await redis.del(keys.process('older'))
-      await expect.poll(format).toBe(FORMAT)
-    },
-  )
+it('a store that finds newer data is unusable, and no other store of the process', async () => {
+  await redis.set(keys.format, FORMAT + 1)
+  // It has too few shards, too, which is found out at the same time.
+  await redis.set(keys.shards, 5)
+  const late = connect({ url: server.url, shards: 3 }, 'test')
+  onTestFinished(() => late.disconnect())
+  expect(await late.unusable).toContain('newer waybridge')
+  expect(await Promise.race([redis.unusable, setImmediate('usable')])).toBe('usable')
+})
 
-  it('makes a store unusable that finds newer data, and no other store of the process', async () => {
-    await redis.set(keys.format, FORMAT + 1)
-    // It has too few shards, too, which is found out at the same time.
-    await redis.set(keys.shards, 5)
-    const late = connect({ url: server.url, shards: 3 }, 'test')
-    onTestFinished(() => late.disconnect())
-    expect(await late.unusable).toContain('newer waybridge')
-    expect(await Promise.race([redis.unusable, setImmediate('usable')])).toBe('usable')
-  })
-
-  it('never falls, and a process that does not know it is not noted', async () => {
-    await redis.set(keys.format, FORMAT + 1)
-    const signs = signOn(redis, { role: 'worker', installation: '/here', slot: 0 })
-    await signs.stop()
-    expect(await format()).toBe(FORMAT + 1)
-    expect(await roles()).toEqual([])
-  })
+it('the data format never falls, and a process that does not know it is not noted', async () => {
+  await redis.set(keys.format, FORMAT + 1)
+  const signs = signOn(redis, { role: 'worker', installation: '/here', slot: 0 })
+  await signs.stop()
+  expect(await format()).toBe(FORMAT + 1)
+  expect(await roles()).toEqual([])
 })
 
 /** Whether a process has given a sign later than 900 ms after that of the older one. */

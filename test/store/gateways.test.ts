@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import type { HeardBook } from '../../src/gateway/heard.ts'
 import { connect, keys, type Store } from '../../src/store/index.ts'
@@ -38,7 +38,7 @@ async function distant(): Promise<Store> {
   return connection
 }
 
-/** A gateway far from Redis, and its sign of life: to it 5,000 devices have just come back. */
+/** A gateway with a slow Redis to which 5,000 devices have just come back, and its sign of life. */
 async function crowded(): Promise<{ book: HeardBook; sign: string }> {
   const book = beatingHeardBook(await distant())
   await expect.poll(() => redis.exists(keys.devices, keys.gatewayIds), soon).toBe(1)
@@ -48,19 +48,17 @@ async function crowded(): Promise<{ book: HeardBook; sign: string }> {
   return { book, sign }
 }
 
-describe('the life sign of a gateway', () => {
-  it('is given while events are being written', async () => {
-    const { sign } = await crowded()
-    await redis.pexpire(sign, 60_000)
-    await expect.poll(() => redis.pttl(sign), soon).toBeLessThan(10_000)
-    expect(await redis.exists(keys.eventsPrefix + LAST)).toBe(0)
-  })
+it('a gateway gives its sign of life while events are being written', async () => {
+  const { sign } = await crowded()
+  await redis.pexpire(sign, 60_000)
+  await expect.poll(() => redis.pttl(sign), soon).toBeLessThan(10_000)
+  expect(await redis.exists(keys.eventsPrefix + LAST)).toBe(0)
+})
 
-  it('is removed at closing, before the last events are written', async () => {
-    const { book, sign } = await crowded()
-    void book.close()
-    await expect.poll(() => redis.exists(sign), soon).toBe(0)
-    expect(await redis.exists(keys.eventsPrefix + LAST)).toBe(0)
-    expect(await redis.smembers(keys.gatewayIds)).toEqual([])
-  })
+it('a gateway removes its sign of life at closing, before the last events are written', async () => {
+  const { book, sign } = await crowded()
+  void book.close()
+  await expect.poll(() => redis.exists(sign), soon).toBe(0)
+  expect(await redis.exists(keys.eventsPrefix + LAST)).toBe(0)
+  expect(await redis.smembers(keys.gatewayIds)).toEqual([])
 })

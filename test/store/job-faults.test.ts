@@ -7,7 +7,7 @@ import { withRedis } from '../support/with-redis.ts'
 let redis: Store
 withRedis((_, connection) => (redis = connection))
 
-it('logs a fault of a job once, that of a script too, and that Redis is away or full only as a detail', async () => {
+it('logs a fault of a job or script once, and a Redis that is away or full as a detail only', async () => {
   const lines: { level: number; msg: string }[] = []
   const onFault = jobFaults(pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) }))
   const fault = new Error('a fault')

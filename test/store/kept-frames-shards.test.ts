@@ -51,7 +51,7 @@ const shardsWithFrames = async () => {
   return [0, 1, 2].filter((number) => counts[number] > 0)
 }
 
-it('frames are in the shard of their device, and listed from all, latest first', async () => {
+it('kept frames are in the shard of their device, and listed from all shards, latest first', async () => {
   expect(VANS.map((van) => redis.shardOf(van).number)).toEqual([0, 1, 2])
   for (const van of [...VANS, ...VANS]) expect(await keep(van)).toBe(true)
   expect(await keep('3', { kind: 'unknown' })).toBe(true)
@@ -66,7 +66,7 @@ it('frames are in the shard of their device, and listed from all, latest first',
   expect((await devicesWithFrames(redis)).toSorted()).toEqual(VANS)
 })
 
-it('frames are written anew and dropped in their shard, and nothing is left', async () => {
+it('rewrites and drops kept frames in their shard, and leaves nothing', async () => {
   for (const van of [...VANS, ...VANS]) await keep(van)
   const [seven, three, one] = await readFrames(redis, { count: 3 })
   await rewriteFrame({ ...three, text: '3 again, longer' })
@@ -77,14 +77,14 @@ it('frames are written anew and dropped in their shard, and nothing is left', as
   expect(await redis.keys('*misunderstood*')).toEqual([])
 })
 
-it('a shard whose share is used up refuses frames, others keep theirs', async () => {
+it('a shard whose share is used up refuses frames, and others keep theirs', async () => {
   const [share, kept] = [4000, [] as boolean[]]
   for (let each = 0; each < 20; each++) kept.push(await keep('3', {}, share))
   expect(kept).toContain(false)
   expect(await keep('7', {}, share)).toBe(true)
 })
 
-it('frames that were kept while the data had one shard are read, decoded again and dropped where they are', async () => {
+it('reads, decodes and drops frames where they are that were kept while the data had one shard', async () => {
   const before = connect({ url: server.url, shards: 1 }, 'test')
   open.push(before)
   await expect.poll(() => before.status).toBe('ready')
@@ -103,7 +103,7 @@ it('frames that were kept while the data had one shard are read, decoded again a
   expect(await redis.keys('*misunderstood*')).toEqual([])
 })
 
-it('a device is due at once if its frame was decoded by an earlier roster than its shard was told', async () => {
+it('a device is due at once if its frame was decoded by an earlier roster than its shard knows', async () => {
   await redis.set(redis.keyNames.rosterVersion, 8)
   await markReleasing(redis, 8, [])
   for (const van of VANS) await keep(van, { rosterVersion: 8 })

@@ -39,7 +39,7 @@ describe('Sentinels with TLS', () => {
     return opened(connect({ sentinels, name: GROUP_NAME, replicas: 1, tls: true }, 'test'))
   }
 
-  it('name a primary with TLS, which is verified with its replica, and followed to another one', async () => {
+  it('follows the primary that Sentinels name over TLS, and checks its replica', async () => {
     trust(tls)
     const redis = connection()
     await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
@@ -53,7 +53,7 @@ describe('Sentinels with TLS', () => {
     await expect.poll(() => writes(redis), { timeout: 30_000 }).toBe(true)
   })
 
-  it('are not believed if their certificate is not trusted', async () => {
+  it('does not believe Sentinels whose certificate is not trusted', async () => {
     const redis = connection()
     const [error] = await once(redis, 'error')
     expect(String(error)).toContain('All sentinels are unreachable')
@@ -61,29 +61,27 @@ describe('Sentinels with TLS', () => {
   })
 })
 
-describe('a Redis Cluster with TLS', () => {
-  it('is reached if its certificate is trusted, and not if it is not', async () => {
-    const machines = await machinesOf(3)
-    const cluster = await RedisCluster.start({ machines, tls })
-    try {
-      const server = { cluster: machines.slice(1), tls: true }
-      const refused = opened(connect({ ...server }, 'test'))
-      const errors: string[] = []
-      refused.on('error', ({ message }) => errors.push(message))
-      await expect
-        .poll(() => errors.join())
-        .toMatch(/no node of the Redis Cluster names the master of the slot: self-signed certificate/)
-      trust(tls)
-      const redis = opened(connect(server, 'test'))
-      await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
-      expect(await writes(redis)).toBe(true)
-    } finally {
-      await cluster.stop()
-    }
-  })
+it('reaches a Redis Cluster with TLS only if its certificate is trusted', async () => {
+  const machines = await machinesOf(3)
+  const cluster = await RedisCluster.start({ machines, tls })
+  try {
+    const server = { cluster: machines.slice(1), tls: true }
+    const refused = opened(connect({ ...server }, 'test'))
+    const errors: string[] = []
+    refused.on('error', ({ message }) => errors.push(message))
+    await expect
+      .poll(() => errors.join())
+      .toMatch(/no node of the Redis Cluster names the master of the slot: self-signed certificate/)
+    trust(tls)
+    const redis = opened(connect(server, 'test'))
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
+    expect(await writes(redis)).toBe(true)
+  } finally {
+    await cluster.stop()
+  }
 })
 
-/** Whether it takes a write. */
+/** Returns whether Redis accepts a write. */
 async function writes(redis: Store): Promise<boolean> {
   return (await redis.set(keys.enrolment, '1').catch(() => '')) === 'OK'
 }

@@ -25,7 +25,7 @@ const PASSWORD = 'of-all-servers'
 /** On a busy machine a replica may not have a write within a second: then it is not acknowledged, and is sent again. */
 const SOON = { timeout: 60_000 }
 
-/** What ioredis hears Sentinels with. */
+/** The part of ioredis that listens to Sentinels. */
 interface Detector {
   readonly sentinels: readonly { readonly client: EventEmitter }[]
 }
@@ -77,7 +77,7 @@ describe('a Redis with replicas', () => {
       /^failed to connect to sentinel .* WRONGPASS/,
     ],
     ['Sentinels that are away', { sentinels: [{ host: '127.0.0.1', port: 1 }] }, /^failed to connect to sentinel 127/],
-  ])('that is not reached with %s says so', async (_, wrong, trouble) => {
+  ])('reports why Redis is not reached with %s', async (_, wrong, trouble) => {
     const sentinels = machines.map(({ host, sentinelPort: port }) => ({ host, port }))
     const right = { sentinels, name: GROUP_NAME, password: PASSWORD, sentinel_password: PASSWORD }
     const lines: string[] = []
@@ -88,7 +88,7 @@ describe('a Redis with replicas', () => {
     await expect.poll(() => lines.join(), { timeout: 20_000 }).toContain('nothing is stored until it is back: ')
   })
 
-  it('says which primary it follows if it is a replica itself', async () => {
+  it('reports the primary of a Redis that is a replica itself', async () => {
     const { host, port } = machines[await replica()]
     const text = /^this Redis is a replica of 127\.0\.0\.1:\d+ and takes no writes: name its primary in redis\.url$/
     for (const replicas of [0, 2]) {
@@ -103,14 +103,14 @@ describe('a Redis with replicas', () => {
     }
   })
 
-  it('that is no Cluster says so if redis.cluster names it', async () => {
+  it('reports that redis.cluster names a Redis that is no Cluster', async () => {
     const [{ host, port }] = machines
     const redis = connect({ cluster: [{ host, port }], password: PASSWORD }, 'test')
     open.push(redis)
     await expect.poll(() => redis.trouble, { timeout: 20_000 }).toMatch(/: ERR .* cluster support disabled$/)
   })
 
-  it('is looked for until it is found, though Sentinels name another primary meanwhile', async () => {
+  it('looks for Redis until it is found, though Sentinels name another primary meanwhile', async () => {
     const redis = await connection()
     const { connector } = redis as unknown as { connector: { failoverDetector: Detector | null } }
     await expect.poll(() => connector.failoverDetector).toBeTruthy()
@@ -123,7 +123,7 @@ describe('a Redis with replicas', () => {
     await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
   })
 
-  it('is safe if all that may be promoted write through, and the primary writes to all or to none', async () => {
+  it('checks that all replicas that may be promoted write through, and that the primary writes to all', async () => {
     const redis = await connection()
     expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
     expect(inEnglish(await missingReplicas(redis.shards))).toEqual([])
@@ -139,7 +139,7 @@ describe('a Redis with replicas', () => {
     await group.redis(await group.primary(), (server) => server.config('SET', 'min-replicas-to-write', '2'))
   })
 
-  it('says that there are more replicas than a write waits for, though one is never promoted', async () => {
+  it('reports more replicas than a write waits for, though one is never promoted', async () => {
     const redis = await connection(1)
     const index = await replica()
     await group.redis(index, (server) => server.config('SET', 'replica-priority', '0'))
@@ -150,7 +150,7 @@ describe('a Redis with replicas', () => {
     expect(second).toMatch(/Set redis.replicas: 2$/)
   })
 
-  it('acknowledges nothing that a replica lacks, nor a duplicate of it, and both once the replica has it', async () => {
+  it('acknowledges neither a fix that a replica lacks nor its duplicate until the replica has it', async () => {
     const time = now()
     const index = await replica()
     group.signal(index, 'SIGSTOP')
@@ -178,7 +178,7 @@ describe('a Redis with replicas', () => {
     await expect.poll(() => addCorrections(redis, [correction]), SOON).toBeUndefined()
   })
 
-  it('says how many replicas are missing', async () => {
+  it('reports how many replicas are missing', async () => {
     const redis = await connection()
     const index = await replica()
     await group.kill(index)
@@ -191,7 +191,7 @@ describe('a Redis with replicas', () => {
     expect(inEnglish(await missingReplicas(redis.shards))).toEqual([])
   })
 
-  it('keeps what was acknowledged when its primary is lost for good, and goes on with another one', async () => {
+  it('keeps acknowledged fixes when the primary is lost for good, and continues with another one', async () => {
     const time = now() + 2
     await expect.poll(() => send(time), SOON).toMatchObject({ refused: false })
     const lost = await group.primary()
@@ -202,7 +202,7 @@ describe('a Redis with replicas', () => {
     expect(await group.primary()).not.toBe(lost)
   })
 
-  it('does not count a write whose connection ended before the replicas were asked: a new connection says yes to all', async () => {
+  it('does not count a write whose connection ended before the replicas were asked', async () => {
     const redis = await connection()
     const replication = new Replication(redis, 2)
     const reconnect = async () => {

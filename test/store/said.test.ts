@@ -21,7 +21,7 @@ function at(seconds: number, said: Said): SaidParts {
 const on = (seconds: number) => at(seconds, { ignition: true })
 const off = (seconds: number) => at(seconds, { ignition: false })
 
-/** What is left of one value, as seconds after `NOW`. */
+/** One value with its times, as seconds after `NOW`. */
 function shown({ ignition }: SaidParts) {
   if (!ignition) return undefined
   const { at: lastAt, since_at = 0, value } = ignition
@@ -51,33 +51,37 @@ async function recordOfVan(): Promise<DeviceRecord | undefined> {
   return (await readRecords(redis.shardOf(VAN), [VAN]))[0]
 }
 
-describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
+describe.each(Object.keys(WAYS))('values of a tracker, merged %s', (way) => {
   const merge = WAYS[way]
 
   it.each<[string, readonly SaidParts[], ReturnType<typeof shown>]>([
-    ['lasts since it was said first', [off(0), off(10), off(20)], { value: false, since: 0, at: 20 }],
-    ['begins anew with another value', [on(0), off(10), off(20)], { value: false, since: 10, at: 20 }],
-    ['begins anew where another value was in between', [off(0), on(10), off(20)], { value: false, since: 20, at: 20 }],
-    ['is not overwritten by a backlog', [on(20), off(0), off(10)], { value: true, since: 20, at: 20 }],
+    ['a value lasts since it was said first', [off(0), off(10), off(20)], { value: false, since: 0, at: 20 }],
+    ['a value begins anew after another value', [on(0), off(10), off(20)], { value: false, since: 10, at: 20 }],
     [
-      'lasts on although a backlog comes with it that says something else',
+      'a value begins anew if another value was in between',
+      [off(0), on(10), off(20)],
+      { value: false, since: 20, at: 20 },
+    ],
+    ['a backlog does not overwrite a newer value', [on(20), off(0), off(10)], { value: true, since: 20, at: 20 }],
+    [
+      'a value lasts on although a backlog with another value comes with it',
       [on(0), on(20), off(-90), on(30)],
       { value: true, since: 0, at: 30 },
     ],
-    ['is what came last of the same time', [on(0), off(0)], { value: false, since: 0, at: 0 }],
+    ['the last of several values of one time stays', [on(0), off(0)], { value: false, since: 0, at: 0 }],
   ])('%s', async (_, news, expected) => expect(shown(await merge(news))).toEqual(expected))
 
   it.each<[string, readonly SaidParts[], number | undefined]>([
-    ['no time of another value where there was none', [off(0), off(10)], undefined],
+    ['no time of another value if there was none', [off(0), off(10)], undefined],
     ['when another value was said last', [on(0), on(5), off(10)], 5],
     ['when another value was said last, while it lasts', [on(0), off(10), off(20), off(30)], 0],
     ['when another value was said last, of several', [on(0), off(10), on(20), off(30), off(40)], 20],
-  ])('has %s', async (_, news, expected) => {
+  ])('a value notes %s', async (_, news, expected) => {
     const { ignition } = await merge(news)
     expect(ignition.other_at).toBe(expected === undefined ? undefined : NOW + 1000 * expected)
   })
 
-  it('came when it came first, if it is an alarm in a frame that is sent again', async () => {
+  it('an alarm in a frame that is sent again keeps the time at which it came first', async () => {
     const said = await merge([raised(NOW, NOW + 1000), raised(NOW, NOW + 30_000), raised(NOW, NOW + 40_000)])
     expect(alarmsIn(said)).toEqual([{ alarm: 'sos', at: NOW, sinceAt: NOW, cameAt: NOW + 1000 }])
     expect(alarmsIn(await merge([said, raised(NOW + 1, NOW + 50_000)]))).toMatchObject([{ cameAt: NOW + 50_000 }])
@@ -88,13 +92,13 @@ describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
     ['is raised again after ten minutes', [-3000, -2400], -2400],
     ['is raised again, and repeated then', [-3000, -2400, -2390, -2380], -2400],
     ['comes late', [-600, -3000], -600],
-  ])('is raised since its first time, if it is an alarm that %s', async (_, seconds, since) => {
+  ])('dates an alarm that %s from its first time', async (_, seconds, since) => {
     const [sos] = alarmsIn(await merge(seconds.map((each) => at(each, { alarms: ['sos'] }))))
     expect((sos.sinceAt - NOW) / 1000).toBe(since)
     expect((sos.at - NOW) / 1000).toBe(Math.max(...seconds))
   })
 
-  it('keeps each value that a later frame does not have', async () => {
+  it('a device keeps each value that a later frame does not have', async () => {
     const said = await merge([
       at(0, { ignition: true, driver: '0001A2' }),
       at(10, { external_voltage: 12.4, alarms: ['power_cut', 'sos'] }),
@@ -116,100 +120,98 @@ describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
   })
 })
 
-describe('the record of a device that says something beside its positions', () => {
-  const fix = { time: NOW, latitude: 52.5, longitude: 13.4, valid: true }
-  const filtered = { at: NOW, reason: 'invalid', fix }
+const fix = { time: NOW, latitude: 52.5, longitude: 13.4, valid: true }
+const filtered = { at: NOW, reason: 'invalid', fix }
 
-  it('keeps its other parts, and they keep it', async () => {
-    await write(at(0, { ignition: false }), { fix: { at: NOW, fix } })
-    await write(undefined, { filtered })
-    await write(undefined, { usualMs: 3_600_000 })
-    await write(undefined, { fix: { at: NOW + 1, fix } })
-    const { said = {}, ...rest } = (await recordOfVan()) ?? {}
-    expect(rest).toMatchObject({ fix: { at: NOW + 1 }, filtered: { reason: 'invalid' }, usualMs: 3_600_000 })
-    expect(shown(said)).toEqual({ value: false, since: 0, at: 0 })
-  })
+it('a device record keeps its values when other parts are written, and the other way round', async () => {
+  await write(at(0, { ignition: false }), { fix: { at: NOW, fix } })
+  await write(undefined, { filtered })
+  await write(undefined, { usualMs: 3_600_000 })
+  await write(undefined, { fix: { at: NOW + 1, fix } })
+  const { said = {}, ...rest } = (await recordOfVan()) ?? {}
+  expect(rest).toMatchObject({ fix: { at: NOW + 1 }, filtered: { reason: 'invalid' }, usualMs: 3_600_000 })
+  expect(shown(said)).toEqual({ value: false, since: 0, at: 0 })
+})
 
-  it('has the same bytes as before if it says nothing', async () => {
-    await write(undefined, { fix: { at: NOW, fix } })
-    const shard = redis.shardOf(VAN)
-    expect((await shard.hget(shard.keyNames.devices, VAN))?.split('\n')).toHaveLength(4)
-  })
+it('a device record without values has the same bytes as before', async () => {
+  await write(undefined, { fix: { at: NOW, fix } })
+  const shard = redis.shardOf(VAN)
+  expect((await shard.hget(shard.keyNames.devices, VAN))?.split('\n')).toHaveLength(4)
+})
 
-  it('has of two gateways that write at once the later value', async () => {
-    const news = Array.from({ length: 40 }, (_, n) => at(n, { ignition: n < 30, battery_percent: n }))
-    const shuffled = news.toSorted((one, other) => ((one.ignition.at * 7919) % 41) - ((other.ignition.at * 7919) % 41))
-    await Promise.all(shuffled.map((said) => write(said)))
-    const { said = {} } = (await recordOfVan()) ?? {}
-    expect(said.ignition).toMatchObject({ value: false, at: NOW + 39_000 })
-    expect(said.battery_percent).toEqual({ at: NOW + 39_000, value: 39 })
-  })
+it('a device record has the later value of two gateways that write at once', async () => {
+  const news = Array.from({ length: 40 }, (_, n) => at(n, { ignition: n < 30, battery_percent: n }))
+  const shuffled = news.toSorted((one, other) => ((one.ignition.at * 7919) % 41) - ((other.ignition.at * 7919) % 41))
+  await Promise.all(shuffled.map((said) => write(said)))
+  const { said = {} } = (await recordOfVan()) ?? {}
+  expect(said.ignition).toMatchObject({ value: false, at: NOW + 39_000 })
+  expect(said.battery_percent).toEqual({ at: NOW + 39_000, value: 39 })
+})
 
-  it('has of gateways that are sent one frame at once when its alarm came first', async () => {
-    const sos = (cameAt: number) => write(partsOf({ alarms: ['sos'] }, { at: NOW, cameAt }))
-    await sos(NOW + 1000)
-    await Promise.all(Array.from({ length: 20 }, (_, n) => sos(NOW + 2000 + n)))
-    expect(alarmsIn((await recordOfVan())?.said ?? {})).toMatchObject([{ at: NOW, cameAt: NOW + 1000 }])
-  })
+it('a device record has the first arrival of an alarm that several gateways write at once', async () => {
+  const sos = (cameAt: number) => write(partsOf({ alarms: ['sos'] }, { at: NOW, cameAt }))
+  await sos(NOW + 1000)
+  await Promise.all(Array.from({ length: 20 }, (_, n) => sos(NOW + 2000 + n)))
+  expect(alarmsIn((await recordOfVan())?.said ?? {})).toMatchObject([{ at: NOW, cameAt: NOW + 1000 }])
+})
 
-  it('has of two gateways that repeat an alarm at once one beginning, which stays', async () => {
-    const seconds = Array.from({ length: 40 }, (_, n) => ((n * 7) % 40) - 1300)
-    await Promise.all(seconds.map((each) => write(sosAt(each))))
-    const { sinceAt, at: lastAt } = await knownAlarm()
-    expect(lastAt).toBe(NOW - 1_261_000)
-    expect(sinceAt).toBeLessThanOrEqual(lastAt)
-    await Promise.all([write(sosAt(-1290)), write(sosAt(-1000))])
-    expect(await knownAlarm()).toMatchObject({ at: NOW - 1_000_000, sinceAt })
-    await Promise.all([write(sosAt(-1290)), write(sosAt(-400))])
-    expect(await knownAlarm()).toMatchObject({ at: NOW - 400_000, sinceAt: NOW - 400_000 })
-  })
+it('a device record has one beginning of an alarm that two gateways repeat at once', async () => {
+  const seconds = Array.from({ length: 40 }, (_, n) => ((n * 7) % 40) - 1300)
+  await Promise.all(seconds.map((each) => write(sosAt(each))))
+  const { sinceAt, at: lastAt } = await knownAlarm()
+  expect(lastAt).toBe(NOW - 1_261_000)
+  expect(sinceAt).toBeLessThanOrEqual(lastAt)
+  await Promise.all([write(sosAt(-1290)), write(sosAt(-1000))])
+  expect(await knownAlarm()).toMatchObject({ at: NOW - 1_000_000, sinceAt })
+  await Promise.all([write(sosAt(-1290)), write(sosAt(-400))])
+  expect(await knownAlarm()).toMatchObject({ at: NOW - 400_000, sinceAt: NOW - 400_000 })
+})
 
-  it('follows the next value after one of a gateway whose clock is ahead', async () => {
-    await write(at(86_400, { ignition: true }))
-    await write(at(1, { ignition: true }))
-    const { said = {} } = (await recordOfVan()) ?? {}
-    expect(shown(said)).toEqual({ value: true, since: 1, at: 1 })
-  })
+it('a device record follows the next value after one of a gateway whose clock is ahead', async () => {
+  await write(at(86_400, { ignition: true }))
+  await write(at(1, { ignition: true }))
+  const { said = {} } = (await recordOfVan()) ?? {}
+  expect(shown(said)).toEqual({ value: true, since: 1, at: 1 })
+})
 
-  it.each<[string, string]>([
-    ['half a character', 'card \ud83d'],
-    ['more characters than are kept, an emoji at the limit', 'x'.repeat(63) + '\u{1f600}y'],
-  ])('is written again after a driver of %s', async (_, driver) => {
-    await write(at(0, { ignition: true, driver }))
-    await write(at(10, { ignition: false, driver }))
-    const { said = {} } = (await recordOfVan()) ?? {}
-    expect(shown(said)).toEqual({ value: false, since: 10, at: 10 })
-    expect(said.driver).toMatchObject({ since_at: NOW, value: driver.slice(0, 64).toWellFormed() })
-  })
+it.each<[string, string]>([
+  ['half a character', 'card \ud83d'],
+  ['more characters than are kept, an emoji at the limit', 'x'.repeat(63) + '\u{1f600}y'],
+])('a device record is written again after a driver of %s', async (_, driver) => {
+  await write(at(0, { ignition: true, driver }))
+  await write(at(10, { ignition: false, driver }))
+  const { said = {} } = (await recordOfVan()) ?? {}
+  expect(shown(said)).toEqual({ value: false, since: 10, at: 10 })
+  expect(said.driver).toMatchObject({ since_at: NOW, value: driver.slice(0, 64).toWellFormed() })
+})
 
-  it.each<[string, (record: string) => string]>([
-    ['what is said cannot be read', (record) => record.replace('0001A2', '\\ud83d')],
-    ['all of it cannot be read', () => 'not\na record'],
-  ])('is replaced if %s, and keeps no other device from being noted', async (_, damage) => {
-    const shard = redis.shardOf(VAN)
-    await write(at(0, { driver: '0001A2' }))
-    await shard.hset(shard.keyNames.devices, VAN, damage((await shard.hget(shard.keyNames.devices, VAN)) ?? ''))
-    const contact = { at: NOW, transport: 'tcp', remote: '10.1.2.3:4001', gateway: 'one' } as const
-    const said = at(10, { ignition: true })
-    await writeRecords(
-      shard,
-      [VAN, OTHER].map((device) => ({ device, contact, said })),
-    )
-    expect(await readRecords(shard, [VAN, OTHER])).toEqual([
-      { ...contact, said },
-      { ...contact, said },
-    ])
-  })
+it.each<[string, (record: string) => string]>([
+  ['its values cannot be read', (record) => record.replace('0001A2', '\\ud83d')],
+  ['nothing of it can be read', () => 'not\na record'],
+])('a device record is replaced if %s, and those of other devices are still written', async (_, damage) => {
+  const shard = redis.shardOf(VAN)
+  await write(at(0, { driver: '0001A2' }))
+  await shard.hset(shard.keyNames.devices, VAN, damage((await shard.hget(shard.keyNames.devices, VAN)) ?? ''))
+  const contact = { at: NOW, transport: 'tcp', remote: '10.1.2.3:4001', gateway: 'one' } as const
+  const said = at(10, { ignition: true })
+  await writeRecords(
+    shard,
+    [VAN, OTHER].map((device) => ({ device, contact, said })),
+  )
+  expect(await readRecords(shard, [VAN, OTHER])).toEqual([
+    { ...contact, said },
+    { ...contact, said },
+  ])
+})
 
-  it('shows a company nothing from before it had the device', async () => {
-    const said = mergedSaid(at(0, { ignition: false, driver: '0001A2' }), at(30, { ignition: false }))
-    await write(said)
-    const record = (await recordOfVan()) as DeviceRecord
-    expect(recordOf({ companySince: NOW + 10_000 }, { ...record, at: NOW + 30_000 })?.said).toEqual({
-      ignition: { at: NOW + 30_000, since_at: NOW + 10_000, value: false },
-    })
-    expect(saidFrom(said, NOW)).toEqual(said)
+it('a device record shows a company nothing from before it had the device', async () => {
+  const said = mergedSaid(at(0, { ignition: false, driver: '0001A2' }), at(30, { ignition: false }))
+  await write(said)
+  const record = (await recordOfVan()) as DeviceRecord
+  expect(recordOf({ companySince: NOW + 10_000 }, { ...record, at: NOW + 30_000 })?.said).toEqual({
+    ignition: { at: NOW + 30_000, since_at: NOW + 10_000, value: false },
   })
+  expect(saidFrom(said, NOW)).toEqual(said)
 })
 
 function raised(raisedAt: number, cameAt: number) {

@@ -28,7 +28,7 @@ async function store(redis: Store, device = '1'): Promise<void> {
   await appender.close()
 }
 
-it('data that are empty take any number of shards, and keep it', async () => {
+it('empty data take any number of shards, and keep it', async () => {
   const three = await withShards(3)
   expect(await shardProblem(three)).toBeUndefined()
   expect(await shardProblem(await withShards(3))).toBeUndefined()
@@ -38,7 +38,7 @@ it('data that are empty take any number of shards, and keep it', async () => {
   )
 })
 
-it('data that have one shard have no number', async () => {
+it('data in one shard store no number of shards', async () => {
   const one = await withShards(1)
   expect(await shardProblem(one)).toBeUndefined()
   await store(one)
@@ -46,7 +46,7 @@ it('data that have one shard have no number', async () => {
   expect(await one.get(keys.shards)).toBeNull()
 })
 
-it('data of before have one shard; more are refused while something waits, and taken once nothing does', async () => {
+it('older data in one shard refuse more shards while something waits, and accept them afterwards', async () => {
   const one = await withShards(1)
   await store(one)
   expect(await shardProblem(one)).toBeUndefined()

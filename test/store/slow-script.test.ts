@@ -28,13 +28,13 @@ const calls = async (times: number, ms: number) => {
 const seen = () => inEnglish(observations.current()).find(({ code }) => code === 'slow_script')
 const counted = async () => (await metrics.slowScripts.get()).values.filter(({ value }) => value > 0)
 
-it('a process counts a slow call to Redis by the name of its script; a quick one is not counted', async () => {
+it('a process counts a slow call to Redis by the name of its script, and no quick one', async () => {
   await calls(1, 250)
   await calls(1, 249)
   expect(await counted()).toEqual([{ labels: { script: 'survey' }, value: 1 }])
 })
 
-it('a process finds calls slow that are slow for five seconds, with no quick one among them', async () => {
+it('a process reports calls that are slow for five seconds without a quick one among them', async () => {
   await calls(16, 300)
   await calls(1, 200)
   await calls(16, 300)

@@ -75,7 +75,7 @@ it('arrivals do not show what a guessed protocol takes for a secret', async () =
   expect((await arrived('1;nobodys;2\n', { presented: 'nobodys' })).shown).toBe('1;*******;2\n')
 })
 
-it('arrivals find a secret among 4,000, while other work goes on', async () => {
+it('arrivals mask a secret among 4,000 while other work goes on', async () => {
   let turns = 0
   const timer = setInterval(() => turns++, 1)
   onTestFinished(() => clearInterval(timer))

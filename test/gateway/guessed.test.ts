@@ -308,7 +308,7 @@ it('delivers fixes with a guessed protocol once though their decoder ended befor
   expect([await delivered(), (await custodyCounters(redis)).get('filtered:duplicate')]).toEqual([[[20, 10]], 1])
 })
 
-it('holds fixes whose checksum fits without their frames, and releases them if the entry fits', async () => {
+it('holds fixes with a fitting checksum, not their frames, and releases them if the entry names their protocol', async () => {
   const { configure } = await heardOverTcp(`sure ${VAN.id} 10 20\n`)
   expect(await frames()).toEqual([])
   await configure({ ...VAN, protocol: 'first' })
@@ -316,7 +316,7 @@ it('holds fixes whose checksum fits without their frames, and releases them if t
   expect(await account()).toEqual(NOTHING_LOST)
 })
 
-it('keeps fixes whose checksum fits held if the entry names another protocol', async () => {
+it('keeps holding fixes with a fitting checksum if the entry names another protocol', async () => {
   const { configure } = await heardOverTcp(`sure ${VAN.id} 10 20\n`)
   const before = await reads()
   await configure({ ...VAN, protocol: 'second' })
@@ -324,7 +324,7 @@ it('keeps fixes whose checksum fits held if the entry names another protocol', a
   expect(await account()).toEqual({ held: 1, difference: 0, discarded: {} })
 })
 
-it('lists an unknown device that has only logged in among the arrivals', async () => {
+it('lists among the arrivals an unknown device that has only logged in', async () => {
   const { listen } = await gateway()
   const { peer, port } = await listen()
   peer.say(`hello ${VAN.id}\n`)
@@ -336,7 +336,7 @@ it('lists an unknown device that has only logged in among the arrivals', async (
   expect(await surveyArrivals(redis, (id) => id === VAN.id)).toEqual([])
 })
 
-it('lists an unknown device that sent only its MQTT user name among the arrivals', async () => {
+it('lists among the arrivals an unknown device that sent only its MQTT user name', async () => {
   const { shared, replica } = await gateway()
   const { port } = await open(listenMqtt(AT, { ...shared, replica, protocolNamed }))
   const peer = await raw(port)
@@ -345,7 +345,7 @@ it('lists an unknown device that sent only its MQTT user name among the arrivals
   await until(async () => expect(await surveyArrivals(redis, () => false)).toMatchObject([arrival]))
 })
 
-it('lists an unknown device whose HTTP request has no position among the arrivals', async () => {
+it('lists among the arrivals an unknown device with an HTTP request without a position', async () => {
   const { shared } = await gateway()
   const { port } = await open(listenHttp({ ...AT, protocol: talk }, shared))
   await fetch(`http://127.0.0.1:${port}/by%20${VAN.id}%20ping`)
@@ -353,7 +353,7 @@ it('lists an unknown device whose HTTP request has no position among the arrival
   await until(async () => expect(await surveyArrivals(redis, () => false)).toMatchObject([arrival]))
 })
 
-it('lists an unknown device that is refused among the arrivals', async () => {
+it('lists among the arrivals an unknown device that is refused', async () => {
   const { shared } = await gateway({ ...HOLD, unknown: false })
   const { port } = await open(listenTcp({ ...AT, protocol: talk }, shared))
   const peer = await dial(port)
@@ -363,7 +363,7 @@ it('lists an unknown device that is refused among the arrivals', async () => {
   await until(async () => expect(await surveyArrivals(redis, () => false)).toMatchObject([arrival]))
 })
 
-it('lists an unknown device with its last position, also after frames without one', async () => {
+it('lists among the arrivals an unknown device with its last position, also after frames without one', async () => {
   const { peer } = await heardOverTcp()
   await until(async () => expect(await surveyArrivals(redis, () => false)).toHaveLength(1))
   const [{ at }] = await surveyArrivals(redis, () => false)
@@ -375,7 +375,7 @@ it('lists an unknown device with its last position, also after frames without on
   })
 })
 
-it('lists a limited number of unknown devices, and drops the oldest without held fixes', async () => {
+it('lists a limited number of arrivals, and drops the oldest without held fixes first', async () => {
   await heardOverTcp()
   const { listen } = await gateway()
   for (let n = 0; n < 15; n++) (await listen()).peer.say(`hello 86000000000000${n}\n`)

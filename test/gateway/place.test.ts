@@ -28,16 +28,16 @@ it.each([
   ['clock', 'in the year 2099', { time: Date.UTC(2099, 0, 1) }],
   ['past', 'before 1970', { time: -1 }],
   ['past', 'without a time', { time: Number.NaN }],
-])('filters with the reason %s a fix %s', (reason, _, changes) => {
+])('filters as %s a fix %s', (reason, _, changes) => {
   expect(of(changes)).toBe(reason)
 })
 
-it('filters a fix older than max_age with the reason past', () => {
+it('filters as past a fix that is older than max_age', () => {
   expect(of({ time: NOW - DAY - 1 }, { maxAgeMs: DAY })).toBe('past')
   expect(of({ time: NOW - DAY }, { maxAgeMs: DAY })).toMatchObject({ timestamp: (NOW - DAY) / 1000 })
 })
 
-it('filters a fix whose time does not fit a record with the reason clock, whatever max_future is', () => {
+it('filters as clock a fix whose time does not fit a record, whatever max_future is', () => {
   expect(of({ time: 2 ** 32 * 1000 }, { maxFutureMs: Number.MAX_SAFE_INTEGER })).toBe('clock')
 })
 

@@ -81,7 +81,7 @@ it('ends the suspicion when the device has been at the other place for ten minut
   expect(codesOf(drive(START + 630 + 22 * 30, 20, { at: { latitude: 48.98, longitude: 2.35 } }), trail)).toEqual([])
 })
 
-it('finds the fixes of a thief off the track, and none of the van', () => {
+it('the fixes of a thief are off the track, and those of the van are not', () => {
   const trail = new DeviceTrail()
   for (const place of drive(START, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
   for (const place of inTurns(drive(START + 570, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })))
@@ -115,7 +115,7 @@ it.for([
   ['a second', 30, 1],
   ['nine minutes', 30, 540],
   ['ten seconds, and the van every 20 minutes', 1200, 10],
-] as const)('finds fixes of another sender off the track as long as both send: one every %s', ([, vanEvery, every]) => {
+] as const)('fixes of another sender are off the track as long as both send: one every %s', ([, vanEvery, every]) => {
   const trail = new DeviceTrail()
   codesOf(drive(START, 12, { every: vanEvery }), trail)
   const from = START + 12 * vanEvery

@@ -190,7 +190,7 @@ it('uses the settings of a device once it has presented its secret, until the se
   expect(await say(asked)).toMatchObject({ status: 'refused', reason: 'wrong_secret' })
 })
 
-it('looks the settings of a device up without a finding, since the frame may be damaged', async () => {
+it('looks up the settings of a device without a finding, since the frame may be damaged', async () => {
   const { say } = await guarded({ id: 'quiet', secret: 'canary' })
   expect(await say({ ...asked, device: 'quiet', fault: 'decode' })).toMatchObject({ status: 'misunderstood' })
   expect(observations.current().filter(({ subject }) => subject.device === 'quiet')).toEqual([])

@@ -235,7 +235,7 @@ it('keeps marks for the whole window after the last late fix, and then forgets t
   expect(await send('1', ...t(late))).toBe(0)
 })
 
-it('keeps marks by the next call when one has failed', async () => {
+it('stores marks with the next call when one has failed', async () => {
   const send = gateway()
   await server.kill('SIGKILL')
   await expect(send('1', ...t(LATER))).rejects.toThrow()
@@ -323,7 +323,7 @@ it('bounds the marks of all devices together', async () => {
   expect(Number(await redis.hget(keys.markBytes, ''))).toBeLessThan(101_000)
 })
 
-it('looks marks of hostile input up in many small calls, not in one that blocks Redis', async () => {
+it('looks up the marks of hostile input in many small calls, not in one that blocks Redis', async () => {
   const send = gateway()
   const spans = t(...Array.from({ length: 255 }, (_, n) => NOW - n * 2048))
   await send('1', ...t(NOW))

@@ -86,7 +86,7 @@ it('keeps a frame once though the script runs twice', async () => {
   await expectNothing()
 })
 
-it('refuses frames while 4 MiB of them are on their way, so that fixes do not wait behind them', async () => {
+it('refuses to keep frames while 4 MiB are on their way to Redis, so that fixes do not wait', async () => {
   const store = new FrameStore(redis, { misunderstoodBytes: 1e9 })
   const sent = { kind: 'unknown', isConfigured: true, isProven: true, rosterVersion: 0 } as const
   const keepOne = (_: unknown, index: number) =>
@@ -100,7 +100,7 @@ it('refuses frames while 4 MiB of them are on their way, so that fixes do not wa
 it.each([
   ['datagrams', { isConfigured: true, isProven: false }],
   ['unknown devices', { isConfigured: false, isProven: true }],
-])('frames of %s leave half of the room on the way to others', async (_, sent) => {
+])('frames of %s take at most half of the 4 MiB that may be on their way to Redis', async (_, sent) => {
   const store = new FrameStore(redis, { misunderstoodBytes: 1e9 })
   const keepOne = (proof: typeof sent) => (_none: unknown, index: number) =>
     store.keep({ ...proof, kind: 'unknown', rosterVersion: 0, id: frameId(clock++, String(index)), text: LONG_TEXT })
@@ -171,7 +171,7 @@ it('frames of an unknown type in datagrams displace none that came over a connec
   expect((await madeRoom()) - before).toBe(200)
 })
 
-it('frames in datagrams take half of the memory of all, whatever ids they name', async () => {
+it('kept frames of datagrams take at most half of the memory for frames, whatever ids they name', async () => {
   const forged = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
       keep(['x'.repeat(1000)], { device: `forged ${index}`, isProven: false }, 100_000),
@@ -214,13 +214,13 @@ it('deletes the oldest frames of unknown types, whatever their device', async ()
   expect(Number((await sizes()).unknown)).toBeLessThanOrEqual(0.2 * share)
 })
 
-it('leaves a tenth of the memory to unknown devices, which take nothing from the others', async () => {
+it('leaves a tenth of the memory for frames to unknown devices, which take nothing from the others', async () => {
   const others = await Promise.all(vans.map((device) => keep(['x'], { device, isConfigured: false }, share)))
   expect(others.flat().filter((isKept) => isKept).length).toBeLessThan(20)
   expect(await keep(['of ours'], { device: 'ours' }, share)).toEqual([true])
 })
 
-it('counts exactly what all frames take, which is nothing once they are dropped', async () => {
+it('counts exactly the bytes of all kept frames, which are none once they are dropped', async () => {
   for (const [index, device] of vans.entries())
     await keep(['a', 'ü'.repeat(index)], {
       device,
@@ -232,7 +232,7 @@ it('counts exactly what all frames take, which is nothing once they are dropped'
   await expectNothing()
 })
 
-it('counts about as many bytes for frames as Redis takes', async () => {
+it('counts about as many bytes for kept frames as Redis uses', async () => {
   for (const device of vans) await keep(numbered(20, 'x'.repeat(300)), { device })
   const used = (await redis.keys('*')).map((key) => redis.memory('USAGE', key, 'SAMPLES', 0))
   const took = (await Promise.all(used)).reduce<number>((sum, size) => sum + (size ?? 0), 0)

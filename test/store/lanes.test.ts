@@ -220,7 +220,7 @@ it('a lane is due one look of the workers before its longest wait is over', asyn
   expect(due - Date.now()).toBeLessThanOrEqual(59_800)
 })
 
-it('a claim leases none while eight tickets wait for a worker', async () => {
+it('a claim leases no lane while eight tickets wait for a worker', async () => {
   await append('7/42/1', 1)
   await redis.rpush(keys.waitingTickets, ...Array.from({ length: 8 }, String))
   expect(await leases().claim(10)).toEqual([])
@@ -326,7 +326,7 @@ it('failures of the day before count as in a row', async () => {
   expect(await redis.ttl(`${keys.pushesPrefix}${day}`)).toBeGreaterThan(86_400)
 })
 
-it('a failed lane waits as long as the service asked for', async () => {
+it('a failed lane waits as long as the tracking API asked for', async () => {
   await append('7/42/1', 1)
   const worker = leases()
   expect(await worker.retry(await claimOne(worker), 503, { firstMs: 10, maxMs: 20, leastMs: 90_000 })).toBe(90_000)
@@ -680,7 +680,7 @@ async function fail(...failures: [lane: string, status: number | string][]): Pro
   }
 }
 
-it('the service is down after five failures in a row over two lanes, and up with the first answer', async () => {
+it('the tracking API is down after five failures in a row over two lanes, and up with its first answer', async () => {
   await append('7/1/1', 1)
   await append('7/2/1', 1)
   await redis.zadd(keys.schedule, Date.now() + 60_000, '7/1/1', Date.now() + 60_000, '7/2/1')
@@ -697,7 +697,7 @@ it('the service is down after five failures in a row over two lanes, and up with
   expect([await state(), await redis.hget(keys.upstream, 'failures')]).toEqual(['up', '0'])
 })
 
-it('the service is down after five failures of the only lane, and at once when connections are refused', async () => {
+it('the tracking API is down after five failures of the only lane, and at once if it refuses connections', async () => {
   await append('7/1/1', 1)
   await fail(...Array.from({ length: 5 }, (): [string, number] => ['7/1/1', 504]))
   expect(await state()).toBe('down')
@@ -709,7 +709,7 @@ it('the service is down after five failures of the only lane, and at once when c
   expect(await state()).toBe('down')
 })
 
-it('one lane at a time probes the service, after a second at the earliest', async () => {
+it('one lane at a time probes a tracking API that is down, after a second at the earliest', async () => {
   for (const courier of [1, 2, 3]) await append(`7/${courier}/1`, 1)
   const worker = leases()
   const [lease] = await worker.claim(1)

@@ -10,7 +10,7 @@ withRedis((_, connection) => {
 
 const NAMES = Array.from({ length: 5000 }, (_, n) => `7/42/${n}`)
 
-it('slices read a large hash and a large sorted set whole, some hundred entries in a call', async () => {
+it('reads a large hash and a large sorted set whole, in slices of some hundred entries', async () => {
   await redis.hset('hash', Object.fromEntries(NAMES.map((name, n) => [name, n])))
   await redis.zadd('zset', ...NAMES.flatMap((name, n) => [n, name]))
   await redis.config('RESETSTAT')

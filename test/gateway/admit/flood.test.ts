@@ -117,7 +117,7 @@ it('10,000 vans behind one address never lose a datagram, even if all send at on
   expect(dropped).toBe(0)
 })
 
-it('ends a sender of 200 frames without a login', () => {
+it('ends the connection of a sender of 200 frames without a login', () => {
   const { flood } = standing()
   const sender = new SenderLimits(flood, '198.51.100.9')
   expect([sender.read(199, 200, {}), sender.read(100, 100, {})]).toEqual([0, MAX_DEBT_MS])

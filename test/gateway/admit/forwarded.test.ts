@@ -56,7 +56,7 @@ it.each([
     '192.0.2.60',
   ],
   [
-    'returns unknown if the two headers differ, as the client may have written one of them',
+    'returns unknown if Forwarded and X-Forwarded-For differ, as the client may have written one',
     PROXY,
     { forwarded: 'for=192.0.2.60', 'x-forwarded-for': '8.8.8.8' },
     'unknown',

@@ -201,7 +201,7 @@ it('reports how many connections without the secret come from which network', as
   )
 })
 
-it('keeps a van that connects with its new secret while others use its id without a secret', async () => {
+it('keeps the connection of a van with its new secret while others use its id without a secret', async () => {
   const shared = gateway({ admitsUnknown: true, limits: LIMITS })
   const { port } = await listen(shared)
   const connectVan = async (secret: string) => {

@@ -116,7 +116,7 @@ describe('connections of one device', () => {
     expect(ended).toEqual(Array.from({ length: 97 }, (_, n) => `${n} max_per_device`))
   })
 
-  it('keeps a van that stores a fix after connecting anew, and ends silent connections of its network', () => {
+  it('keeps the new connection of a van that stores a fix, and ends silent connections of its network', () => {
     const { made, ended, slot } = slots(4)
     for (let n = 0; n < 4; n++) made.identified({ ...slot(`${n}`), session: session(`${n}`) }, '007')
     const van = { ...slot('van'), session: session('van') }
@@ -363,7 +363,7 @@ it('admits a van over TCP in place of an idle HTTP connection when all places ar
   await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(1))
 })
 
-it('ends an idle unknown device after 90 s, and a van later, even if the clock jumps', async () => {
+it('ends an idle connection of an unknown device after 90 s, and of a van later, even if the clock jumps', async () => {
   const ended = await refusals('idle')
   const { port } = await listen(gateway({ admitsUnknown: true, limits: { idle_timeout: 900_000 } }))
   const [van, unknown] = [await dial(port), await dial(port)]

@@ -179,9 +179,9 @@ const names = async (issued: Issued) => {
   return seen[0]
 }
 
-it('names a client certificate by its CN', async () => expect(await names(van)).toBe('van-1'))
+it('takes the name of a client certificate from its CN', async () => expect(await names(van)).toBe('van-1'))
 
-it('names a client certificate without a CN by its DNS name or URI', async () => {
+it('takes the name of a client certificate without a CN from its DNS name or URI', async () => {
   const dns = await certificates.issue('dns', { san: 'email:a@b.example,DNS:van-2.example,DNS:x.example', by: fleet })
   const uri = await certificates.issue('uri', { san: 'URI:urn:imei:356307042441013', by: fleet })
   expect(await names(dns)).toBe('van-2.example')

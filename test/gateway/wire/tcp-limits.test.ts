@@ -188,7 +188,7 @@ it('ends a TCP connection that sends bytes now and then but no login', async () 
   clearInterval(timer)
 })
 
-it('ends a silent TCP device after idle_timeout, and not one that speaks', async () => {
+it('ends the TCP connection of a device that is silent for idle_timeout, and not one that speaks', async () => {
   const refused = await refusals('idle')
   const pass = stopTime()
   const { port } = await listen(gateway({ limits: { idle_timeout: 90_000 } }))

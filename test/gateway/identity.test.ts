@@ -69,7 +69,7 @@ it.for<[string, Partial<Device>, Came, Came, string]>([
   ['from its networks', { networks: ['192.0.2.0/24'] }, {}, { from: '198.51.100.7' }, 'another network'],
   ['from its networks', { networks: ['2001:db8::/32'] }, { from: '2001:db8::7' }, {}, 'another network'],
   [
-    'from its networks',
+    'from its networks, also over an IPv6 socket',
     { networks: ['192.0.2.0/24'] },
     { from: '::ffff:192.0.2.9' },
     { from: '::1' },

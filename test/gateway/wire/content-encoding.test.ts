@@ -23,14 +23,14 @@ async function listening(shared: Gateway = gateway()) {
 }
 
 it.each([
-  ['gzip', gzipSync(FIX)],
-  ['GZIP', gzipSync(FIX)],
-  ['x-gzip', gzipSync(FIX)],
-  ['deflate', deflateSync(FIX)],
-  ['deflate', deflateRawSync(FIX)],
-  ['identity', FIX],
-  ['', FIX],
-])('reads a body with Content-Encoding "%s"', async (encoding, body) => {
+  ['a gzip body', 'gzip', gzipSync(FIX)],
+  ['a gzip body', 'GZIP', gzipSync(FIX)],
+  ['a gzip body', 'x-gzip', gzipSync(FIX)],
+  ['a zlib body', 'deflate', deflateSync(FIX)],
+  ['a raw deflate body', 'deflate', deflateRawSync(FIX)],
+  ['a plain body', 'identity', FIX],
+  ['a plain body', '', FIX],
+])('reads %s with Content-Encoding "%s"', async (_, encoding, body) => {
   const shared = gateway()
   expect(await (await listening(shared))(body, encoding)).toMatchObject({ status: 200, text: 'ok\n' })
   expect(shared.places).toEqual(['7/42/1001'])
@@ -55,12 +55,12 @@ it.each(['br', 'zstd', 'compress', 'gzip, gzip', 'gzip, deflate', 'nonsense'])(
 )
 
 it.each([
-  ['gzip', FIX],
-  ['gzip', gzipSync(FIX).subarray(0, -9)],
-  ['gzip', damaged(gzipSync(FIX))],
-  ['deflate', damaged(deflateSync(FIX))],
-  ['deflate', Buffer.from([0x78])],
-])('answers 400 to a body that is damaged, or is no %s as announced', async (encoding, body) => {
+  ['a plain body', 'gzip', FIX],
+  ['a body that is cut off', 'gzip', gzipSync(FIX).subarray(0, -9)],
+  ['a damaged body', 'gzip', damaged(gzipSync(FIX))],
+  ['a damaged body', 'deflate', damaged(deflateSync(FIX))],
+  ['a body of one byte', 'deflate', Buffer.from([0x78])],
+])('answers 400 to %s with Content-Encoding "%s"', async (_, encoding, body) => {
   const refused = await refusals('damaged_body')
   const { status, text } = await (await listening())(body, encoding)
   expect([status, text]).toEqual([400, 'The body of the request is not what its Content-Encoding says.\n'])

@@ -18,8 +18,8 @@ import { heard, sessionOf } from '../support/own-frames.ts'
 import { ARRIVED } from '../support/vectors/vectors.ts'
 
 /**
- * Layouts with a number of records, written by encoders of our own: with 0, 1, 2 and many of them each fix comes out, in its place,
- * with its own time; the answer is right; and a record that cannot be read costs the others nothing.
+ * Layouts with a number of records, written by our own encoders. Frames with 0, 1, 2 and many records give all fixes, each
+ * with its place and time, and the right answer; an unreadable record does not lose the others.
  */
 const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
 
@@ -28,7 +28,7 @@ describe.each([...BINARY, ...TEXT].map((each) => [titleOf(each), each] as const)
   const wanted = (place: Place) => placeOf(isUntimed ? { ...place, time: ARRIVED } : place)
   const counts = [...(never0 === undefined ? [0] : []), 1, 2, most]
 
-  it.each(counts)('reads %i records', (count) => {
+  it.each(counts)('reads a frame of %i records', (count) => {
     const places = placesOf(count)
     const { message, isRefused, replies, frame } = read(layout, places.map(layout.record))
     expect(isRefused).toBe(false)
@@ -39,7 +39,7 @@ describe.each([...BINARY, ...TEXT].map((each) => [titleOf(each), each] as const)
 
   if (!broken) return
 
-  it('passes over a record that cannot be read', () => {
+  it('leaves out a record that cannot be read, and reads the others', () => {
     const places = placesOf(4)
     const records = places.map((place) => (place.index === 1 ? broken(place) : layout.record(place)))
     const { message, replies } = read(layout, records)
@@ -47,7 +47,7 @@ describe.each([...BINARY, ...TEXT].map((each) => [titleOf(each), each] as const)
     expect([message.unreadable, replies.length > 0]).toEqual([[1], layout.answer !== undefined])
   })
 
-  it('keeps and answers records of which none can be read', () => {
+  it('refuses or keeps a frame without a readable record, and answers it', () => {
     const { message, isRefused, replies } = read(layout, placesOf(2).map(broken))
     expect(placesIn(message)).toEqual([])
     expect([isRefused || doubtOf(message) !== undefined, replies.length > 0]).toEqual([
@@ -61,7 +61,7 @@ function titleOf({ protocol, layout }: CountedLayout): string {
   return layout === undefined ? protocol : `${protocol}, ${layout}`
 }
 
-/** What a frame says behind those that precede it; it must be one frame of its stream. A datagram may hold several. */
+/** Returns what a frame says after the frames before it. On a stream it must be one frame; a datagram may hold several. */
 function read(layout: CountedLayout, records: readonly Parameters<typeof bufferOf>[0][]) {
   const protocol = protocols.get(layout.protocol) as Protocol
   const session = sessionOf(protocol, { title: '', frames: [], ...layout })
@@ -85,7 +85,7 @@ function isRequest(made: ReturnType<CountedLayout['frame']>): made is HttpReques
   return typeof made === 'object' && 'uri' in made
 }
 
-/** The frames of a datagram, if its protocol cuts these; else the frame, which a stream must be cut into. */
+/** Returns the frames of a datagram, or else the frame itself, which the framer of a stream must cut as one. */
 function framed(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): readonly (Buffer | HttpRequest)[] {
   if (!Buffer.isBuffer(frame)) return [frame]
   const framer = session.transport === 'tcp' ? protocol.tcp?.frame : session.transport === 'udp' && protocol.udp?.frame

@@ -26,6 +26,6 @@ it.each([
   [{ ...ENTRY, timestamp: '2024-13-01T00:00:00Z' }, '"2024-13-01T00:00:00Z" is not a time of the calendar'],
   [{ ...ENTRY, valid: 'yes' }, 'valid is a string, not true or false'],
   [[{ ...ENTRY, lat: 'x' }, 7], 'lat is a string, not a number'],
-])('%j is refused', (payload, why) => {
+])('refuses %j, and says why', (payload, why) => {
   expect(reasonOf(payload)).toBe(`the frame is malformed: ${why}`)
 })

@@ -1,36 +1,35 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
 import { isEndless, type Protocol } from '../../protocols/kit/index.ts'
 import { conversationDifferences, frameOf, heard, sessionOf } from '../support/own-frames.ts'
 import { type Conversation, casesOf } from '../support/protocol-cases.ts'
 
-/** What each protocol's own frames say, exactly; and that each protocol has what the tests need. */
+/** Compares all that each protocol's own frames say, and checks that each protocol has what the tests need. */
 for (const protocol of await loadProtocols()) {
   const { name, devices, tcp, udp, http, integrity = { none: '' }, escaping } = protocol
-  describe(name, async () => {
-    const { costly, frames, withoutPositions } = await casesOf(name)
 
-    it.each(frames)('$title', (conversation) => {
-      const wrong = conversationDifferences(protocol, conversation)
-      if (wrong.length > 0) expect.fail(wrong.join('\n'))
-      expect(framesOnStream(protocol, conversation)).toEqual(sentOnStream(conversation))
-    })
+  const { costly, frames, withoutPositions } = await casesOf(name)
 
-    it('has a frame of its own of a type that holds positions, and costly frames', () => {
-      const fixes = frames.flatMap((each) => each.frames.filter((frame) => frame.fixes !== undefined))
-      expect([fixes.length > 0, Object.keys(costly).length > 0]).toEqual([withoutPositions === undefined, true])
-    })
+  it.each(frames)(`${name} decodes and cuts its own frames: $title`, (conversation) => {
+    const wrong = conversationDifferences(protocol, conversation)
+    if (wrong.length > 0) expect.fail(wrong.join('\n'))
+    expect(framesOnStream(protocol, conversation)).toEqual(sentOnStream(conversation))
+  })
 
-    it('says what its devices are, what its checksum covers, and how it escapes', () => {
-      expect(JSON.stringify([devices, integrity, costly])).not.toContain('FILL IN')
-      expect(Object.keys(integrity)).toSatisfy((keys) => keys.includes('none') || keys.includes('covers'))
-      expect(!escaping || escaping.codes.size + (escaping.optional?.size ?? 0) > 0).toBe(true)
-    })
+  it(`${name} has an own frame with a position, and costly frames`, () => {
+    const fixes = frames.flatMap((each) => each.frames.filter((frame) => frame.fixes !== undefined))
+    expect([fixes.length > 0, Object.keys(costly).length > 0]).toEqual([withoutPositions === undefined, true])
+  })
 
-    it('has the ports that protocols/index.ts names', () => {
-      const ports = { name, tcp: tcp?.port, udp: udp?.port, http: http?.port }
-      expect(protocolPorts.find((each) => each.name === name)).toEqual(ports)
-    })
+  it(`${name} says what its devices are, what its checksum covers, and how it escapes`, () => {
+    expect(JSON.stringify([devices, integrity, costly])).not.toContain('FILL IN')
+    expect(Object.keys(integrity)).toSatisfy((keys) => keys.includes('none') || keys.includes('covers'))
+    expect(!escaping || escaping.codes.size + (escaping.optional?.size ?? 0) > 0).toBe(true)
+  })
+
+  it(`${name} has the ports that protocols/index.ts names`, () => {
+    const ports = { name, tcp: tcp?.port, udp: udp?.port, http: http?.port }
+    expect(protocolPorts.find((each) => each.name === name)).toEqual(ports)
   })
 }
 
@@ -39,12 +38,12 @@ it('protocols/index.ts is in alphabetical order', () => {
   expect(names).toEqual(names.toSorted())
 })
 
-/** The frames that a conversation should have: those of a stream, unless the last of them is not whole. */
+/** Returns the whole frames of a conversation in hexadecimal digits. */
 function sentOnStream({ frames }: Conversation): string[] {
   return frames.filter(({ error }) => error !== 'truncated').flatMap((own) => hexOf(frameOf(own)))
 }
 
-/** The frames of a conversation that arrives as one stream or datagram; where frames have no end, of one each. */
+/** Returns the frames cut from a conversation in one stream or datagram, or frame by frame if frames have no end. */
 function framesOnStream(protocol: Protocol, conversation: Conversation): string[] {
   const session = sessionOf(protocol, conversation)
   const own = conversation.frames.filter(({ error }) => error !== 'truncated')
@@ -58,7 +57,7 @@ function framesOnStream(protocol: Protocol, conversation: Conversation): string[
       length = framer(stream.subarray(at), session)
       const frame = stream.subarray(at, at + length)
       found.push(length > 0 ? frame.toString('hex') : `${length} for ${stream.toString('hex', at)}`)
-      // Some lengths are agreed on in the conversation.
+      // Some lengths depend on earlier frames.
       heard(protocol, frame, session)
     }
     return found

@@ -39,11 +39,11 @@ describe('gt06', () => {
     })
   })
 
-  it('keeps an id that begins with another digit than 0 whole', () => {
+  it('keeps all digits of an id that begins with another digit than 0', () => {
     expect(decode(gt06Frame(0x01, bytes('9123456789012345'))).device).toBe('9123456789012345')
   })
 
-  it('refuses a login whose id is no digits', () => {
+  it('refuses a login whose id has a character that is no digit', () => {
     expect(reasonOf(() => decode(gt06Frame(0x01, bytes('0a23456789012345'))))).toBe('malformed')
   })
 
@@ -55,14 +55,14 @@ describe('gt06', () => {
     },
   )
 
-  it('reads southern, eastern and unfixed positions', () => {
+  it('reads a southern position, an eastern one and one without a fix', () => {
     const position = { ...POSITION, latitude: -33.45, longitude: 151.2, heading: 359, fixed: false }
     expect(decode(gt06Frame(0x12, gt06Gps(position))).fixes).toEqual([
       { ...FIX, latitude: -33.45, longitude: 151.2, heading: 359, valid: false },
     ])
   })
 
-  it('reads a position of a known type whatever its number of satellites looks like', () => {
+  it('reads a position of a known type whatever its satellite byte is', () => {
     const place = Buffer.from(GPS)
     place[6] = 0x05
     expect(decode(gt06Frame(0x12, place)).fixes).toEqual([{ ...FIX, satellites: 5 }])
@@ -72,7 +72,7 @@ describe('gt06', () => {
     [0x22, bytes('0866703066502297')],
     [0x22, bytes('01 0866703066502297 1a0417143310')],
     [0x3a, bytes('0866703066502297')],
-  ])('finds the position of type %i behind an id that no model was named for', (type, before) => {
+  ])('finds the position of type %i behind an id without a configured model', (type, before) => {
     expect(decode(gt06Frame(type, Buffer.concat([before, GPS]))).fixes).toEqual([FIX])
   })
 
@@ -104,11 +104,11 @@ describe('gt06', () => {
     expect(decode(gt06Frame(type, cells))).toEqual({ ...other, reply: gt06Frame(type, Buffer.alloc(0)) })
   })
 
-  it('reads a position of a long frame, which gets no answer', () => {
+  it('reads a position of a long frame, and does not answer it', () => {
     expect(decode(gt06Frame(0x38, GPS, { long: true }))).toEqual({ fixes: [FIX] })
   })
 
-  it('reads the video alarm, without and with its extension, and laid out as other positions', () => {
+  it('reads a video alarm with or without its extension, and in the layout of other positions', () => {
     const [date, place, flags] = [gt06Date(POSITION.date), gt06Place(POSITION), gt06Flags(POSITION)]
     const plain = Buffer.concat([date, place, flags, bytes('01 0000 454e44')])
     const extended = Buffer.concat([bytes('ffff01'), date, Buffer.of(0xd9), place, flags, u(2, 54), bytes('008a92')])
@@ -153,11 +153,11 @@ describe('gt06', () => {
       'a long position in another layout',
       gt06Frame(0x32, Buffer.concat([gt06Date(POSITION.date), bytes('0102'), GPS.subarray(6)]), { long: true }),
     ],
-  ])('understands nothing of %s', (_, frame) => {
+  ])('reads no fix from %s, but reports that it may hold one', (_, frame) => {
     expect(decode(frame).fixes).toEqual([])
   })
 
-  it.each([0x1f, 0x35, 0x66])('does not know type %i', (type) => {
+  it.each([0x1f, 0x35, 0x66])('answers a frame of the unknown type %i, and reads nothing from it', (type) => {
     expect(decode(gt06Frame(type, bytes('0102030405060708')))).toEqual({ reply: gt06Frame(type, Buffer.alloc(0)) })
   })
 
@@ -173,14 +173,14 @@ describe('gt06', () => {
     },
   )
 
-  it('reads a position without length, satellites and place as one without a fix', () => {
+  it('reads a position of zeros as an invalid fix if its type is 0x12, and as no fix if it is 0x17', () => {
     const nothing = Buffer.concat([gt06Date(POSITION.date), Buffer.alloc(12), CELL])
     const found = { time: FIX.time, latitude: -0, longitude: 0, satellites: 0, speed: 0, heading: 0, valid: false }
     expect(decode(gt06Frame(0x12, nothing)).fixes).toEqual([found])
     expect(decode(gt06Frame(0x17, nothing)).fixes).toBeUndefined()
   })
 
-  it('tells the time', () => {
+  it('answers a request for the time with the time', () => {
     expect(decode(gt06Frame(0x8a, Buffer.alloc(0), { serial: 6 })).reply).toEqual(
       gt06Frame(0x8a, gt06Date('261120120000'), { serial: 6 }),
     )
@@ -191,46 +191,44 @@ describe('gt06', () => {
     expect(decode(frame)).toEqual({ none: 'wifi', reply: bytes('787800 69 261120063015 0d0a') })
   })
 
-  it('reads a position of type 17 whose length is wrong', () => {
+  it('reads a position of type 0x17 with a wrong length field if the session is lenient', () => {
     const frame = gt06Frame(0x17, Buffer.concat([GPS, CELL]))
     frame[2] += 2
     expect(gt06.decode(frame, newSession(true)).fixes).toEqual([FIX])
   })
 
-  describe('time zone of the login', () => {
-    const HOUR = 3_600_000
+  const HOUR = 3_600_000
 
-    it.each([
-      ['3200', 8 * HOUR],
-      ['190a', -4 * HOUR],
-      ['2120', 5.5 * HOUR],
-      ['0000', 0],
-      ['0604', 0],
-      ['ffff', 0],
-    ])('%s is %i ms ahead of UTC for the rest of the session', (zone, ahead) => {
-      const session = newSession()
-      gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b ${zone}`)), session)
-      expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time - ahead)
-      expect(gt06.decode(MODULES, session).fixes?.[0].time).toBe(FIX.time)
-      expect(gt06.decode(LOCATION, newSession()).fixes?.[0].time).toBe(FIX.time)
-    })
-
-    it.each([false, true])('is none where the login has none (lenient: %s)', (lenient) => {
-      const session = newSession(lenient)
-      gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b 3200`)), session)
-      gt06.decode(gt06Frame(0x01, bytes(`0${IMEI}`), { serial: 0x3200 }), session)
-      expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time)
-    })
-
-    it('yields to one that is configured', () => {
-      const session = newSession()
-      gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b 3200`)), session)
-      session.settingsOf = () => ({ timeZone: '+08:00' })
-      expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time)
-    })
+  it.each([
+    ['3200', 8 * HOUR],
+    ['190a', -4 * HOUR],
+    ['2120', 5.5 * HOUR],
+    ['0000', 0],
+    ['0604', 0],
+    ['ffff', 0],
+  ])('applies the time zone of a login for the rest of the session: %s is %i ms ahead of UTC', (zone, ahead) => {
+    const session = newSession()
+    gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b ${zone}`)), session)
+    expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time - ahead)
+    expect(gt06.decode(MODULES, session).fixes?.[0].time).toBe(FIX.time)
+    expect(gt06.decode(LOCATION, newSession()).fixes?.[0].time).toBe(FIX.time)
   })
 
-  it('refuses a frame with any covered byte damaged, unless lenient', () => {
+  it.each([false, true])('takes UTC after a login without a time zone (lenient: %s)', (lenient) => {
+    const session = newSession(lenient)
+    gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b 3200`)), session)
+    gt06.decode(gt06Frame(0x01, bytes(`0${IMEI}`), { serial: 0x3200 }), session)
+    expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time)
+  })
+
+  it('prefers a configured time zone to the one of the login', () => {
+    const session = newSession()
+    gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b 3200`)), session)
+    session.settingsOf = () => ({ timeZone: '+08:00' })
+    expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time)
+  })
+
+  it('refuses a frame with any covered byte damaged, unless the session is lenient', () => {
     for (let at = 2; at < LOCATION.length - 2; at++) {
       expect(
         reasonOf(() => decode(flipped(LOCATION, at * 8))),
@@ -246,7 +244,7 @@ describe('gt06', () => {
     ['a login', LOGIN],
     ['a location', LOCATION],
     ['a long frame', gt06Frame(0x38, GPS, { long: true })],
-  ])('refuses %s cut short at any byte, and survives any bit flipped', (_, frame) => {
+  ])('refuses %s cut short at any byte, and survives any flipped bit', (_, frame) => {
     for (let end = 1; end < frame.length; end++) {
       expect(
         reasonOf(() => decode(frame.subarray(0, end))),
@@ -256,7 +254,7 @@ describe('gt06', () => {
     within(60_000, () => decodesRough(gt06, frame, frame.length * 8))
   })
 
-  it('cuts a stream into frames wherever its parts end', () => {
+  it('cuts a stream into the same frames wherever its parts end', () => {
     const { frame } = gt06.tcp
     const frames = [LOGIN, LOCATION, gt06Frame(0x38, GPS, { long: true }), gt06Frame(0x13, bytes('0d0a040001'))]
     const stream = Buffer.concat(frames)
@@ -265,14 +263,14 @@ describe('gt06', () => {
     for (let cut = 0; cut < stream.length; cut++) expect(framesOfParts(frame, stream, cut)).toEqual(expected)
   })
 
-  it('skips what is no beginning of a frame', () => {
+  it('skips bytes that begin no frame', () => {
     expect(framesOfParts(gt06.tcp.frame, Buffer.concat([bytes('000d0a7800790d0a'), LOGIN]), 0)).toEqual([
       LOGIN.toString('hex'),
       'left over: ',
     ])
   })
 
-  it('goes on to the end where the length is too small', () => {
+  it('cuts a frame at its end mark if its length field is too small', () => {
     const frame = Buffer.from(LOCATION)
     frame[2] -= 2
     expect(framesOfParts(gt06.tcp.frame, Buffer.concat([frame, LOGIN]), 0)).toEqual([
@@ -289,7 +287,7 @@ describe('gt06', () => {
     ['', 'maybe'],
     ['78781122', 'no'],
     ['000f3335', 'no'],
-  ])('a stream that begins with %s is its own: %s', (start, match) => {
+  ])('answers whether a stream that begins with %s may be GT06: %s', (start, match) => {
     expect(gt06.tcp.starts(bytes(start))).toBe(match)
   })
 })

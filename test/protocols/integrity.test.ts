@@ -1,25 +1,23 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { type Covered, type DecodeReason, decodeFrame, type Protocol } from '../../protocols/kit/index.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { flipped, placesIn, reasonOf } from '../support/rough.ts'
 
-describe('a frame with a checksum is refused with any covered byte damaged', async () => {
-  for (const protocol of await loadProtocols()) {
-    const { integrity, name } = protocol
-    if (!integrity || 'none' in integrity) continue
-    const covers = integrity.covers
-    const known = knownFrames(protocol, await casesOf(name)).filter((each) => hasChecksum(protocol, each, covers))
+for (const protocol of await loadProtocols()) {
+  const { integrity, name } = protocol
+  if (!integrity || 'none' in integrity) continue
+  const covers = integrity.covers
+  const known = knownFrames(protocol, await casesOf(name)).filter((each) => hasChecksum(protocol, each, covers))
 
-    it(name, () => {
-      expect(known.length, 'frames with a checksum that fits').toBeGreaterThan(0)
-      for (const each of known) refusesDamaged(protocol, each, covers)
-    })
-  }
-})
+  it(`${name} refuses a frame with a checksum if any covered byte is damaged`, () => {
+    expect(known.length, 'frames with a checksum that fits').toBeGreaterThan(0)
+    for (const each of known) refusesDamaged(protocol, each, covers)
+  })
+}
 
-/** Whether a frame is one with a checksum (a damaged end is refused) that fits. */
+/** Returns true if a frame has a right checksum: it is read, and refused with a damaged end. */
 function hasChecksum(protocol: Protocol, known: KnownFrame, covers: Covered): boolean {
   const { frame } = known
   if (!Buffer.isBuffer(frame) || refusal(protocol, known) !== undefined) return false
@@ -37,7 +35,7 @@ function refusesDamaged(protocol: Protocol, known: KnownFrame, covers: Covered):
   expect(accepted, `${known.name}: places, from the first covered byte on`).toEqual([])
 }
 
-/** From the first covered byte to before the last, from the beginning of the frame on. */
+/** Returns the covered range, both ends counted from the start of the frame. */
 function coveredOf(frame: Buffer, covers: Covered): readonly [from: number, to: number] {
   const [from, to] = typeof covers === 'function' ? covers(frame) : covers
   return [from, to > 0 ? to : frame.length + to]
@@ -47,14 +45,12 @@ function refusal(protocol: Protocol, { frame, session }: KnownFrame, damaged = f
   return reasonOf(() => decodeFrame(protocol, damaged, Object.assign(session(), { lenient: false })))
 }
 
-describe('a protocol that escapes bytes', async () => {
-  for (const { escaping, name } of await loadProtocols()) {
-    if (!escaping) continue
-    const { frames } = await casesOf(name)
-    it(`has frames of its own with each escape: ${name}`, () => {
-      const own = frames.flatMap((each) => each.frames.flatMap(({ frame }) => (Buffer.isBuffer(frame) ? [frame] : [])))
-      const pairs = [...escaping.codes.keys()].map((code) => Buffer.of(escaping.escape, code))
-      expect(pairs.filter((pair) => !own.some((frame) => frame.includes(pair)))).toEqual([])
-    })
-  }
-})
+for (const { escaping, name } of await loadProtocols()) {
+  if (!escaping) continue
+  const { frames } = await casesOf(name)
+  it(`${name} has own frames with each of its escape sequences`, () => {
+    const own = frames.flatMap((each) => each.frames.flatMap(({ frame }) => (Buffer.isBuffer(frame) ? [frame] : [])))
+    const pairs = [...escaping.codes.keys()].map((code) => Buffer.of(escaping.escape, code))
+    expect(pairs.filter((pair) => !own.some((frame) => frame.includes(pair)))).toEqual([])
+  })
+}

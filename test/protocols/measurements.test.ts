@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { decodeFrame, type Fix, type HttpRequest, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
@@ -7,31 +7,29 @@ import { reasonOf } from '../support/rough.ts'
 
 const BAD = ['NaN', 'null', '-']
 const BAD_IN_JSON = ['NaN', 'null', '"5m"']
-/** Its lengths would not fit. */
+/** Binary texts are skipped: a change would make their length fields wrong. */
 // oxlint-disable-next-line no-control-regex
 const BINARY = /[\0-\x08\x0e-\x1f\x7f-\xff]/
-/** A number that is a value of its own: of JSON, a parameter, XML or a field between separators. */
+/** A number that is a whole value of JSON, of a parameter, of XML or between separators. */
 const NUMBER = /(?<=[:=>,;|]\s*"?)[-+]?\d+(?:\.\d+)?(?=\s*"?(?:[,;|&<}\]*#!\s]|$))/g
 
-/** Protocols whose lines are not of their kind without numbers of a form of their own. */
+/** Protocols that do not recognise a line if a number has another form. */
 const OF_A_FORM: ReadonlyMap<string, string> = new Map([
   ['dway', 'a blank in front of the speed is a part of the number'],
   ['easytrack', 'fields of hexadecimal digits'],
   ['supermate', 'fields of hexadecimal digits'],
 ])
 
-describe('a fix is read without a measurement that is no number', async () => {
-  for (const protocol of await loadProtocols()) {
-    const cases = await casesOf(protocol.name)
-    const broken = knownFrames(protocol, cases).flatMap((known) => brokenMeasurements(protocol, known))
-    if (broken.length > 0 && !OF_A_FORM.has(protocol.name))
-      it(protocol.name, () => {
-        expect(broken.filter(({ isLost }) => isLost).map(({ name }) => name)).toEqual([])
-      })
-  }
-})
+for (const protocol of await loadProtocols()) {
+  const cases = await casesOf(protocol.name)
+  const broken = knownFrames(protocol, cases).flatMap((known) => brokenMeasurements(protocol, known))
+  if (broken.length > 0 && !OF_A_FORM.has(protocol.name))
+    it(`${protocol.name} keeps a fix if one of its measurements is no number`, () => {
+      expect(broken.filter(({ isLost }) => isLost).map(({ name }) => name)).toEqual([])
+    })
+}
 
-/** A known frame for each of its measurements and each bad value in its place, and whether that loses the fix. */
+/** Replaces each measurement of a known frame with each bad value, and returns whether that loses the fix. */
 function brokenMeasurements(
   protocol: Protocol,
   known: KnownFrame,
@@ -43,7 +41,7 @@ function brokenMeasurements(
   return [...text.matchAll(NUMBER)].flatMap(({ 0: digits, index }) => {
     const put = (value: string) => text.slice(0, index) + value + text.slice(index + digits.length)
     if (!isMeasurement(whole, read(put(otherThan(digits))))) return []
-    // JSON within a text of JSON has escaped quotes.
+    // JSON inside a JSON string has escaped quotes.
     const [colon, escape] = /(\\?)"\s*:\s*$/.exec(text.slice(0, index)) ?? []
     return (colon === undefined ? BAD : BAD_IN_JSON).map((bad) => {
       const name = `${known.name}: ${bad} for ${digits} at ${index}`
@@ -52,13 +50,13 @@ function brokenMeasurements(
   })
 }
 
-/** Whether another number changes nothing but a measurement. */
+/** Returns true if another number changes only a measurement. */
 function isMeasurement(before: readonly Fix[], after: readonly Fix[] | undefined): boolean {
   const isSame = placesOf(before) === placesOf(after) && before.every(({ valid }, i) => valid === after?.[i].valid)
   return isSame && JSON.stringify(before) !== JSON.stringify(after)
 }
 
-/** Without `valid`, which some decoders tell by the number of satellites. */
+/** Leaves out `valid`, which some decoders derive from the number of satellites. */
 function placesOf(fixes: readonly Fix[] | undefined): string {
   return JSON.stringify(fixes?.map(({ device, time, latitude, longitude }) => [device, time, latitude, longitude]))
 }
@@ -69,7 +67,7 @@ function fixesOf(protocol: Protocol, { frame, session }: KnownFrame): readonly F
   return read.fixes?.length ? read.fixes : undefined
 }
 
-/** The digits with another last one. */
+/** Returns the digits with a different last digit. */
 function otherThan(digits: string): string {
   return `${digits.slice(0, -1)}${digits.at(-1) === '1' ? 2 : 1}`
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { decodeFrame, type HttpRequest, type Protocol, type Session } from '../../protocols/kit/index.ts'
 import { casesOf } from '../support/protocol-cases.ts'
@@ -7,13 +7,15 @@ import { streamsOf, vectorsOf } from '../support/vectors/vectors.ts'
 import { asGiven, onWire, vectorSession } from '../support/vectors/wire.ts'
 
 // Some real frames were edited to hide an id or a place, so not all have the right checksum.
-describe('a third of the real frames that have a checksum pass it, or the cases say why not', async () => {
-  for (const protocol of await loadProtocols()) {
-    const { integrity = {}, name } = protocol
-    const frames = realFrames(protocol)
-    const { wrongChecksums } = await casesOf(name)
 
-    it.runIf(frames.length > 0)(name, () => {
+for (const protocol of await loadProtocols()) {
+  const { integrity = {}, name } = protocol
+  const frames = realFrames(protocol)
+  const { wrongChecksums } = await casesOf(name)
+
+  it.runIf(frames.length > 0)(
+    `${name}: a third of the real frames with a checksum pass it, or its cases say why not`,
+    () => {
       const results = frames.map((frame) => resultOf(protocol, frame))
       const right = results.filter((result) => result === 'right').length
       const wrong = results.filter((result) => result === 'wrong').length
@@ -22,11 +24,11 @@ describe('a third of the real frames that have a checksum pass it, or the cases 
       expect(areEnough, `${right} of ${right + wrong} pass; wrongChecksums: ${wrongChecksums}`).toBe(
         wrongChecksums === undefined,
       )
-    })
-  }
-})
+    },
+  )
+}
 
-/** A frame of a real device, in each way in which it may have been on the wire. */
+/** A frame of a real device, in each form that it may have had on the wire. */
 interface RealFrame {
   readonly readings: readonly (Buffer | HttpRequest)[]
   readonly session: () => Session
@@ -48,7 +50,7 @@ function realFrames(protocol: Protocol): RealFrame[] {
   return [...different.values()]
 }
 
-/** Whether the checksum of a frame is right; undefined if it has none. */
+/** Returns whether the checksum of a frame is right; undefined if it has none. */
 function resultOf(protocol: Protocol, { readings, session }: RealFrame): 'right' | 'wrong' | undefined {
   const results = readings.map((frame) => {
     const strict = Object.assign(session(), { lenient: false })

@@ -1,30 +1,28 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { isEndless, type Protocol } from '../../protocols/kit/index.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { decodesRough, framesOfParts, framesRough, placesIn, within } from '../support/rough.ts'
 
-/** Of all cases of one protocol, ms. */
+/** ms for all cases of one protocol. */
 const DEADLINE = 60_000
 
-describe('cut short and with bits flipped, each known frame is a message or an error', async () => {
-  for (const protocol of await loadProtocols()) {
-    const known = knownFrames(protocol, await casesOf(protocol.name))
-    it(protocol.name, () => within(DEADLINE, () => known.forEach((each) => decodesRough(protocol, each.frame, 40))))
-  }
-})
+for (const protocol of await loadProtocols()) {
+  const known = knownFrames(protocol, await casesOf(protocol.name))
+  it(`${protocol.name} decodes or refuses each known frame that is cut short or has flipped bits`, () =>
+    within(DEADLINE, () => known.forEach((each) => decodesRough(protocol, each.frame, 40))))
+}
 
-describe('twice on a stream that arrives in two parts, each known frame is the same frames as in one', async () => {
-  for (const protocol of await loadProtocols()) {
-    if (!protocol.tcp) continue
-    const known = knownFrames(protocol, await casesOf(protocol.name))
-    it(protocol.name, () => within(DEADLINE, () => known.forEach((each) => splitsAnywhere(protocol, each))))
-  }
-})
+for (const protocol of await loadProtocols()) {
+  if (!protocol.tcp) continue
+  const known = knownFrames(protocol, await casesOf(protocol.name))
+  it(`${protocol.name} cuts each known frame out of a stream in two parts as out of one part`, () =>
+    within(DEADLINE, () => known.forEach((each) => splitsAnywhere(protocol, each))))
+}
 
 function splitsAnywhere({ tcp }: Protocol, { frame, name, session }: KnownFrame): void {
-  // Where frames have no end, they depend on how the stream arrives.
+  // Frames without an end depend on how the stream arrives.
   if (!tcp || !Buffer.isBuffer(frame) || isEndless(tcp.frame)) return
   const stream = Buffer.concat([frame, frame])
   framesRough(tcp.frame, stream, session())
@@ -35,7 +33,7 @@ function splitsAnywhere({ tcp }: Protocol, { frame, name, session }: KnownFrame)
   }
 }
 
-/** A run of Teltonika's pings is one frame, and two where the stream is cut within it. */
+/** A run of Teltonika pings is one frame, but two if the stream is cut within it. */
 function singlePings(frame: string): string[] {
   return /^(ff)+$/.test(frame) ? Array<string>(frame.length / 2).fill('ff') : [frame]
 }

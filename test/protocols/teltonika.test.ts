@@ -45,7 +45,7 @@ const FIX = {
 const PACKET = avlPacket(0x08, [RECORD, { ...RECORD, time: RECORD.time + 1000 }])
 
 describe('teltonika', () => {
-  it('answers the login of an IMEI, or refuses it', () => {
+  it('answers the login of an IMEI with 01, or refuses it with 00', () => {
     expect(decode(avlLogin(IMEI))).toEqual({ device: IMEI, none: 'login', reply: bytes('01'), refusal: bytes('00') })
   })
 
@@ -53,7 +53,7 @@ describe('teltonika', () => {
     ['8', 0x08],
     ['8 Extended', 0x8e],
     ['16', 0x10],
-  ] as const)('reads codec %s and answers how many records it holds', (_, codec) => {
+  ] as const)('reads codec %s, and answers with the number of records', (_, codec) => {
     const packet = avlPacket(codec, [RECORD, { ...RECORD, latitude: -1.5, satellites: 0 }])
     expect(decode(packet)).toEqual({
       fixes: [FIX, { ...FIX, latitude: -1.5, valid: false, satellites: 0 }],
@@ -61,12 +61,12 @@ describe('teltonika', () => {
     })
   })
 
-  it('passes over values that come with their length', () => {
+  it('skips values that come with their length', () => {
     const variable = [[0x181, bytes('112233445566')] as const, [0x24, Buffer.alloc(0)] as const]
     expect(decode(avlPacket(0x8e, [{ ...RECORD, variable }, RECORD])).fixes).toEqual([FIX, FIX])
   })
 
-  it('passes over 16-byte values where the device has the setting `extended`', () => {
+  it('skips 16-byte values if the device has the setting `extended`', () => {
     const packet = avlPacket(0x08, [
       { ...RECORD, io: { ...RECORD.io, 16: [[0xcb, 1]] } },
       { ...RECORD, io: { 16: [] } },
@@ -75,12 +75,12 @@ describe('teltonika', () => {
     expect(teltonika.decode(packet, session).fixes).toEqual([FIX, { ...FIX, hdop: undefined, said: undefined }])
   })
 
-  it('takes the GNSS speed of element 24 where the model has it', () => {
+  it('takes the GNSS speed from element 24 if the model has it', () => {
     const session = { ...newSession(), settingsOf: () => ({ model: 'FMB920' }) }
     expect(teltonika.decode(PACKET, session).fixes?.[0].speed).toBeCloseTo(53 / 3.6, 10)
   })
 
-  it('reads a datagram and answers its ids and count', () => {
+  it('reads a datagram, and answers with its ids and the number of records', () => {
     expect(decode(avlDatagram(IMEI, 0x8e, [RECORD, RECORD, RECORD]))).toEqual({
       device: IMEI,
       fixes: [FIX, FIX, FIX],
@@ -88,7 +88,7 @@ describe('teltonika', () => {
     })
   })
 
-  it("reads the wiki's own example of a datagram", () => {
+  it("reads the wiki's example of a datagram", () => {
     const example =
       '003DCAFE0105000F3335323039333038363430333635350801000001' +
       '6B4F815B30010000000000000000000000000000000103021503010101425DBC000001'
@@ -112,13 +112,13 @@ describe('teltonika', () => {
       '16',
       '5F10020000016BDBC7833000000000000000000000000000000000000B05040200010000030002000B00270042563A00000000016BDBC7871800000000000000000000000000000000000B05040200010000030002000B00260042563A00000200005FB3',
     ],
-  ])("finds the checksum of the wiki's own example of codec %s right", (_, example) => {
+  ])("accepts the checksum of the wiki's example of codec %s", (_, example) => {
     expect(decode(bytes(`00000000000000${example}`)).fixes?.[0]).toMatchObject({ latitude: 0, valid: false })
   })
 
-  it('reads codec 7: what the masks say, and no fix without coordinates', () => {
+  it('reads codec 7 by its masks, and no fix without coordinates', () => {
     const content = bytes(
-      // Everything of GPS and one element of each size; a time alone; satellites 0.
+      // Records: all GPS fields with one element of each size; a time alone; 0 satellites.
       '07 03 52aa1432 0f ff 425ac000 41ca2000 006f 40 48 07 0001 0002 1f 00005208 01 f001 01 43100c 01 05 00000005' +
         '12aa1433 00 12aa1434 01 11 425ac000 41ca2000 00 03',
     )
@@ -134,34 +134,34 @@ describe('teltonika', () => {
     })
   })
 
-  it('reads codec 7, and no fix from a place that is no number', () => {
+  it('reads no fix of codec 7 from coordinates that are no numbers', () => {
     const content = bytes('07 02 52aa1432 01 01 7fc00000 41ca2000 52aa1433 01 01 425ac000 ff800000 02')
     expect(decode(avlEnvelope(content))).toEqual({ none: 'no place', reply: bytes('00000002') })
   })
 
-  it.each(['0c', '0d', '0e', '0f'])('passes over commands of codec %s', (codec) => {
+  it.each(['0c', '0d', '0e', '0f'])('reads no position from commands of codec %s', (codec) => {
     expect(decode(avlEnvelope(bytes(`${codec} 01 06 00000002 4f4b 01`)))).toEqual({ none: 'command' })
   })
 
-  it('does not ask a camera for the photo that it offers', () => {
+  it('does not request the photo that a camera offers', () => {
     const offer = avlEnvelope(bytes('0c 01 0d 00000005 01 0a0b0c0d 01'))
     const data = Buffer.concat([bytes('0c 01 0d 0000080b 02 0a0b0c0d 00001000 0800'), Buffer.alloc(2048), bytes('01')])
     expect(decode(offer)).toEqual({ none: 'command' })
     expect(decode(avlEnvelope(data))).toEqual({ none: 'command' })
   })
 
-  it('takes a ping for a frame that says nothing', () => {
+  it('reads a ping as a frame that says nothing', () => {
     expect(decode(bytes('ff'))).toEqual({ none: 'ping' })
   })
 
-  it('refuses a packet with any byte damaged, unless lenient', () => {
+  it('refuses a packet with any byte damaged, unless the session is lenient', () => {
     for (let at = 8; at < PACKET.length; at++) {
       expect(reasonOf(() => decode(flipped(PACKET, at * 8)))).toBe('checksum')
     }
     expect(teltonika.decode(flipped(PACKET, 9 * 8 + 70), newSession(true)).fixes).toHaveLength(2)
   })
 
-  it('refuses a packet whose two numbers of records differ', () => {
+  it('refuses a packet whose two record counts differ', () => {
     const content = avlContent(0x08, [RECORD])
     content[content.length - 1] = 2
     expect(reasonOf(() => decode(avlEnvelope(content)))).toBe('malformed')
@@ -173,7 +173,7 @@ describe('teltonika', () => {
     expect(reasonOf(() => decode(packet))).toBe('malformed')
   })
 
-  it('refuses a codec that it does not know', () => {
+  it('refuses an unknown codec', () => {
     expect(reasonOf(() => decode(avlEnvelope(bytes('99 01 00 01'))))).toBe('unsupported')
   })
 
@@ -185,7 +185,7 @@ describe('teltonika', () => {
     ['a login', avlLogin(IMEI)],
     ['a packet', PACKET],
     ['a datagram', avlDatagram(IMEI, 0x10, [RECORD])],
-  ])('refuses %s cut short at any byte, and survives any bit flipped', (_, frame) => {
+  ])('refuses %s cut short at any byte, and survives any flipped bit', (_, frame) => {
     for (let end = 1; end < frame.length; end++) {
       expect(
         reasonOf(() => decode(frame.subarray(0, end))),
@@ -195,7 +195,7 @@ describe('teltonika', () => {
     within(60_000, () => decodesRough(teltonika, frame, frame.length * 8))
   })
 
-  it('cuts a stream into frames wherever its parts end', () => {
+  it('cuts a stream into the same frames wherever its parts end', () => {
     const { frame } = teltonika.tcp
     const frames = [avlLogin(IMEI), bytes('ff'), PACKET, avlPacket(0x8e, [RECORD])]
     const stream = Buffer.concat(frames)
@@ -220,7 +220,7 @@ describe('teltonika', () => {
     ['three zeros', '000000'],
     ['a line end', '0d0a'],
     ['words', Buffer.from('HELLO, WORLD').toString('hex')],
-  ])('goes on behind %s, wherever the parts of the stream end', (_, stray) => {
+  ])('finds the next frame behind %s, wherever the parts of the stream end', (_, stray) => {
     const { frame } = teltonika.tcp
     const long = avlPacket(
       0x8e,
@@ -237,11 +237,11 @@ describe('teltonika', () => {
     }
   })
 
-  it('skips 64 KB of zeros at once', () => {
+  it('skips 64 KB of zeros in one step', () => {
     expect(cut(Buffer.alloc(65_536), teltonika.tcp.frame, newSession(), 1)).toMatchObject({ noise: 65_529 })
   })
 
-  it('skips what is no beginning of a frame', () => {
+  it('skips bytes that begin no frame', () => {
     expect(framesOfParts(teltonika.tcp.frame, Buffer.concat([bytes('0102030405060708'), avlLogin(IMEI)]), 0)).toEqual([
       avlLogin(IMEI).toString('hex'),
       'left over: ',
@@ -256,7 +256,7 @@ describe('teltonika', () => {
     ['000f41', 'no'],
     ['7878', 'no'],
     ['2a48512c', 'no'],
-  ])('a stream that begins with %s is its own: %s', (start, match) => {
+  ])('answers whether a stream that begins with %s may be Teltonika: %s', (start, match) => {
     expect(teltonika.tcp.starts(bytes(start))).toBe(match)
   })
 })
@@ -265,7 +265,7 @@ function decode(frame: Buffer) {
   return teltonika.decode(frame, newSession())
 }
 
-it('Codec JSON over HTTP is read with the settings of the device by the secret of the same request', () => {
+it('reads Codec JSON over HTTP with the settings of the device that the secret of the request proves', () => {
   const asked: unknown[] = []
   const settingsOf = (...sender: unknown[]) => {
     asked.push(sender)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import type { Message, Protocol } from '../../protocols/kit/index.ts'
 import { continued } from '../support/conversation.ts'
@@ -6,17 +6,15 @@ import { gateway } from '../support/ingest.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 
-describe('each known frame is understood, or kept as it came before anything is answered', async () => {
-  for (const protocol of await loadProtocols()) {
-    const known = knownFrames(protocol, await casesOf(protocol.name))
-    it(protocol.name, async () => {
-      const wrong = await Promise.all(known.map((each) => acknowledgedForNothing(protocol, each)))
-      expect(wrong.filter((name) => name !== undefined)).toEqual([])
-    })
-  }
-})
+for (const protocol of await loadProtocols()) {
+  const known = knownFrames(protocol, await casesOf(protocol.name))
+  it(`${protocol.name} understands each known frame that it acknowledges, or the frame is kept`, async () => {
+    const wrong = await Promise.all(known.map((each) => acknowledgedForNothing(protocol, each)))
+    expect(wrong.filter((name) => name !== undefined)).toEqual([])
+  })
+}
 
-/** The name of a frame that is answered as if all were well, though nothing was read of it and it is not kept. */
+/** Returns the name of a frame that is acknowledged although nothing was read from it and it is not kept. */
 async function acknowledgedForNothing(protocol: Protocol, known: KnownFrame): Promise<string | undefined> {
   const { counted, frames, ingest, stored } = await gateway({ hold: { unknown: true }, maxUnknownDevices: 1_000_000 })
   const session = continued(known.session())

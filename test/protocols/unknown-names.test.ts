@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { decodeFrame, type HttpRequest, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { continued } from '../support/conversation.ts'
@@ -7,7 +7,7 @@ import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { reasonOf } from '../support/rough.ts'
 
-/** How somebody else may name what a decoder knows by another name. */
+/** Other names for the angles that a decoder knows. */
 const OTHER_NAMES: Readonly<Record<string, (name: string) => string>> = {
   'with a prefix': (name) => `best_${name}`,
   'with a suffix': (name) => `${name}Deg`,
@@ -17,18 +17,19 @@ const OTHER_NAMES: Readonly<Record<string, (name: string) => string>> = {
 /** Names of an angle in JSON, parameters or XML. */
 const ANGLE_NAME = /(?<=["'?&<./])(?:lat|lon|lng|long|latitude|longitude)(?=["'=>])/gi
 
-describe('a place under names that the decoder does not know is kept, or refused', async () => {
-  for (const protocol of await loadProtocols()) {
-    const known = knownFrames(protocol, await casesOf(protocol.name)).filter((each) => hasNames(protocol, each))
-    if (known.length > 0)
-      it.each(Object.entries(OTHER_NAMES))(`${protocol.name}, %s`, async (_, rename) => {
+for (const protocol of await loadProtocols()) {
+  const known = knownFrames(protocol, await casesOf(protocol.name)).filter((each) => hasNames(protocol, each))
+  if (known.length > 0)
+    it.each(Object.entries(OTHER_NAMES))(
+      `${protocol.name} keeps or refuses a place under names that it does not know: %s`,
+      async (_, rename) => {
         const wrong = await Promise.all(known.map((each) => answeredAndDropped(protocol, each, rename)))
         expect(wrong.filter((name) => name !== undefined)).toEqual([])
-      })
-  }
-})
+      },
+    )
+}
 
-/** Whether a frame has fixes that the decoder finds by names; at 0, 0 a device says that it has none. */
+/** Returns true if the decoder finds fixes of a frame by name; at 0, 0 a device has no fix. */
 function hasNames(protocol: Protocol, { frame, session }: KnownFrame): boolean {
   let read: Message = {}
   reasonOf(() => (read = decodeFrame(protocol, frame, session())))
@@ -36,7 +37,7 @@ function hasNames(protocol: Protocol, { frame, session }: KnownFrame): boolean {
   return isPlaced === true && textOf(frame).search(ANGLE_NAME) >= 0
 }
 
-/** The name of a frame that is answered, though nothing of it is stored, counted or kept. */
+/** Returns the name of a frame that is answered although nothing of it is stored, counted or kept. */
 async function answeredAndDropped(protocol: Protocol, known: KnownFrame, rename: (name: string) => string) {
   const { counted, frames, ingest, stored } = await gateway({ hold: { unknown: true }, maxUnknownDevices: 1_000_000 })
   const session = continued(known.session())

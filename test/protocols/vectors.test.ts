@@ -11,7 +11,7 @@ import { withEscapedReplies } from '../support/vectors/wire.ts'
 
 if (!vectorFamilies()) {
   console.warn(`No vectors at ${vectorsFolder}: the frames of real devices are not tested.`)
-  it.skip(`vectors (none at ${vectorsFolder})`, () => undefined)
+  it.skip(`skips the frames of real devices, because no vectors are at ${vectorsFolder}`, () => undefined)
 }
 
 const all: VectorResult[] = []
@@ -22,21 +22,21 @@ for (const protocol of vectorFamilies() ? await loadProtocols() : []) {
   const results = vectorResults(protocol, cases)
   all.push(...results)
   if (results.length > 0)
-    it(`${name} reads its vectors as they are, but for the exceptions`, () => {
+    it(`${name} reads its vectors as recorded, apart from the named exceptions`, () => {
       expectNone(results.flatMap(unexpected))
     })
-  it(`${name} has as few exceptions as allowed, and none without need, nor a correction`, () => {
+  it(`${name} has few exceptions, and no exception or correction that is not needed`, () => {
     expectNone(departures(protocol, results, cases))
   })
   const streams = streamsOf(name).filter(({ input }) => !Object.hasOwn(cases.streams ?? {}, input.slice(0, 40)))
   if (tcp && streams.length > 0)
-    it(`${name} cuts the frames of its streams`, () => {
+    it(`${name} cuts its recorded streams into the recorded frames`, () => {
       expectNone(streams.flatMap((stream) => miscut(protocol, tcp.frame, { ...stream, unescaped: cases.unescaped })))
     })
 }
 
 it.skipIf(all.length === 0)(
-  'of the vectors of all families, 99 % of positions and answers and 95 % of what is said are right',
+  'all protocols read 99 % of positions and answers and 95 % of what else the vectors say',
   () => {
     const { positions, answers, saying, said } = sharesOf(all)
     expect(positions / all.length).toBeGreaterThanOrEqual(0.99)
@@ -45,7 +45,7 @@ it.skipIf(all.length === 0)(
   },
 )
 
-/** The message holds all lines: a comparison of lists is cut short in JSON reports. */
+/** Fails with all lines in its message, because JSON reports shorten a comparison of lists. */
 function expectNone(lines: readonly string[]): void {
   if (lines.length > 0) expect.fail(lines.join('\n'))
 }
@@ -103,7 +103,7 @@ function miscut(
   return found.join() === expected.join() ? [] : [`${input}: expected ${expected.join()}, got ${found.join()}`]
 }
 
-/** Our frames hold their escapes, those of the vectors do not. */
+/** Removes the escapes, which the frames of the vectors do not have. */
 function withoutEscapes(hex: string, escaping: Protocol['escaping']): string {
   const frame = Buffer.from(hex, 'hex')
   if (!escaping) return hex
@@ -111,7 +111,7 @@ function withoutEscapes(hex: string, escaping: Protocol['escaping']): string {
   return unescape(frame, escape, new Map([...codes, ...optional])).toString('hex')
 }
 
-/** Our frames hold what begins them, one byte or a length of four, and ends them, at most two; those of the vectors do not. */
+/** Removes a start of one or four bytes and an end of at most two, which the frames of the vectors do not have. */
 function withoutEnd(hex: string, expected = ''): string {
   const [own] = [hex, hex.slice(2), hex.slice(8)].filter(
     (text) => text.startsWith(expected) && text.length - expected.length <= 4,

@@ -28,80 +28,81 @@ const MADE = {
 
 const tokensIn = (data_dir: string) => adminTokens({ admin: { tokens: [] }, data_dir })
 
-describe('a request', () => {
-  it.each(['/admin/status', '/admin/lanes', '/admin/devices/1', '/admin/parked'])(
-    'is answered 401 for %s without a token, with a hint',
-    async (path) => {
-      const { status, headers, json } = await admin.ask(path, { headers: {} })
-      expect([status, headers.get('www-authenticate'), json]).toEqual([
-        401,
-        'Bearer',
-        { message: `the token is missing: ${HOW}` },
-      ])
-    },
-  )
+it.each(['/admin/status', '/admin/lanes', '/admin/devices/1', '/admin/parked'])(
+  'answers 401 with a hint to a request for %s without a token',
+  async (path) => {
+    const { status, headers, json } = await admin.ask(path, { headers: {} })
+    expect([status, headers.get('www-authenticate'), json]).toEqual([
+      401,
+      'Bearer',
+      { message: `the token is missing: ${HOW}` },
+    ])
+  },
+)
 
-  it.each([
-    ['retry', 'POST', '/admin/parked/retry?all=true'],
-    ['delete', 'DELETE', '/admin/parked?all=true'],
-  ])('to %s parked positions is answered 401 without a token', async (_, method, path) => {
-    expect((await admin.ask(path, { method, headers: {} })).status).toBe(401)
-  })
+it.each([
+  ['retry', 'POST', '/admin/parked/retry?all=true'],
+  ['delete', 'DELETE', '/admin/parked?all=true'],
+])('answers 401 to a request to %s parked positions without a token', async (_, method, path) => {
+  expect((await admin.ask(path, { method, headers: {} })).status).toBe(401)
+})
 
-  it.each([
-    'Bearer wrong',
-    `Bearer ${TOKEN}x`,
-    `Bearer ${TOKEN} x`,
-    `Bearer ${TOKEN.toUpperCase()}`,
-    `Bearer ${TOKEN.slice(0, -1)}`,
-  ])('is answered 401 with the header %s', async (authorization) => {
+it.each([
+  'Bearer wrong',
+  `Bearer ${TOKEN}x`,
+  `Bearer ${TOKEN} x`,
+  `Bearer ${TOKEN.toUpperCase()}`,
+  `Bearer ${TOKEN.slice(0, -1)}`,
+])('answers 401 to the unknown token in the header %s', async (authorization) => {
+  const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
+  expect([status, json]).toEqual([401, { message: `the token is unknown: ${HOW}` }])
+})
+
+it.each(['Bearer ', 'Bearer', TOKEN, `Basic ${TOKEN}`])(
+  'treats the header %s as a missing token',
+  async (authorization) => {
     const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
-    expect([status, json]).toEqual([401, { message: `the token is unknown: ${HOW}` }])
-  })
+    expect([status, json]).toEqual([401, { message: `the token is missing: ${HOW}` }])
+  },
+)
 
-  it.each(['Bearer ', 'Bearer', TOKEN, `Basic ${TOKEN}`])(
-    'with the header %s counts as one without a token',
-    async (authorization) => {
-      const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
-      expect([status, json]).toEqual([401, { message: `the token is missing: ${HOW}` }])
-    },
-  )
+it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, 'Bearer another-token'])(
+  'accepts the header %s',
+  async (authorization) => {
+    expect((await admin.ask('/admin/status', { headers: { authorization } })).status).toBe(200)
+  },
+)
 
-  it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, 'Bearer another-token'])(
-    'passes with the header %s',
-    async (authorization) => {
-      expect((await admin.ask('/admin/status', { headers: { authorization } })).status).toBe(200)
-    },
-  )
+it('answers 401 to a token that is only in the query', async () => {
+  expect((await admin.ask(`/admin/status?token=${TOKEN}`, { headers: {} })).status).toBe(401)
+})
 
-  it('a request is answered 401 with a token only in the query', async () => {
-    expect((await admin.ask(`/admin/status?token=${TOKEN}`, { headers: {} })).status).toBe(401)
-  })
-
-  it.each(['/healthz', '/readyz', '/metrics'])('a request for %s needs no token', async (path) => {
-    expect((await admin.ask(path, { headers: {} })).status).toBe(200)
-  })
+it.each(['/healthz', '/readyz', '/metrics'])('answers a request for %s without a token', async (path) => {
+  expect((await admin.ask(path, { headers: {} })).status).toBe(200)
 })
 
 describe('a token with the role read', () => {
   const headers = { authorization: `Bearer ${READ_TOKEN}` }
 
-  it.each(['/admin/status', '/admin/lanes', '/admin/parked', '/admin/misunderstood'])('may read %s', async (path) => {
-    expect((await admin.ask(path, { headers })).status).toBe(200)
-    expect((await admin.ask(path, { headers, method: 'HEAD' })).status).toBe(200)
-  })
+  it.each(['/admin/status', '/admin/lanes', '/admin/parked', '/admin/misunderstood'])(
+    'a token with the role read may read %s',
+    async (path) => {
+      expect((await admin.ask(path, { headers })).status).toBe(200)
+      expect((await admin.ask(path, { headers, method: 'HEAD' })).status).toBe(200)
+    },
+  )
 
   it.each([
     ['POST', '/admin/parked/retry?all=true'],
     ['POST', '/admin/parked/retry?route_id=wrong'],
     ['DELETE', '/admin/parked?all=true'],
-  ])('is answered 403 for %s %s', async (method, path) => {
+  ])('a token with the role read is answered 403 for %s %s', async (method, path) => {
     const { status, json } = await admin.ask(path, { method, headers })
     const message = `this token may only read: ${method} needs a token with the role operate; the log of the start says where the tokens are`
     expect([status, json]).toEqual([403, { message }])
   })
 
-  it('cannot delete parked positions', async () => {
+  it('a token with the role read cannot delete parked positions', async () => {
     await store(admin.redis, '7/42/1001')
     await refuse(admin.redis, '7/42/1001', 1, { status: 422, message: 'no' })
     await admin.ask('/admin/parked?all=true', { method: 'DELETE', headers })
@@ -109,109 +110,109 @@ describe('a token with the role read', () => {
   })
 })
 
-describe('the tokens of a configuration', () => {
-  it('the tokens of a configuration are labelled with their place and role', async () => {
-    const tokens = [
-      { token: 'a', role: 'operate' as const, companies: null },
-      { token: 'b', role: 'read' as const, companies: ['7'] },
-    ]
-    expect(await adminTokens({ admin: { tokens }, data_dir: '' })).toEqual({
-      tokens: [
-        { token: 'a', role: 'operate', label: 'admin.tokens[0]', scope: EVERYTHING },
-        { token: 'b', role: 'read', label: 'admin.tokens[1]', scope: new Scope(['7']) },
-      ],
-      place: 'admin.tokens of gateway.yaml',
-    })
+it('labels the configured tokens with their place and role', async () => {
+  const tokens = [
+    { token: 'a', role: 'operate' as const, companies: null },
+    { token: 'b', role: 'read' as const, companies: ['7'] },
+  ]
+  expect(await adminTokens({ admin: { tokens }, data_dir: '' })).toEqual({
+    tokens: [
+      { token: 'a', role: 'operate', label: 'admin.tokens[0]', scope: EVERYTHING },
+      { token: 'b', role: 'read', label: 'admin.tokens[1]', scope: new Scope(['7']) },
+    ],
+    place: 'admin.tokens of gateway.yaml',
   })
 })
 
-describe('the token that waybridge makes', () => {
-  it('the token that waybridge makes is readable only for the owner of its file, and kept', async () => {
-    const dir = join(await dataDir(), 'data')
-    const { tokens, place } = await tokensIn(dir)
-    const file = join(dir, 'admin-token')
-    expect(place).toBe(`the file ${file}`)
-    expect(tokens).toEqual([MADE])
-    expect(await readFile(file, 'utf8')).toBe(`${tokens[0].token}\n`)
-    expect((await stat(file)).mode & 0o777).toBe(0o600)
-    expect((await tokensIn(dir)).tokens).toEqual(tokens)
-  })
+it('the generated token is kept in a file that only its owner can read', async () => {
+  const dir = join(await dataDir(), 'data')
+  const { tokens, place } = await tokensIn(dir)
+  const file = join(dir, 'admin-token')
+  expect(place).toBe(`the file ${file}`)
+  expect(tokens).toEqual([MADE])
+  expect(await readFile(file, 'utf8')).toBe(`${tokens[0].token}\n`)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect((await tokensIn(dir)).tokens).toEqual(tokens)
+})
 
-  it('differs for each data folder', async () => {
-    const [a, b] = await Promise.all([tokensIn(await dataDir()), tokensIn(await dataDir())])
-    expect(a.tokens).not.toEqual(b.tokens)
-  })
+it('the generated token differs for each data folder', async () => {
+  const [a, b] = await Promise.all([tokensIn(await dataDir()), tokensIn(await dataDir())])
+  expect(a.tokens).not.toEqual(b.tokens)
+})
 
-  it.each(['', '\n', '\0\0\0'])('replaces the file %j, which a loss of power or a full disk leaves', async (text) => {
+it.each(['', '\n', '\0\0\0'])(
+  'the generated token replaces the file content %j, which a power loss or a full disk leaves',
+  async (text) => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), text)
     expect((await tokensIn(dir)).tokens).toEqual([MADE])
-  })
+  },
+)
 
-  it('the token that waybridge makes is the same for processes that make it at once', async () => {
-    const dir = await dataDir()
-    const [a, b] = await Promise.all([tokensIn(dir), tokensIn(dir)])
-    expect(a.tokens).toEqual(b.tokens)
-  })
+it('processes that generate a token at the same time get the same one', async () => {
+  const dir = await dataDir()
+  const [a, b] = await Promise.all([tokensIn(dir), tokensIn(dir)])
+  expect(a.tokens).toEqual(b.tokens)
+})
 
-  it('the token that waybridge makes is what a user has written into its file', async () => {
-    const dir = await dataDir()
-    await writeFile(join(dir, 'admin-token'), 'my-own-token\n')
-    expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my-own-token' }])
-  })
+it('a token that a user writes into its file replaces the generated one', async () => {
+  const dir = await dataDir()
+  await writeFile(join(dir, 'admin-token'), 'my-own-token\n')
+  expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my-own-token' }])
+})
 
-  it.each(['my own token', 'one\ntwo', 'größer'])('is refused if no header can carry it: %j', async (token) => {
+it.each(['my own token', 'one\ntwo', 'größer'])(
+  'refuses a token in the file that no header can carry: %j',
+  async (token) => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), token)
     const place = `the file ${join(dir, 'admin-token')}`
     const sentence = `The token of ${place} cannot be sent: expected printable ASCII characters without spaces.`
     await expect(tokensIn(dir)).rejects.toThrow(new UserError(sentence))
-  })
+  },
+)
+
+it('the admin port lists its paths if a path is unknown', async () => {
+  const { status, json } = await admin.ask('/admin/nothing', { headers: {} })
+  const [, list] = /^unknown path; this port has (.*)$/.exec((json as { message: string }).message) ?? []
+  expect([status, list.split(', ')]).toEqual([
+    404,
+    expect.arrayContaining(['GET /admin/status', 'GET|DELETE /admin/parked', 'POST /admin/parked/retry']),
+  ])
+  expect(list.split(', ').filter((each) => !/^[A-Z|]+ \/admin\/[\w/{}]+$/.test(each))).toEqual([])
 })
 
-describe('the admin port', () => {
-  it('lists its paths when the path is unknown', async () => {
-    const { status, json } = await admin.ask('/admin/nothing', { headers: {} })
-    const [, list] = /^unknown path; this port has (.*)$/.exec((json as { message: string }).message) ?? []
-    expect([status, list.split(', ')]).toEqual([
-      404,
-      expect.arrayContaining(['GET /admin/status', 'GET|DELETE /admin/parked', 'POST /admin/parked/retry']),
-    ])
-    expect(list.split(', ').filter((each) => !/^[A-Z|]+ \/admin\/[\w/{}]+$/.test(each))).toEqual([])
-  })
+it.each([
+  ['PUT', '/admin/parked', 'GET, HEAD, DELETE'],
+  ['GET', '/admin/parked/retry', 'POST'],
+  ['PATCH', '/admin/devices/1', 'GET, HEAD, PUT, DELETE'],
+  ['OPTIONS', '/admin/status', 'GET, HEAD'],
+])('the admin port answers 405 to %s %s', async (method, path, allow) => {
+  const { status, headers, json } = await admin.ask(path, { method })
+  expect([status, headers.get('allow'), json]).toEqual([405, allow, { message: `method not allowed: use ${allow}` }])
+})
 
-  it.each([
-    ['PUT', '/admin/parked', 'GET, HEAD, DELETE'],
-    ['GET', '/admin/parked/retry', 'POST'],
-    ['PATCH', '/admin/devices/1', 'GET, HEAD, PUT, DELETE'],
-    ['OPTIONS', '/admin/status', 'GET, HEAD'],
-  ])('answers 405 to %s %s', async (method, path, allow) => {
-    const { status, headers, json } = await admin.ask(path, { method })
-    expect([status, headers.get('allow'), json]).toEqual([405, allow, { message: `method not allowed: use ${allow}` }])
-  })
+it('the admin port answers 422 to a path with a wrong percent-encoding, without quoting it', async () => {
+  const { status, json } = await admin.ask('/admin/devices/%zz')
+  expect([status, json]).toEqual([422, { message: 'the path cannot be decoded' }])
+})
 
-  it('answers 422 to a path with a wrong percent-encoding, without quoting it', async () => {
-    const { status, json } = await admin.ask('/admin/devices/%zz')
-    expect([status, json]).toEqual([422, { message: 'the path cannot be decoded' }])
+it('the admin port ignores a body of any size if it needs none', async () => {
+  const { status, json } = await admin.ask('/admin/parked/retry?all=true', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}` },
+    body: 'x'.repeat(1_000_000),
   })
+  expect([status, json]).toEqual([200, { retried: 0 }])
+})
 
-  it('ignores a body if it needs none, of any size', async () => {
-    const { status, json } = await admin.ask('/admin/parked/retry?all=true', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}` },
-      body: 'x'.repeat(1_000_000),
-    })
-    expect([status, json]).toEqual([200, { retried: 0 }])
-  })
-
-  it('forbids browsers to store, run or frame its answers', async () => {
-    for (const path of ['/admin/status', '/nothing']) {
-      const { headers } = await admin.ask(path)
-      expect(headers.get('cache-control')).toBe('no-store')
-      expect(headers.get('x-content-type-options')).toBe('nosniff')
-      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
-    }
-  })
+it('the admin port forbids browsers to store, run or frame its answers', async () => {
+  for (const path of ['/admin/status', '/nothing']) {
+    const { headers } = await admin.ask(path)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+  }
 })
 
 describe('what a company is told', () => {

@@ -4,7 +4,7 @@ import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture()
 
-it('the bytes of a sender that was not understood are for tokens that may operate', async () => {
+it('GET /admin/arrivals shows the bytes of a sender that was not understood only to tokens that may operate', async () => {
   const arrival = { at: Date.now(), address: '10.0.0.1:5', transport: 'tcp', port: 5000, evidence: [], bytes: '2424' }
   await admin.redis.lpush(keys.arrivals, JSON.stringify(arrival))
   const asked = async (token?: string) => {

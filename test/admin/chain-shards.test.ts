@@ -11,7 +11,7 @@ const admin = adminFixture({
 })
 withProcesses(admin)
 
-it('the chain of a van does not show what was refused of another one on its route, in another shard', async () => {
+it('the chain of a van leaves out the refused positions of another van on its route in another shard', async () => {
   const { redis } = admin
   const vans = [VAN_21, VAN_22, VAN_23]
   expect(vans.map((van) => redis.shards.indexOf(redis.shardOf(van)))).toEqual([0, 1, 2])

@@ -38,7 +38,7 @@ it('the admin port closes despite an unfinished request, and opens again', async
   await again.close()
 })
 
-it('the admin port does not open on a used port, and opens on another one', async () => {
+it('the admin port refuses to open on a port in use, and opens on another one', async () => {
   const blocker = createServer()
   const port = await listening(blocker)
   await expect(open(port)).rejects.toMatchObject({ syscall: 'listen', code: 'EADDRINUSE', port })

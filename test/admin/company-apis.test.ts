@@ -10,7 +10,7 @@ import { askAs, TOKEN_7 } from '../support/two-companies.ts'
 
 const soon = { timeout: 30_000, interval: 50 }
 
-/** An API that keeps what it was asked. */
+/** An API that records its requests. */
 async function startApi() {
   const seen: { url?: string; headers: IncomingHttpHeaders }[] = []
   const server = createServer(({ url, headers }, response) => {
@@ -50,7 +50,7 @@ interface Status {
 }
 const statusOf = async (ask: typeof all) => (await ask('/admin/status')).json as Status
 
-it('relays to the own API of a company, with its token', async () => {
+it('the relay uses the API of a company, with the token of the company', async () => {
   await all(path(7))
   await all(path(8))
   expect(usual.seen.map(({ url }) => url)).toEqual([path(7)])
@@ -61,7 +61,7 @@ it('relays to the own API of a company, with its token', async () => {
   })
 })
 
-it('relays to another API from the reload of gateway.yaml on', async () => {
+it('the relay uses another API as soon as gateway.yaml is reloaded', async () => {
   const file = join(admin.dir, 'gateway.yaml')
   const before = await readFile(file, 'utf8')
   const numbers = '/api/v1/companies/8/numbers'
@@ -73,7 +73,7 @@ it('relays to another API from the reload of gateway.yaml on', async () => {
   expect(usual.seen).toEqual([])
 })
 
-it('the test of the APIs asks each company’s own', async () => {
+it('POST /admin/apis/test asks the API of each company', async () => {
   const { json } = await all('/admin/apis/test', { method: 'POST' })
   const { results } = json as { results: { company_id: string; steps: { step: string; seen: string }[] }[] }
   const connected = results.map(({ company_id, steps }) => [
@@ -86,7 +86,7 @@ it('the test of the APIs asks each company’s own', async () => {
   ])
 })
 
-it('status and findings tell the APIs apart, and a token for one company learns nothing of the API of another', async () => {
+it('status and findings name each API, but a token for one company learns nothing of the API of another', async () => {
   const { redis } = admin
   const pushes = new PushStatistics()
   const trace = { requestId: 'request-17', traceparent: '00-17' }

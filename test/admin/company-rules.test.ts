@@ -11,7 +11,7 @@ import { keepFrame } from '../support/kept-frames.ts'
 import { listening } from '../support/listening.ts'
 import { askAs, fillBoth, heard, TOKEN_7, twoCompanies } from '../support/two-companies.ts'
 
-/** A tracking API that refuses each OAuth token, and keeps what it was asked. */
+/** A tracking API that refuses each OAuth token, and records its requests. */
 const asked: string[] = []
 const api = createServer((request, response) => {
   asked.push(request.url ?? '')
@@ -46,12 +46,12 @@ const giveName = (id: string, company: number) =>
   all(`/admin/devices/${id}`, { method: 'PUT', body: { company_id: company, name: `${id} renamed` } })
 
 describe('a token for company 7', () => {
-  it('a token for company 7 is told its own name, role and companies', async () => {
+  it('a token for company 7 reads its own name, role and companies', async () => {
     expect((await seven('/admin/token')).json).toEqual({ name: 'seven', role: 'operate', companies: ['7'] })
     expect((await all('/admin/token')).json).not.toHaveProperty('companies')
   })
 
-  it('sees the figures of its company in the status, and none of the whole system', async () => {
+  it('a token for company 7 sees in the status the figures of its company, but none of the whole system', async () => {
     const status = async (ask: typeof seven) => (await ask('/admin/status')).json as Record<string, unknown>
     await expect.poll(async () => (await status(seven)).held, soon).toEqual({ fixes: 2, devices: 1 })
     const own = await status(seven)
@@ -79,7 +79,7 @@ describe('a token for company 7', () => {
     expect(await status(all)).toMatchObject({ waiting: { fixes: 10 }, held: { fixes: 5, devices: 3 }, custody: {} })
   })
 
-  it('sees what is its own in each list', async () => {
+  it('a token for company 7 sees only its own entries in each list', async () => {
     const lists = ['lanes', 'devices', 'routes', 'parked', 'roster', 'misunderstood', 'audit']
     const counts = await Promise.all(lists.map(async (list) => (await resultsOf(seven(`/admin/${list}`))).length))
     expect(Object.fromEntries(lists.map((list, index) => [list, counts[index]]))).toEqual({
@@ -94,19 +94,19 @@ describe('a token for company 7', () => {
     expect(await resultsOf(seven('/admin/audit'))).toMatchObject([{ token: 'admin.tokens[0]', companies: ['7'] }])
   })
 
-  it('sees in the audit log what another token changed of it, whatever that added to the query', async () => {
+  it('a token for company 7 sees the audit entries of other tokens about its vans, whatever their query adds', async () => {
     const path = `/admin/devices/${VAN}/watch?company_id=8&device=other-1`
     expect((await all(path, { method: 'POST' })).status).toBe(200)
     const [latest] = await resultsOf(seven('/admin/audit'))
     expect(latest).toMatchObject({ path, companies: ['7'] })
-    // The path of an entry has 256 letters.
+    // The path of an entry has at most 256 characters.
     const hidden = `/admin/devices/${'0'.repeat(250)}${VAN}`
     expect((await all(`${hidden}/release`, { method: 'POST' })).status).toBe(404)
     for (const what of ['/data', '']) expect((await all(hidden + what, { method: 'DELETE' })).status).toBe(404)
     expect((await all(`/admin/devices/${VAN}`)).status).toBe(200)
   })
 
-  it('sees findings of its vans as they are, and what keeps everybody back in general words', async () => {
+  it('a token for company 7 sees findings of its own vans in full, and those of the system in general words', async () => {
     const found = async (ask: typeof seven) =>
       (await resultsOf(ask('/admin/findings'))).filter(({ ended_at }) => !ended_at)
     const codes = async (ask: typeof seven) => (await found(ask)).map(({ code }) => code)
@@ -134,17 +134,20 @@ describe('a token for company 7', () => {
     ['POST', '/release'],
     ['POST', '/assign'],
     ['POST', '/unassign'],
-  ])('is answered the same for a device of company 8 as for none: %s /admin/devices/{id}%s', async (method, path) => {
-    const answer = async (id: string) => {
-      const body = path === '/assign' ? { route_id: '1' } : undefined
-      const { status, text } = await seven(`/admin/devices/${id}${path}`, { method, body })
-      return [status, text.replaceAll(id, 'ID')]
-    }
-    expect(await answer('zebra-1')).toEqual([404, expect.stringContaining('no device')])
-    expect(await answer('zebra-1')).toEqual(await answer('nobody-1'))
-  })
+  ])(
+    'a token for company 7 gets the same answer for a device of company 8 as for none: %s /admin/devices/{id}%s',
+    async (method, path) => {
+      const answer = async (id: string) => {
+        const body = path === '/assign' ? { route_id: '1' } : undefined
+        const { status, text } = await seven(`/admin/devices/${id}${path}`, { method, body })
+        return [status, text.replaceAll(id, 'ID')]
+      }
+      expect(await answer('zebra-1')).toEqual([404, expect.stringContaining('no device')])
+      expect(await answer('zebra-1')).toEqual(await answer('nobody-1'))
+    },
+  )
 
-  it('takes an id that is configured nowhere, with what is held of it, and nothing that is taken', async () => {
+  it('a token for company 7 can add an unconfigured id with its held fixes, but no id or name that is taken', async () => {
     const put = (id: string, name: string, company_id = 7) =>
       seven(`/admin/devices/${id}`, { method: 'PUT', body: { company_id, name } })
     await hold(admin.redis, 'unknown', 'new-1')
@@ -160,7 +163,7 @@ describe('a token for company 7', () => {
     expect((await seven('/admin/devices/new-3')).status).toBe(404)
   })
 
-  it('takes an id that another company has deleted, and nothing of what is stored of it', async () => {
+  it('a token for company 7 can add an id that another company deleted, without the data stored for it', async () => {
     const { redis } = admin
     const id = 'zebra-9'
     const put = (ask: typeof seven, company_id: number) =>
@@ -192,7 +195,7 @@ describe('a token for company 7', () => {
 
     await expect.poll(holding, soon).toEqual([])
 
-    // What it sends now is company 7's, and not company 8's when that has the van again.
+    // New data belong to company 7, and stay so when company 8 gets the van back.
     await heard(admin, id, '7/1/1')
     await expect
       .poll(async () => (await seven(`/admin/devices/${id}`)).json, soon)
@@ -208,7 +211,7 @@ describe('a token for company 7', () => {
     expect(await redis.hexists(keys.roster('former'), id)).toBe(0)
   })
 
-  it('changes routes of its own vans alone: a put, a swap, and what was put', async () => {
+  it('a token for company 7 can put and swap routes only of its own vans', async () => {
     const put = (company: number, device: string) =>
       seven(`/admin/routes?company_id=${company}&from=2099-12-01&until=2099-12-02`, {
         method: 'PUT',
@@ -225,7 +228,7 @@ describe('a token for company 7', () => {
     expect(await undo(puts.put7)).toMatchObject({ status: 409 })
   })
 
-  it('retries, deletes and forgets what is of its company, also if a device has changed hands', async () => {
+  it('a token for company 7 retries, deletes and forgets only data of its company, even if a van changed company', async () => {
     const { redis } = admin
     const zebras = () => Promise.all(['8/808081/808082', '8/808081/808084'].map((lane) => redis.llen(keys.lane(lane))))
     expect((await seven('/admin/parked/retry?all=true', { method: 'POST' })).json).toEqual({ retried: 4 })
@@ -244,7 +247,7 @@ describe('a token for company 7', () => {
     expect(await zebras()).toEqual([3, 3])
   })
 
-  it('relays for its company alone, and hears of its refused OAuth token alone', async () => {
+  it('a token for company 7 uses the relay only for its company, and sees only its own refused OAuth token', async () => {
     asked.length = 0
     expect((await seven(numbers(8))).text).toBe((await seven(numbers(9))).text.replace('company 9', 'company 8'))
     expect(asked).toEqual([])
@@ -256,7 +259,7 @@ describe('a token for company 7', () => {
     expect(await Promise.all([seven, both].map(refused))).toEqual([['7'], ['7', '8']])
   })
 
-  it('a token for company 7 is refused what belongs to no company, as a token for all its companies is', async () => {
+  it('a token with companies is refused what belongs to no company, even if it names every company', async () => {
     for (const ask of [seven, both])
       for (const path of ['/admin/arrivals', '/admin/enrolment'])
         expect(await messageOf(ask(path))).toEqual([
@@ -271,18 +274,18 @@ describe('a token for company 7', () => {
     expect(text.split('Of the whole system: absent for a token with companies.').length - 1).toBe(17)
   })
 
-  it('a token for company 7 may be one that only reads', async () => {
+  it('a token for company 7 with the role read cannot change anything', async () => {
     const read = askAs(admin, 'canary-read-7')
     expect(await read('/admin/devices')).toMatchObject({ status: 200 })
     expect(await read(`/admin/devices/${VAN}`, { method: 'DELETE' })).toMatchObject({ status: 403 })
   })
 
-  it('does not open the metrics, which have a token of their own', async () => {
+  it('a token for company 7 cannot read the metrics, which have a token of their own', async () => {
     expect((await seven('/metrics')).status).toBe(401)
     expect((await all('/metrics')).status).toBe(200)
   })
 
-  it('resumes the events of its company, and not those of others', async () => {
+  it('a token for company 7 resumes the events of its company without those of others', async () => {
     const first = await follow(TOKEN_7)
     await expect.poll(() => first.events('status').length, soon).toBeGreaterThan(0)
     first.close()
@@ -293,7 +296,7 @@ describe('a token for company 7', () => {
     expect(again.text()).not.toContain('zebra')
   })
 
-  it('lets the command line show the vans of company 7 alone', async () => {
+  it('a token for company 7 lets the command line show only the vans of company 7', async () => {
     const env = { WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKEN_7 }
     const { out } = await waybridge(['status'], { env })
     expect(out).toMatch(/waiting +5 /)
@@ -303,22 +306,20 @@ describe('a token for company 7', () => {
   })
 })
 
-describe('a change of the companies of a token', () => {
-  it('takes effect without a restart, and ends its event streams alone', async () => {
-    const [own, other] = await Promise.all([follow(TOKEN_7), follow('canary-both')])
-    const file = join(admin.dir, 'gateway.yaml')
-    const yaml = await readFile(file, 'utf8')
-    const write = async (text: string) => {
-      await writeFile(`${file}.new`, text)
-      await rename(`${file}.new`, file)
-    }
-    await write(yaml.replace('name: seven, companies: [7]', 'name: seven, companies: [8]'))
-    onTestFinished(() => write(yaml))
-    await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(200)
-    expect((await seven(`/admin/devices/${VAN}`)).status).toBe(404)
-    await expect.poll(() => own.isEnded, soon).toBe(true)
-    expect(other.isEnded).toBe(false)
-    await write(yaml)
-    await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(404)
-  })
+it('a change of the companies of a token takes effect without a restart, and ends only its event streams', async () => {
+  const [own, other] = await Promise.all([follow(TOKEN_7), follow('canary-both')])
+  const file = join(admin.dir, 'gateway.yaml')
+  const yaml = await readFile(file, 'utf8')
+  const write = async (text: string) => {
+    await writeFile(`${file}.new`, text)
+    await rename(`${file}.new`, file)
+  }
+  await write(yaml.replace('name: seven, companies: [7]', 'name: seven, companies: [8]'))
+  onTestFinished(() => write(yaml))
+  await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(200)
+  expect((await seven(`/admin/devices/${VAN}`)).status).toBe(404)
+  await expect.poll(() => own.isEnded, soon).toBe(true)
+  expect(other.isEnded).toBe(false)
+  await write(yaml)
+  await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(404)
 })

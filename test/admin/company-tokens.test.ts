@@ -10,8 +10,8 @@ const seven = askAs(admin, TOKEN_7)
 const soon = { timeout: 30_000, interval: 50 }
 
 /**
- * What each operation answers a token of company 7 that asks for what is company 8's, or for everything. An operation that is not
- * here fails the test: say what it answers, and give it something of company 8 to hide in `fillBoth`.
+ * Answer of each operation to a token of company 7 that requests data of company 8, or everything. A missing operation
+ * fails the test: add its answer here, and data of company 8 that it must hide to `fillBoth`.
  */
 const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /healthz': 200,
@@ -69,12 +69,12 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'POST /admin/enrolment': 403,
   'DELETE /admin/enrolment': 403,
 }
-/** Those of the tracking interface are relayed for the companies of the token alone. */
+/** Operations of the tracking interface are relayed only for the companies of the token. */
 const RELAYED = / \/(?:api|companies)\//
-/** They have tests of their own: the metrics have a token of their own, the events do not end. */
+/** Operations with their own tests: the metrics have their own token, the events do not end. */
 const OTHERS = new Set(['GET /metrics', 'GET /admin/events'])
 
-/** All operations that the port has: `GET /admin/status`, and whether it takes a body. */
+/** All operations of the port, as `GET /admin/status`, and whether they accept a body. */
 async function operations(): Promise<(readonly [operation: string, hasBody: boolean])[]> {
   const { paths } = (await seven('/openapi.json')).json as {
     paths: Record<string, Record<string, { requestBody?: object }>>
@@ -86,7 +86,7 @@ async function operations(): Promise<(readonly [operation: string, hasBody: bool
   )
 }
 
-/** Every way to ask an operation for what is company 8's: by ids and names of its devices, by its puts, routes and bodies. */
+/** Every way to request data of company 8: by ids and names of its devices, by its puts, routes and bodies. */
 function requestsTo(operation: string, hasBody: boolean, put8: string) {
   const [method, template] = operation.split(' ')
   const week = 'company_id=8&from=2099-11-20&until=2099-11-27'
@@ -127,10 +127,10 @@ const BODIES = [
   { from_at: '2000-01-01T00:00:00Z', until_at: '2100-01-01T00:00:00Z' },
   {},
 ]
-/** What a request itself says is no secret to who sent it. */
+/** Removes the values of the request itself, which its sender knows. */
 const TYPED = new RegExp(`zebra-1|0zebra-1|zebra van|zebra twoo|zebra-stranger|808081|q=zebra`, 'gi')
 
-/** Everything of company 8 that must stay as it is. */
+/** All data of company 8 that must not change. */
 async function stateOf8(): Promise<unknown> {
   const { redis } = admin
   const paths = [
@@ -155,7 +155,7 @@ async function stateOf8(): Promise<unknown> {
 const VOLATILE = new Set(['findings', 'condition', 'watched_until_at'])
 
 describe('a token with companies', () => {
-  it('a token with companies is not shown frames with fixes of other devices', async () => {
+  it('a token with companies sees no frames with fixes of other devices', async () => {
     const [own] = ((await seven('/admin/devices?max_results=1')).json as { results: { id: string }[] }).results
     const frame = { at: 1, transport: 'tcp', remote: '', protocol: 'h02', bytes: '', size: 0, fixes: [], fixCount: 0 }
     const frames = [frame, { ...frame, isShared: true }].map((each) => JSON.stringify(each))
@@ -165,7 +165,7 @@ describe('a token with companies', () => {
     expect([await shown(all), await shown(seven)]).toEqual([2, 1])
   })
 
-  it('learns nothing of other companies by any operation, event or error, and changes nothing of them', async () => {
+  it('a token with companies learns and changes nothing of other companies by any operation, event or error', async () => {
     const { put8 } = await fillBoth(admin)
     const follow = (token: string) => followEvents(`${admin.url}/admin/events`, { authorization: `Bearer ${token}` })
     const [stream, other] = await Promise.all([follow(TOKEN_7), follow(TOKEN)])
@@ -196,7 +196,7 @@ describe('a token with companies', () => {
     }
     expect(await stateOf8()).toEqual(before)
 
-    // Company 8 goes on, and so does company 7.
+    // Both companies still work.
     await all('/admin/devices/zebra-2', { method: 'PUT', body: { company_id: 8, name: 'Zebra 2', courier_id: 808081 } })
     await all(`/admin/roster/undo?put=${put8}`, { method: 'POST' })
     await all('/admin/parked/retry?courier_id=808081', { method: 'POST' })
@@ -210,5 +210,5 @@ describe('a token with companies', () => {
   })
 })
 
-/** The paths that company 7 has asked for, in its own audit entries. */
+/** Paths that company 7 itself requested, in its audit entries. */
 const TYPED_PATH = /"token":"seven","role":"operate","method":"\w+","path":"[^"]*"/g

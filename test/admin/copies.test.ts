@@ -12,7 +12,7 @@ copies: [{ name: crm, to: "http://127.0.0.1:9" }, { name: erp, to: "http://127.0
 const soon = { timeout: 30_000, interval: 50 }
 const crm = { copy: 'crm', log: '7' }
 
-/** Five fixes: of each two wait for a copy, and of `crm` one is delivered, one discarded and one parked. */
+/** Stores five fixes for each copy. Of `crm` one is then delivered, one discarded and one parked. */
 async function moveCopies(): Promise<void> {
   await enterCopies(admin.redis, [crm, { copy: 'erp', log: '7' }])
   for (const time of [1, 2, 3, 4, 5]) await storeCopied(admin.redis, [time])
@@ -32,7 +32,7 @@ async function markOf(entry: number): Promise<string> {
   return entryMark(read!.entries[0])
 }
 
-it('the metrics show of each copy what waits, is parked, was delivered and discarded', async () => {
+it('the metrics show the waiting, parked, delivered and discarded positions of each copy', async () => {
   await moveCopies()
   await expect
     .poll(async () => (await samples()).toSorted(), soon)

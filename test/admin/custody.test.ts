@@ -31,7 +31,7 @@ it('the custody collector finds no difference while every fix is accounted for',
   expect(difference()).toBe(0)
 })
 
-it('the custody collector counts what is lost, and what is there too often, until all is found', async () => {
+it('the custody collector counts lost fixes and fixes stored twice until the difference is gone', async () => {
   await store(redis, '7/42/1', { count: 3 })
   const lost = await redis.lpopBuffer(keys.lane('7/42/1'))
   const { difference, moreLooks } = collect()
@@ -45,7 +45,7 @@ it('the custody collector counts what is lost, and what is there too often, unti
   expect(difference()).toBe(0)
 })
 
-it('a released fix counts as waiting since its release, a live fix since it was received', async () => {
+it('a released fix counts as waiting since its release, and a live fix since its reception', async () => {
   const hourAgo = Date.now() - 3_600_000
   const before = Date.now()
   const { moreLooks, oldestAt } = collect()
@@ -55,7 +55,7 @@ it('a released fix counts as waiting since its release, a live fix since it was 
   await moreLooks(3)
   const releasedAt = oldestAt()
   expect(releasedAt).toBeGreaterThan(before)
-  // The next of them are a little newer, and wait as long.
+  // The next fixes are a little newer, and wait as long.
   await redis.lpop(keys.lane('7/42/1'))
   await moreLooks(3)
   expect(oldestAt()).toBe(releasedAt)
@@ -78,7 +78,7 @@ it('a released fix does not make the earlier fixes of its lane look older', asyn
   expect(oldestAt()).toBeGreaterThan(waitsSince - 1000)
 })
 
-it('the custody collector ignores a difference while fixes move', async () => {
+it('the custody collector ignores a difference while fixes are moved', async () => {
   await store(redis, '7/42/1', { count: 3 })
   await redis.lpop(keys.lane('7/42/1'))
   let moving = true
@@ -92,7 +92,7 @@ it('the custody collector ignores a difference while fixes move', async () => {
   expect(difference()).toBe(1)
 })
 
-it('the custody collector continues after Redis was away', async () => {
+it('the custody collector continues after Redis was down', async () => {
   await store(redis, '7/42/1', { count: 3 })
   await redis.lpop(keys.lane('7/42/1'))
   let away = true

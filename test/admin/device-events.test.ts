@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import mqtt, { type MqttClient } from 'mqtt'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
@@ -17,9 +17,9 @@ listeners:
 mqtt: { broker: { host: 127.0.0.1, port: 0 } }
 `,
 })
-/** It has a secret, its route by its entry. */
+/** Has a secret, and a route by its entry. */
 const VAN_12 = '0356307042441013'
-/** It reports local time, its route by a line. */
+/** Reports local time, and has a route by a line. */
 const VAN_14 = '356307042441014'
 const VAN_15 = 'van%2F15'
 const ROUTED_12 = { event: 'routed', company_id: '7', courier_id: '42', route_id: '1001' }
@@ -35,7 +35,7 @@ const REMOTE = expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string
 const CONNECTED_14 = { event: 'connected', protocol: 'h02', transport: 'tcp', remote: REMOTE }
 const soon = { timeout: 30_000 }
 
-/** A whole gateway on the fixture's configuration. */
+/** Starts a whole gateway with the configuration of the fixture. */
 async function gateway(): Promise<Role> {
   const live = await followConfig({ dir: admin.dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
   const role = await startGateway(live, { redisServer: admin.server.url, ports: {} })
@@ -54,7 +54,7 @@ async function eventsOf(id: string): Promise<Event[]> {
   return (json as { events: Event[] }).events
 }
 
-/** Waits until the device's events are these, latest first, each with its instant. */
+/** Waits until the device has these events, latest first, each with its time. */
 async function happens(id: string, ...events: object[]): Promise<void> {
   const expected = events.map((event) => ({ at: INSTANT, ...event }))
   await expect.poll(() => eventsOf(id), soon).toEqual(expected)
@@ -62,7 +62,7 @@ async function happens(id: string, ...events: object[]): Promise<void> {
   expect(instants).toEqual(instants.toSorted().toReversed())
 }
 
-/** Van 14's tracker, over TCP. */
+/** Connects the tracker of Van 14 over TCP. */
 async function van14(role: Role): Promise<Socket> {
   const socket = connect(role.ports?.['tcp/h02'] ?? 0, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
@@ -88,7 +88,7 @@ async function hangUp(socket: Socket): Promise<void> {
   await once(socket, 'close')
 }
 
-/** Van 12's phone, over MQTT. */
+/** Connects the phone of Van 12 over MQTT. */
 function van12(role: Role, password: string): MqttClient {
   const url = `mqtt://127.0.0.1:${role.ports?.mqtt}`
   const client = mqtt.connect(url, { username: VAN_12, password, reconnectPeriod: 0 })
@@ -96,7 +96,7 @@ function van12(role: Role, password: string): MqttClient {
   return client.on('error', () => {})
 }
 
-/** Van 12's phone once it has logged in. */
+/** Returns the phone of Van 12 after its login. */
 async function welcomed(role: Role): Promise<MqttClient> {
   const client = van12(role, 'canary-secret')
   await new Promise((resolve) => client.once('connect', resolve))
@@ -114,85 +114,83 @@ async function fetched(role: Role): Promise<number> {
   return (await fetch(url)).status
 }
 
-describe('the events of a device', () => {
-  it('the events of a device show when it connected, what happened to its fixes, and when it left, latest first', async () => {
-    const role = await gateway()
-    const first = await van14(role)
-    await report(first)
-    await report(first)
-    await report(first, false)
-    await hangUp(first)
-    const left = { event: 'disconnected', remote: REMOTE }
-    const filtered = { event: 'filtered', reason: 'invalid' }
-    await happens(VAN_14, left, filtered, ROUTED_14, CONNECTED_14)
-    const second = await van14(role)
-    await report(second)
-    await happens(VAN_14, ROUTED_14, CONNECTED_14, left, filtered, ROUTED_14, CONNECTED_14)
-  })
+it('the events of a device show its connection, its fixes and its disconnection, latest first', async () => {
+  const role = await gateway()
+  const first = await van14(role)
+  await report(first)
+  await report(first)
+  await report(first, false)
+  await hangUp(first)
+  const left = { event: 'disconnected', remote: REMOTE }
+  const filtered = { event: 'filtered', reason: 'invalid' }
+  await happens(VAN_14, left, filtered, ROUTED_14, CONNECTED_14)
+  const second = await van14(role)
+  await report(second)
+  await happens(VAN_14, ROUTED_14, CONNECTED_14, left, filtered, ROUTED_14, CONNECTED_14)
+})
 
-  it('the events of a device show a wrong secret once, without the secret; then what it publishes', async () => {
-    const role = await gateway()
-    for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
-    const refused = { event: 'refused', reason: 'wrong_secret' }
-    await happens(VAN_12, refused)
-    const client = await welcomed(role)
-    await client.publishAsync(`devices/${VAN_12}/fix`, 'none', { qos: 1 })
-    const fix = JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: Math.floor(Date.now() / 1000) })
-    await client.publishAsync(`devices/${VAN_12}/fix`, fix, { qos: 1 })
-    client.publish('elsewhere', fix, { qos: 1 })
-    await closed(client)
-    await happens(
-      VAN_12,
-      { event: 'disconnected', remote: REMOTE, reason: 'unknown_topic' },
-      ROUTED_12,
-      { event: 'misunderstood', reason: 'malformed' },
-      { event: 'connected', transport: 'mqtt', remote: REMOTE },
-      refused,
-    )
-    expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
-  })
+it('the events of a device show a wrong secret once, without the secret, and then what it publishes', async () => {
+  const role = await gateway()
+  for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
+  const refused = { event: 'refused', reason: 'wrong_secret' }
+  await happens(VAN_12, refused)
+  const client = await welcomed(role)
+  await client.publishAsync(`devices/${VAN_12}/fix`, 'none', { qos: 1 })
+  const fix = JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: Math.floor(Date.now() / 1000) })
+  await client.publishAsync(`devices/${VAN_12}/fix`, fix, { qos: 1 })
+  client.publish('elsewhere', fix, { qos: 1 })
+  await closed(client)
+  await happens(
+    VAN_12,
+    { event: 'disconnected', remote: REMOTE, reason: 'unknown_topic' },
+    ROUTED_12,
+    { event: 'misunderstood', reason: 'malformed' },
+    { event: 'connected', transport: 'mqtt', remote: REMOTE },
+    refused,
+  )
+  expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
+})
 
-  it('the events of a device show a login over MQTT, after which the device is online', async () => {
-    const role = await gateway()
-    const client = await welcomed(role)
-    await happens(VAN_12, { event: 'connected', transport: 'mqtt', remote: REMOTE })
-    const path = `/admin/devices/${VAN_12}`
-    await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'online' })
-    const { last_heard, connection } = (await admin.ask(path)).json as Record<string, unknown>
-    expect(last_heard).toEqual({ at: INSTANT, transport: 'mqtt', remote: REMOTE })
-    expect(connection).toEqual({ transport: 'mqtt', remote: REMOTE, connected_at: INSTANT })
-    client.end(true)
-    await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'offline' })
-  })
+it('the events of a device show a login over MQTT, after which the device is online', async () => {
+  const role = await gateway()
+  const client = await welcomed(role)
+  await happens(VAN_12, { event: 'connected', transport: 'mqtt', remote: REMOTE })
+  const path = `/admin/devices/${VAN_12}`
+  await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'online' })
+  const { last_heard, connection } = (await admin.ask(path)).json as Record<string, unknown>
+  expect(last_heard).toEqual({ at: INSTANT, transport: 'mqtt', remote: REMOTE })
+  expect(connection).toEqual({ transport: 'mqtt', remote: REMOTE, connected_at: INSTANT })
+  client.end(true)
+  await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'offline' })
+})
 
-  it('appear once with two gateways, and not again after a restart', async () => {
-    const [one, other] = [await gateway(), await gateway()]
-    expect([await fetched(one), await fetched(other)]).toEqual([200, 200])
-    await happens(VAN_15, ROUTED_15)
-    await Promise.all([one.close(), other.close()])
-    const next = await gateway()
-    expect(await fetched(next)).toBe(200)
-    await next.close()
-    await happens(VAN_15, ROUTED_15)
-  })
+it('the events of a device appear once with two gateways, and not again after a restart', async () => {
+  const [one, other] = [await gateway(), await gateway()]
+  expect([await fetched(one), await fetched(other)]).toEqual([200, 200])
+  await happens(VAN_15, ROUTED_15)
+  await Promise.all([one.close(), other.close()])
+  const next = await gateway()
+  expect(await fetched(next)).toBe(200)
+  await next.close()
+  await happens(VAN_15, ROUTED_15)
+})
 
-  it('the events of a device show that the gateway has ended', async () => {
-    const role = await gateway()
-    await report(await van14(role))
-    await role.close()
-    await happens(VAN_14, { event: 'disconnected', remote: REMOTE, reason: 'shutdown' }, ROUTED_14, CONNECTED_14)
-  })
+it('the events of a device show a disconnection when its gateway ends', async () => {
+  const role = await gateway()
+  await report(await van14(role))
+  await role.close()
+  await happens(VAN_14, { event: 'disconnected', remote: REMOTE, reason: 'shutdown' }, ROUTED_14, CONNECTED_14)
+})
 
-  it('the events of a device show six connections in ten minutes of a tracker that disconnects between two packets', async () => {
-    const role = await gateway()
-    const pair = [{ event: 'disconnected', remote: REMOTE }, CONNECTED_14]
-    for (let n = 0; n < 8; n++) {
-      const socket = await van14(role)
-      await report(socket)
-      await hangUp(socket)
-    }
-    await role.close()
-    const later = Array.from({ length: 5 }, () => pair).flat()
-    await happens(VAN_14, ...later, pair[0], ROUTED_14, pair[1])
-  })
+it('the events of a device show six connections if it connects eight times with one packet each', async () => {
+  const role = await gateway()
+  const pair = [{ event: 'disconnected', remote: REMOTE }, CONNECTED_14]
+  for (let n = 0; n < 8; n++) {
+    const socket = await van14(role)
+    await report(socket)
+    await hangUp(socket)
+  }
+  await role.close()
+  const later = Array.from({ length: 5 }, () => pair).flat()
+  await happens(VAN_14, ...later, pair[0], ROUTED_14, pair[1])
 })

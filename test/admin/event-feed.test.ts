@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ending.splice(0).toReversed()) await end()
 })
 
-/** A feed behind a real server, without the operation. */
+/** Starts a feed behind a real server, without the admin operation. */
 async function feedOn(status: () => Promise<object> = async () => ({ verdict: 'well' })) {
   const feed = new EventFeed({ status, sources: () => [] })
   const responses: ServerResponse[] = []
@@ -44,7 +44,7 @@ async function feedOn(status: () => Promise<object> = async () => ({ verdict: 'w
   return { feed, follow, responses }
 }
 
-it('the event feed closes a reader who never reads before a megabyte waits for it, and tells the others on', async () => {
+it('the event feed disconnects a reader that never reads before a megabyte waits for it, and serves the others', async () => {
   const { feed, follow, responses } = await feedOn()
   const [sleeping, awake] = [await follow({ topics: new Set(['audit']) }), await follow()]
   sleeping.pause()
@@ -62,7 +62,7 @@ it('the event feed closes a reader who never reads before a megabyte waits for i
   await expect.poll(() => awake.events('audit').at(-1)?.data, soon).toEqual({ text: 'last' })
 })
 
-it('the event feed closes with a reader who does not read, though events wait for it', async () => {
+it('the event feed closes although events wait for a reader that does not read', async () => {
   const { feed, follow, responses } = await feedOn()
   const sleeping = await follow()
   sleeping.pause()
@@ -88,7 +88,7 @@ it('the event feed makes one status for all readers, and none while nobody follo
     await expect.poll(() => stream.events('status').map(({ data }) => data), soon).toEqual([{ made: 1 }, { made: 2 }])
 })
 
-it('the event feed sends a comment every 15 s to who is told of nothing else', async () => {
+it('the event feed sends a comment every 15 s to a reader that gets no event', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { follow } = await feedOn()
   const stream = await follow({ topics: new Set(['audit']) })
@@ -98,7 +98,7 @@ it('the event feed sends a comment every 15 s to who is told of nothing else', a
   await expect.poll(() => stream.text().slice(before.length), soon).toBe(':\n\n')
 })
 
-it('the event feed keeps nothing while nobody has read for five minutes: who resumes then is reset', async () => {
+it('the event feed resets a reader that resumes after nobody has read for five minutes', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { feed, follow } = await feedOn()
   const first = await follow()
@@ -111,7 +111,7 @@ it('the event feed keeps nothing while nobody has read for five minutes: who res
   await expect.poll(() => again.events('reset').length, soon).toBe(1)
 })
 
-it('the event feed tells who follows one device its row alone', () => {
+it('the event feed sends a reader of one device only the row of that device', () => {
   const event = new EventLog().add('device', { rows: [{ id: '007' }, { id: '8' }] })
   expect(event.bytes.toString()).toMatch(
     /^id: \w+-1\nevent: device\ndata: {"results":\[{"id":"007"},{"id":"8"}\]}\n\n$/,
@@ -122,7 +122,7 @@ it('the event feed tells who follows one device its row alone', () => {
   expect(event.bytesFor({ scope: EVERYTHING, language: 'en', device: '9' })).toBeUndefined()
 })
 
-it('the event feed keeps the last 1,000 events, at most 8 MiB, and says which are gone', () => {
+it('the event feed keeps the last 1,000 events, at most 8 MiB, and knows which are gone', () => {
   const log = new EventLog()
   const first = log.lastId
   for (let number = 0; number < 1001; number++) log.add('audit', { dataFor: () => ({ number }) })

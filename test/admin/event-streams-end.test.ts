@@ -21,7 +21,7 @@ const bare = async (more: Partial<Parameters<typeof openBare>[0]> = {}) => {
   return { opened, at }
 }
 
-it('a stream ends at once when the admin port closes, also if the reader does not read', async () => {
+it('an event stream ends at once when the admin port closes, even if its reader does not read', async () => {
   const { opened, at } = await bare()
   const streams = await Promise.all(Array.from({ length: 20 }, () => at()))
   const [sleeping] = streams
@@ -31,7 +31,7 @@ it('a stream ends at once when the admin port closes, also if the reader does no
   sleeping.close()
 })
 
-it('a stream ends when its token expires, and is then refused', async () => {
+it('an event stream ends when its token expires, and is then refused', async () => {
   const token = { token: 'canary-short', role: 'read', label: 'short', scope: EVERYTHING } as const
   let tokens = [token, { token: 'canary-operate', role: 'operate', label: 'long', scope: EVERYTHING } as const].map(
     (each) => ({

@@ -19,7 +19,7 @@ async function metrics(): Promise<string> {
   return (await admin.ask('/metrics')).text
 }
 
-/** Those that this test causes. */
+/** Returns the findings that this test causes. */
 async function clockFindings(): Promise<unknown> {
   const { json } = await admin.ask('/admin/status')
   return (json as { findings: { code: string }[] }).findings.filter(({ code }) => code === 'clock_ahead')
@@ -60,7 +60,7 @@ it('the status, the metrics and the log show a finding while a process observes 
 
   await expect.poll(() => logged().length, soon).toBe(1)
 
-  // It is not repeated for longer than it lasts.
+  // Ends the observation.
   observations.current(Infinity)
   await expect.poll(clockFindings, soon).toEqual([])
   await expect.poll(metrics, soon).not.toContain('waybridge_findings{code="clock_ahead"')
@@ -69,7 +69,7 @@ it('the status, the metrics and the log show a finding while a process observes 
   expect(logged().map(({ msg }) => msg.split(':')[0])).toEqual(['begins', 'has ended'])
 })
 
-it('answers and events are in the language that the request asks for, else in English', async () => {
+it('findings in answers and events are in the language of the request, or in English', async () => {
   const evidence = say('about {} min ahead: {}', 120, say('time_zone "{}" would fit', '+02:00'))
   observations.note('clock_ahead', { subject: { device: '2' }, evidence })
   const found = async (language?: string) => {
@@ -119,7 +119,7 @@ it('thousands of findings are compared within a fraction of a second, and each b
   expect(user / 1000).toBeLessThan(2000)
 })
 
-it('the log has a line when many vans have a clock ahead, one each time that they have doubled, and one at the end', async () => {
+it('the log has a line for vans with a fast clock, one each time their number doubles, and one at the end', async () => {
   const lines: { msg: string; count: number }[] = []
   let now = NOW
   let vans = 1
@@ -145,7 +145,7 @@ it('the log has a line when many vans have a clock ahead, one each time that the
   expect(changes.filter((change) => change === 'ends')).toHaveLength(400)
 })
 
-it('findings that merge into one, or are split again, are not among those that ended', async () => {
+it('findings that are merged into one or split again do not count as ended', async () => {
   const facts = { now: Date.now(), observations: [], devices: [] as DeviceGroup[] }
   const findings = new Findings({ redis: admin.redis, gather: async () => facts, logger: pino({ level: 'silent' }) })
   const changes: string[] = []
@@ -162,7 +162,7 @@ it('findings that merge into one, or are split again, are not among those that e
   expect(await findings.ended()).toMatchObject([{ code: 'silent', subject: { device: '0' } }])
 })
 
-it('while replicas of Redis are missing, no other finding ends, and an SOS does not begin again after that', async () => {
+it('no other finding ends while replicas of Redis are missing, and an SOS does not begin again afterwards', async () => {
   const lines: string[] = []
   let facts: Facts = { now: NOW, observations: [], devices: raised(NOW - 10 * MIN) }
   const findings = new Findings({
@@ -181,7 +181,7 @@ it('while replicas of Redis are missing, no other finding ends, and an SOS does 
   expect(findings.current.map(({ code }) => code)).toEqual(['sos'])
 })
 
-it('an SOS of a van that is raised anew ends the one before, and begins', async () => {
+it('an SOS that a van raises anew ends the previous SOS finding and begins another one', async () => {
   const lines: string[] = []
   const facts = { now: NOW, observations: [], devices: raised(NOW - 60 * MIN) }
   const findings = new Findings({
@@ -207,7 +207,7 @@ function manyObservations(): Observation[] {
   })
 }
 
-/** So many vans of company 7 that nothing is heard of. */
+/** Returns silent vans of company 7. */
 function silentVans(count: number): DeviceGroup[] {
   const survey = new DeviceSurvey(NOW)
   for (let id = 0; id < count; id++)
@@ -215,7 +215,7 @@ function silentVans(count: number): DeviceGroup[] {
   return survey.groups()
 }
 
-/** A van that raised SOS at a time, and since another one. */
+/** Returns a van with an SOS since `sinceAt`, raised again at `at`. */
 function raised(sinceAt: number, at = sinceAt): DeviceGroup[] {
   const survey = new DeviceSurvey(at)
   const said = { alarms: [{ alarm: 'sos', at, sinceAt, cameAt: at }] }
@@ -253,7 +253,7 @@ it('fixes that waited for the tracking API are a backlog only if they still wait
   expect(await codesAfter(20, 'up')).toEqual(['backlog'])
 })
 
-it('a lane that is refused stays one when all workers are started again, and no apikey is blamed', async () => {
+it('a parked lane is still shown after all workers have restarted, and no apikey is blamed', async () => {
   await store(admin.redis, '7/42/403', { count: 1 })
   const { leases, lease } = workerOf(admin.redis)
   await leases.park(await lease('7/42/403'), { status: 403, message: 'no' })

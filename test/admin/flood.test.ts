@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { connected, OPERATE, openBare } from '../support/admin.ts'
@@ -45,7 +45,7 @@ async function refusedFor(reason: string): Promise<number> {
   return values.find(({ labels }) => labels.reason === reason)?.value ?? 0
 }
 
-/** Sends a flood of requests on a connection of its own; resolves with how many bytes came back, once it has ended. */
+/** Sends a flood of requests on its own connection; resolves to the number of bytes received until its end. */
 async function flood(bytes: string): Promise<number> {
   const socket = connect(admin.port, '127.0.0.1')
   let received = 0
@@ -55,31 +55,27 @@ async function flood(bytes: string): Promise<number> {
   return received
 }
 
-describe('the token of /metrics', () => {
-  it('the token of /metrics is wanted if it is set', async () => {
-    const answers = await Promise.all([ask(), ask('Bearer wrong'), ask('Bearer canary-metrics')])
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200])
-    expect((await answers[0].json()) as object).toEqual({
-      message: expect.stringContaining('the token is missing') as string,
-    })
-  })
-
-  it('the token of /metrics is not needed by a caller with a token of the admin port, and opens no other path', async () => {
-    expect((await ask(OPERATE.authorization)).status).toBe(200)
-    const other = `http://127.0.0.1:${admin.port}/admin/status`
-    expect((await fetch(other, { headers: { authorization: 'Bearer canary-metrics' } })).status).toBe(401)
+it('GET /metrics requires its token if one is set', async () => {
+  const answers = await Promise.all([ask(), ask('Bearer wrong'), ask('Bearer canary-metrics')])
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 200])
+  expect((await answers[0].json()) as object).toEqual({
+    message: expect.stringContaining('the token is missing') as string,
   })
 })
 
-describe('255 KB of pipelined requests for the metrics on each of several connections', () => {
-  it('cost a collection a second and the bytes of a few answers; others are served', async () => {
-    const withToken = FLOOD.replaceAll('host: x', 'host: x\r\nauthorization: Bearer canary-metrics')
-    const [before, refused, began] = [collections, await refusedFor('pipelining'), performance.now()]
-    const received = await Promise.all(Array.from({ length: CONNECTIONS }, () => flood(withToken)))
-    expect((await ask('Bearer canary-metrics')).status).toBe(200)
-    const seconds = (performance.now() - began) / 1000
-    expect(collections - before).toBeLessThanOrEqual(1 + seconds)
-    for (const bytes of received) expect(bytes).toBeLessThan(17 * (TEXT.length + 1000))
-    expect(await refusedFor('pipelining')).toBe(refused + CONNECTIONS)
-  })
+it('GET /metrics accepts a token of the admin port, but its own token opens no other path', async () => {
+  expect((await ask(OPERATE.authorization)).status).toBe(200)
+  const other = `http://127.0.0.1:${admin.port}/admin/status`
+  expect((await fetch(other, { headers: { authorization: 'Bearer canary-metrics' } })).status).toBe(401)
+})
+
+it('pipelined requests for the metrics of 255 KB cost one collection per second, and others are served', async () => {
+  const withToken = FLOOD.replaceAll('host: x', 'host: x\r\nauthorization: Bearer canary-metrics')
+  const [before, refused, began] = [collections, await refusedFor('pipelining'), performance.now()]
+  const received = await Promise.all(Array.from({ length: CONNECTIONS }, () => flood(withToken)))
+  expect((await ask('Bearer canary-metrics')).status).toBe(200)
+  const seconds = (performance.now() - began) / 1000
+  expect(collections - before).toBeLessThanOrEqual(1 + seconds)
+  for (const bytes of received) expect(bytes).toBeLessThan(17 * (TEXT.length + 1000))
+  expect(await refusedFor('pipelining')).toBe(refused + CONNECTIONS)
 })

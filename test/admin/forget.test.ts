@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { FileRewrite } from '../../src/admin/device/forget.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { Appender, DuplicateFilter, keys, packDevice, packRecords, readFrames } from '../../src/store/index.ts'
@@ -17,7 +17,7 @@ const env = () => ({ WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKE
 const forget = (id = VAN, token = TOKEN) =>
   admin.ask(`/admin/devices/${id}/data`, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
 
-/** Both devices have fixes that wait, that are parked in two ways, that are held; only one has the rest. */
+/** Both devices get waiting, held, and in two ways parked fixes. */
 async function fill(): Promise<void> {
   const { redis } = admin
   for (const device of [VAN, OTHER]) {
@@ -32,7 +32,7 @@ async function fill(): Promise<void> {
   await refuse(redis, '7/42/3', 4, { status: 422, message: 'no' })
 }
 
-/** Marks of duplicates in three spans of two devices. */
+/** Stores duplicate marks of two devices in three spans. */
 async function mark(): Promise<void> {
   const duplicates = new DuplicateFilter(admin.redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
   const appender = new Appender(admin.redis, { ...UNFILTERED, duplicates })
@@ -46,7 +46,7 @@ async function mark(): Promise<void> {
   await appender.close()
 }
 
-/** What was heard of the device, and frames of two that were not understood. */
+/** Stores contacts of the device, and frames of two devices that were not understood. */
 async function hear(): Promise<void> {
   const book = beatingHeardBook(admin.redis)
   book.of(VAN).spoke(Object.assign(new Conversation('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
@@ -69,147 +69,141 @@ async function isRewritten(): Promise<void> {
   expect(await admin.redis.info('persistence')).toContain('aof_rewrite_in_progress:0')
 }
 
-describe('DELETE /admin/devices/{id}/data', () => {
-  it('deletes the fixes of a device with an id of text, and those in a lane of many fixes', async () => {
-    await store(admin.redis, '7/42/1', { device: OTHER, count: 150 })
-    await store(admin.redis, '7/42/1', { device: VAN })
-    await store(admin.redis, '7/42/2', { device: OTHER })
-    await store(admin.redis, '7/42/2', { device: 'van-15', count: 2 })
-    expect((await forget()).json).toEqual({ ...NOTHING, waiting: 1 })
-    expect((await forget('van-15')).json).toEqual({ ...NOTHING, waiting: 2 })
-  })
+it('DELETE /admin/devices/{id}/data deletes the fixes of one device in a lane with fixes of others', async () => {
+  await store(admin.redis, '7/42/1', { device: OTHER, count: 150 })
+  await store(admin.redis, '7/42/1', { device: VAN })
+  await store(admin.redis, '7/42/2', { device: OTHER })
+  await store(admin.redis, '7/42/2', { device: 'van-15', count: 2 })
+  expect((await forget()).json).toEqual({ ...NOTHING, waiting: 1 })
+  expect((await forget('van-15')).json).toEqual({ ...NOTHING, waiting: 2 })
+})
 
-  it('deletes the fixes of the device wherever they are, and no others; the account adds up', async () => {
-    await fill()
-    const { received } = await custody()
-    const { status, json } = await forget()
-    expect([status, json]).toEqual([200, { ...NOTHING, waiting: 3, parked: 4, held: 5 }])
-    expect(await custody()).toEqual({
-      received,
-      filtered: 0,
-      delivered: 0,
-      redelivered: 0,
-      waiting: 3,
-      parked: 4,
-      held: 5,
-      discarded: 12,
-      difference: 0,
-    })
-    expect(await admin.redis.hget(keys.custody, 'discarded:deleted')).toBe('12')
-    expect(await admin.redis.get(keys.heldFixes)).toBe('5')
+it('DELETE /admin/devices/{id}/data deletes the fixes of a device everywhere, and the account adds up', async () => {
+  await fill()
+  const { received } = await custody()
+  const { status, json } = await forget()
+  expect([status, json]).toEqual([200, { ...NOTHING, waiting: 3, parked: 4, held: 5 }])
+  expect(await custody()).toEqual({
+    received,
+    filtered: 0,
+    delivered: 0,
+    redelivered: 0,
+    waiting: 3,
+    parked: 4,
+    held: 5,
+    discarded: 12,
+    difference: 0,
   })
+  expect(await admin.redis.hget(keys.custody, 'discarded:deleted')).toBe('12')
+  expect(await admin.redis.get(keys.heldFixes)).toBe('5')
+})
 
-  it('deletes what recognises duplicates of the device, and accounts for the memory', async () => {
-    await mark()
-    expect((await forget()).json).toEqual({ ...NOTHING, waiting: 3, marks: 3 })
-    const left = await admin.redis.keys(`${keys.marksPrefix}*`)
-    expect(left.filter((key) => key.includes(VAN))).toEqual([])
-    expect(left).toHaveLength(3)
-    expect(await admin.redis.hexists(keys.latestSpans, VAN)).toBe(0)
-    const bytes = await admin.redis.hgetall(keys.markBytes)
-    expect(bytes).toEqual({ '': bytes[OTHER], [OTHER]: bytes[OTHER] })
-  })
+it('DELETE /admin/devices/{id}/data deletes the duplicate marks of the device, and accounts for their memory', async () => {
+  await mark()
+  expect((await forget()).json).toEqual({ ...NOTHING, waiting: 3, marks: 3 })
+  const left = await admin.redis.keys(`${keys.marksPrefix}*`)
+  expect(left.filter((key) => key.includes(VAN))).toEqual([])
+  expect(left).toHaveLength(3)
+  expect(await admin.redis.hexists(keys.latestSpans, VAN)).toBe(0)
+  const bytes = await admin.redis.hgetall(keys.markBytes)
+  expect(bytes).toEqual({ '': bytes[OTHER], [OTHER]: bytes[OTHER] })
+})
 
-  it('deletes contacts, events and frames that were not understood; a second time there is nothing', async () => {
-    await hear()
-    const { json } = await forget()
-    expect(json).toEqual({ ...NOTHING, contacts: 2, frames: 2 })
-    const { redis } = admin
-    expect(await redis.keys(`*${VAN}*`)).toEqual([])
-    expect(await redis.hexists(keys.devices, VAN)).toBe(0)
-    const frames = await readFrames(redis, { count: 10 })
-    expect(frames.map(({ text }) => (JSON.parse(text) as { device: string }).device)).toEqual([OTHER])
-    expect((await forget()).json).toEqual(NOTHING)
-  })
+it('DELETE /admin/devices/{id}/data deletes contacts, events and kept frames, and nothing a second time', async () => {
+  await hear()
+  const { json } = await forget()
+  expect(json).toEqual({ ...NOTHING, contacts: 2, frames: 2 })
+  const { redis } = admin
+  expect(await redis.keys(`*${VAN}*`)).toEqual([])
+  expect(await redis.hexists(keys.devices, VAN)).toBe(0)
+  const frames = await readFrames(redis, { count: 10 })
+  expect(frames.map(({ text }) => (JSON.parse(text) as { device: string }).device)).toEqual([OTHER])
+  expect((await forget()).json).toEqual(NOTHING)
+})
 
-  it('gives the lanes back at once', async () => {
-    await fill()
-    await forget()
-    const { lease } = workerOf(admin.redis)
-    expect(await lease('7/42/1')).toMatchObject({ lane: '7/42/1' })
-  })
+it('DELETE /admin/devices/{id}/data releases the lanes at once', async () => {
+  await fill()
+  await forget()
+  const { lease } = workerOf(admin.redis)
+  expect(await lease('7/42/1')).toMatchObject({ lane: '7/42/1' })
+})
 
-  it('deletes nothing of a device whose id only looks alike, whatever characters it has', async () => {
-    await mark()
-    for (const id of ['35630704244101*', '[0-9]*', '%2A'])
-      expect((await forget(encodeURIComponent(id))).json).toEqual(NOTHING)
-  })
+it('DELETE /admin/devices/{id}/data treats pattern characters in an id literally', async () => {
+  await mark()
+  for (const id of ['35630704244101*', '[0-9]*', '%2A'])
+    expect((await forget(encodeURIComponent(id))).json).toEqual(NOTHING)
+})
 
-  it('needs a token that may change things, and is in the audit log', async () => {
-    expect((await forget(VAN, READ_TOKEN)).status).toBe(403)
-    await store(admin.redis, '7/42/1', { device: VAN })
-    await forget()
-    const { results } = (await admin.ask('/admin/audit?max_results=1')).json as { results: object[] }
-    expect(results[0]).toMatchObject({
-      method: 'DELETE',
-      path: `/admin/devices/${VAN}/data`,
-      status: 200,
-      summary: { ...NOTHING, waiting: 1 },
-    })
+it('DELETE /admin/devices/{id}/data needs a token that may change things, and is in the audit log', async () => {
+  expect((await forget(VAN, READ_TOKEN)).status).toBe(403)
+  await store(admin.redis, '7/42/1', { device: VAN })
+  await forget()
+  const { results } = (await admin.ask('/admin/audit?max_results=1')).json as { results: object[] }
+  expect(results[0]).toMatchObject({
+    method: 'DELETE',
+    path: `/admin/devices/${VAN}/data`,
+    status: 200,
+    summary: { ...NOTHING, waiting: 1 },
   })
 })
 
-describe('the rewrite of the file of Redis', () => {
-  it('the rewrite of the file of Redis comes at once, then once for all that is deleted in the next ten minutes', async () => {
-    await admin.redis.config('RESETSTAT')
-    const files = new FileRewrite(admin.redis)
-    for (let n = 0; n < 5; n++) await files.deleted()
-    expect(await rewrites()).toBe('1')
-    await files.close()
-    expect(await rewrites()).toBe('2')
-  })
+it('the AOF is rewritten at once after a deletion, then once for all deletions of the next ten minutes', async () => {
+  await admin.redis.config('RESETSTAT')
+  const files = new FileRewrite(admin.redis)
+  for (let n = 0; n < 5; n++) await files.deleted()
+  expect(await rewrites()).toBe('1')
+  await files.close()
+  expect(await rewrites()).toBe('2')
+})
 
-  it('the rewrite of the file of Redis comes again if one was under way', async () => {
-    const { redis } = admin
-    await redis.mset('one', '1', 'two', '2', 'three', '3')
-    await vi.waitFor(isRewritten, { timeout: 30_000 })
-    const slow = (us: number) => redis.config('SET', 'rdb-key-save-delay', us)
-    await slow(300_000)
-    await redis.bgrewriteaof()
-    const files = new FileRewrite(redis)
-    await files.deleted()
-    await slow(0)
-    await vi.waitFor(isRewritten, { timeout: 30_000 })
-    await redis.config('RESETSTAT')
-    await files.close()
-    expect(await rewrites()).toBe('1')
+it('the AOF is rewritten again if a rewrite was in progress during a deletion', async () => {
+  const { redis } = admin
+  await redis.mset('one', '1', 'two', '2', 'three', '3')
+  await vi.waitFor(isRewritten, { timeout: 30_000 })
+  const slow = (us: number) => redis.config('SET', 'rdb-key-save-delay', us)
+  await slow(300_000)
+  await redis.bgrewriteaof()
+  const files = new FileRewrite(redis)
+  await files.deleted()
+  await slow(0)
+  await vi.waitFor(isRewritten, { timeout: 30_000 })
+  await redis.config('RESETSTAT')
+  await files.close()
+  expect(await rewrites()).toBe('1')
+})
+
+it('waybridge forget says what it deleted of a device that is given by its name', async () => {
+  await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
+  expect(await waybridge(['forget', 'Van 14', '--yes'], { env: env() })).toEqual({
+    code: 0,
+    out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events, 0 frames that were not understood, 0 delivered fixes that were kept, 0 fixes for copies\n`,
+    errors: '',
   })
 })
 
-describe('waybridge forget', () => {
-  it('says what it deleted of a device that is given by its name', async () => {
-    await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
-    expect(await waybridge(['forget', 'Van 14', '--yes'], { env: env() })).toEqual({
-      code: 0,
-      out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events, 0 frames that were not understood, 0 delivered fixes that were kept, 0 fixes for copies\n`,
-      errors: '',
-    })
+it('waybridge forget deletes nothing if it cannot ask and has no --yes', async () => {
+  await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
+  expect(await waybridge(['forget', 'Van 14'], { env: env() })).toEqual({
+    code: 1,
+    out: '',
+    errors: 'Nothing is changed: this deletes what is stored; add --yes.\n',
   })
+  expect(await admin.redis.llen(keys.lane('7/43/2001'))).toBe(2)
+})
 
-  it('deletes nothing if it cannot ask, and is not told to', async () => {
-    await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
-    expect(await waybridge(['forget', 'Van 14'], { env: env() })).toEqual({
-      code: 1,
-      out: '',
-      errors: 'Nothing is changed: this deletes what is stored; add --yes.\n',
-    })
-    expect(await admin.redis.llen(keys.lane('7/43/2001'))).toBe(2)
-  })
+it('waybridge forget accepts a name in small letters', async () => {
+  await store(admin.redis, '7/43/2001', { device: VAN })
+  const { out } = await waybridge(['forget', 'van 14', '--yes'], { env: env() })
+  expect(out).toContain(`${VAN}: deleted 1 waiting`)
+})
 
-  it('takes a name in small letters', async () => {
-    await store(admin.redis, '7/43/2001', { device: VAN })
-    const { out } = await waybridge(['forget', 'van 14', '--yes'], { env: env() })
-    expect(out).toContain(`${VAN}: deleted 1 waiting`)
-  })
+it('waybridge forget says that no device has a name if nothing is stored under it', async () => {
+  const { code, errors } = await waybridge(['forget', 'Van 77', '--yes'], { env: env() })
+  expect([code, errors]).toEqual([1, expect.stringMatching(/^No device has the id or name "Van 77": did you mean /)])
+})
 
-  it('says that nobody has a name, where nothing is stored under it either', async () => {
-    const { code, errors } = await waybridge(['forget', 'Van 77', '--yes'], { env: env() })
-    expect([code, errors]).toEqual([1, expect.stringMatching(/^No device has the id or name "Van 77": did you mean /)])
-  })
-
-  it('takes the id of a device that nobody has configured', async () => {
-    await hold(admin.redis, 'unknown', '99')
-    const { out } = await waybridge(['forget', '99', '--yes'], { env: env() })
-    expect(out).toContain('99: deleted 0 waiting, 0 parked and 1 held fixes')
-  })
+it('waybridge forget accepts the id of an unconfigured device', async () => {
+  await hold(admin.redis, 'unknown', '99')
+  const { out } = await waybridge(['forget', '99', '--yes'], { env: env() })
+  expect(out).toContain('99: deleted 0 waiting, 0 parked and 1 held fixes')
 })

@@ -37,8 +37,8 @@ async function watchingGateway(setup: IngestSetup = {}) {
   return gateway({ ...setup, watchedFrames: watching })
 }
 
-describe('the frames of a device that somebody watches', () => {
-  it('the frames of a device that somebody watches have their bytes beside what was read of them and what they were answered', async () => {
+describe('the frames of a watched device', () => {
+  it('the frames of a watched device show their bytes, what was read from them, and the answer', async () => {
     const { status, json } = await watch()
     expect(status).toBe(200)
     const until = Date.parse((json as { until_at: string }).until_at)
@@ -67,7 +67,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf()).watched_until_at).toBe(new Date(until).toISOString())
   })
 
-  it('the frames of a device that somebody watches do not end the process if one cannot be kept', async () => {
+  it('the frames of a watched device do not end the process if one cannot be kept', async () => {
     await watch()
     const { ingest, say, session } = await watchingGateway()
     const faulty = {
@@ -79,7 +79,7 @@ describe('the frames of a device that somebody watches', () => {
     await expect.poll(async () => (await framesOf()).results.length).toBe(1)
   })
 
-  it('the frames of a device that somebody watches say why they were not understood, refused or not stored, and show no secret', async () => {
+  it('the frames of a watched device show why they were not understood, refused or not stored, and no secret', async () => {
     await watch()
     const guarded = { ...van, secret: 'canary-secret' }
     const { say, session, state } = await watchingGateway({ devices: [guarded] })
@@ -101,7 +101,7 @@ describe('the frames of a device that somebody watches', () => {
     expect(JSON.stringify(results)).not.toContain(Buffer.from('canary').toString('hex'))
   })
 
-  it('the frames of a device that somebody watches have no secret of the device, also if it was not presented as one', async () => {
+  it('the frames of a watched device show no secret of the device, even if it was not presented as one', async () => {
     await watch()
     const { say } = await watchingGateway({ devices: [{ ...van, secret: 'moss-owl-7' }] })
     await say({ device: ID, fixes: [at(TIME)], word: 'moss-owl-7' })
@@ -109,7 +109,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf()).results[0]).toMatchObject({ text: expect.stringContaining('"word":"**********"') })
   })
 
-  it('the frames of a device that somebody watches are kept of a device that nobody has configured, and of no other one', async () => {
+  it('the frames of a watched device are kept for an unconfigured device, and for no other device', async () => {
     await watch(`0${UNKNOWN}`)
     const { say } = await watchingGateway({ hold: { unknown: true } })
     await say({ device: ID, fixes: [at(TIME)] })
@@ -119,12 +119,12 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf()).results).toEqual([])
   })
 
-  it('the frames of a device that somebody watches are 20 at most, with 1,024 bytes and 20 fixes each', async () => {
+  it('the frames of a watched device are at most 20, with 1,024 bytes and 20 fixes each', async () => {
     await watch()
     const { say } = await watchingGateway()
     const fixes = Array.from({ length: 30 }, (_, second) => at(TIME + second * 1000))
     for (let n = 0; n < 25; n++) await say({ device: ID, n, fixes })
-    // They are written once a second: perhaps in two parts.
+    // Frames are written once a second, so they may arrive in two parts.
     await expect
       .poll(async () => (await framesOf()).results[0])
       .toMatchObject({ fix_count: 30, text: expect.stringContaining('"n":24') })
@@ -138,7 +138,7 @@ describe('the frames of a device that somebody watches', () => {
     expect((await framesOf(ID, '?max_results=3')).results).toEqual(results.slice(0, 3))
   })
 
-  it('the frames of a device that somebody watches are deleted with the data of the device', async () => {
+  it('the frames of a watched device are deleted with the data of the device', async () => {
     await watch()
     const { say } = await watchingGateway()
     await say({ device: ID, fixes: [at(TIME)] })
@@ -148,8 +148,8 @@ describe('the frames of a device that somebody watches', () => {
   })
 })
 
-describe('the frames of a device that nobody watches', () => {
-  it('the frames of a device that nobody watches are those that were not understood', async () => {
+describe('the frames of a device that is not watched', () => {
+  it('the frames of a device that is not watched are those that were not understood', async () => {
     const content = Buffer.from([0x78, 0x78, 0xff])
     const fixes = [[TIME, 52.5, 13.4]] as const
     await keepFrame(admin.redis, ID, {
@@ -176,13 +176,13 @@ describe('the frames of a device that nobody watches', () => {
     })
   })
 
-  it('cannot be watched by who may only read, or of an id that no device can have', async () => {
+  it('a device cannot be watched with a token that may only read, or with an impossible id', async () => {
     expect((await watch(ID, READ_TOKEN)).status).toBe(403)
     expect((await watch('x'.repeat(65))).status).toBe(404)
     expect((await admin.ask(`/admin/devices/${'x'.repeat(65)}/frames`)).status).toBe(404)
   })
 
-  it('the frames of a device that nobody watches give way if more than 100 are watched: those that end first', async () => {
+  it('the watch that ends first is dropped if more than 100 devices are watched', async () => {
     for (let n = 0; n < 101; n++) await watch(`device-${n}`)
     expect((await framesOf('device-0')).watched_until_at).toBeUndefined()
     expect((await framesOf('device-1')).watched_until_at).toBeDefined()

@@ -14,6 +14,6 @@ it.each([
   ],
 ])('the admin port answers %s like the tracking service, and does not log it', async (_, bytes, status, message) => {
   expect(await raw(relay.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
-  // That no gateway and no worker live is found and logged after ten seconds.
+  // After ten seconds the log says that no gateway and no worker run.
   expect(relay.log.filter((line) => !line.includes('"reason":"no_'))).toEqual([])
 })

@@ -16,7 +16,7 @@ async function put(ask: typeof one, lines: readonly string[], query = WEEK): Pro
   expect([200, 422]).toContain(answer.status)
 }
 
-/** What is said of lines that are left out. */
+/** Returns the findings about lines that are left out. */
 async function leftOut(): Promise<string[]> {
   const { results } = (await admin.ask('/admin/findings')).json as { results: Found[] }
   return results.filter((each) => each.code === 'roster_rejected' && !each.ended_at).map(({ message }) => message)
@@ -35,21 +35,21 @@ afterEach(async () => {
   await expect.poll(leftOut, SOON).toEqual([])
 })
 
-it('a line that is left out is one no more once another token has put all that its roster covers', async () => {
+it('a line is no longer left out after another token puts everything that its roster covers', async () => {
   await put(one, [GOOD, BAD])
   await expect.poll(leftOut, SOON).toEqual([BY_SEVEN])
   await put(other, [GOOD])
   await expect.poll(leftOut, SOON).toEqual([])
 })
 
-it('so does a roster of which nothing could be taken', async () => {
+it('a line is no longer left out after another token covers a roster of which no line was usable', async () => {
   await put(one, [BAD])
   await expect.poll(leftOut, SOON).toEqual([BY_SEVEN])
   await put(other, [GOOD])
   await expect.poll(leftOut, SOON).toEqual([])
 })
 
-it('it still is one after a put of another token that covers less, or is refused, and after an assignment of its own', async () => {
+it('a line stays left out after another token covers less of it, is refused, or assigns a van', async () => {
   await put(one, [GOOD, BAD])
   await expect.poll(leftOut, SOON).toEqual([BY_SEVEN])
   await put(other, [GOOD], 'from=2099-11-20&until=2099-11-22')
@@ -64,14 +64,14 @@ it('it still is one after a put of another token that covers less, or is refused
   await expect.poll(leftOut, SOON).toEqual([])
 })
 
-it('it is one no more once its writer has put its van alone', async () => {
+it('a line is no longer left out after its writer puts the van alone', async () => {
   await put(one, [GOOD, BAD])
   await expect.poll(leftOut, SOON).toEqual([BY_SEVEN])
   await put(one, [GOOD], `${WEEK}&only_listed=true`)
   await expect.poll(leftOut, SOON).toEqual([])
 })
 
-it('it is one again if the put that covers it is taken back', async () => {
+it('a line is left out again if the put that covers it is undone', async () => {
   await put(one, [GOOD, BAD])
   await put(other, [])
   await expect.poll(leftOut, SOON).toEqual([])

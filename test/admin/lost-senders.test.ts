@@ -18,7 +18,7 @@ async function chainOf(device: string): Promise<Chain> {
   return (await admin.ask(`/admin/devices/${device}/chain`)).json as Chain
 }
 
-it('the chain and a finding name the protocol of a device on the wrong port, until the device is heard', async () => {
+it('the chain and a finding name the protocol of a device on the wrong port until the device is heard', async () => {
   const bytes = Buffer.from(
     `*HQ,${VAN_14},V1,101530,A,5441.2328,N,02516.7808,E,20.00,045.00,201126,FFFFFBFF#`,
   ).toString('hex')
@@ -35,7 +35,7 @@ it('the chain and a finding name the protocol of a device on the wrong port, unt
     broken: 'understood',
     findings: [{ ...finding, action: expect.any(String) }],
   })
-  // The decoders are loaded meanwhile.
+  // Waits until the decoders are loaded.
   const knowsProtocol = async () => expect(await chainOf(VAN_14)).toMatchObject({ findings: [finding] })
   await vi.waitFor(knowsProtocol, { timeout: 90_000 })
   expect((await chainOf(VAN_14)).sentence).not.toMatch(/SIM|power/)
@@ -55,7 +55,7 @@ it('the chain and a finding name the protocol of a device on the wrong port, unt
   expect((await chainOf(VAN_14)).links[1]).toMatchObject({ link: 'understood', state: 'ok' })
 })
 
-it('the chain and a finding of a sender with nearly the id of an unheard device name the entry to correct', async () => {
+it('the chain and a finding name the entry to correct for a sender whose id is almost that of an unheard device', async () => {
   const near = '356307041441014'
   await hold(admin.redis, 'unknown', near, { count: 2 })
   const action =
@@ -74,7 +74,7 @@ it('the chain and a finding of a sender with nearly the id of an unheard device 
   )
 })
 
-it('suspects no entry of a device whose IMEI is the next one in the box', async () => {
+it('no entry is suspected if the IMEI of its device is just the next number', async () => {
   const neighbour = '356307042441021'
   await hold(admin.redis, 'unknown', neighbour, { count: 1 })
   const { sentence, findings } = await chainOf(neighbour)

@@ -44,7 +44,7 @@ const post = async ({ ports }: Role, body: unknown) => {
   return (await fetch(`http://127.0.0.1:${ports?.['http/osmand']}/`, { method: 'POST', body: text })).status
 }
 
-/** The JSON of a product that nobody knows. */
+/** Returns the JSON of an unknown product. */
 const track = (second: number) => ({
   tracker: ID,
   track: [
@@ -75,8 +75,8 @@ const READ = { authorization: `Bearer ${READ_TOKEN}` }
 
 const sender = (n: number) => ({ at: 1e12 + n, address: `192.0.2.1:${n}`, transport: 'http', evidence: [] })
 
-describe('JSON that nobody understood', () => {
-  it('JSON that nobody understood is listed with a mapping that may fit, tried, mapped for all gateways, and read from then on', async () => {
+describe('JSON that was not understood', () => {
+  it('JSON that was not understood is listed with a proposed mapping, which can be tried and saved for all gateways', async () => {
     const [one, other] = [await gateway(), await gateway()]
     await expect.poll(() => post(one, track(0)), soon).toBe(400)
     await expect.poll(async () => (await unread()).length, soon).toBe(1)
@@ -93,7 +93,7 @@ describe('JSON that nobody understood', () => {
         time_format: 's',
       },
     })
-    // A token that may only read sees no payload.
+    // A read token sees no payload.
     expect((await unread(READ)).map(({ sample }) => sample)).toEqual([undefined])
 
     const tried = (await put('own', MAPPING, '?dry_run=true')).json as MappingPutJson
@@ -119,7 +119,7 @@ describe('JSON that nobody understood', () => {
     })
   })
 
-  it('JSON that nobody understood is one kind for each product, with a proposal also if no device is named, and with none if no place is', async () => {
+  it('JSON that was not understood is listed once for each product, with a proposal if it has a place', async () => {
     const role = await gateway()
     await expect.poll(() => post(role, { position: { latitude: 52.5, longitude: 13.4 } }), soon).toBe(400)
     await post(role, { position: { latitude: 52.6, longitude: 13.4 } })
@@ -137,7 +137,7 @@ describe('JSON that nobody understood', () => {
     expect(JSON.stringify(tried.json)).toContain('the address has no id')
   })
 
-  it('shows no secret of a device', async () => {
+  it('JSON that was not understood shows no secret of a device', async () => {
     const role = await gateway()
     const secret = { ...track(0), key: 'canary-secret', nested: [{ url: 'https://x/?t=canary-secret' }] }
     await expect.poll(() => post(role, secret), soon).toBe(400)
@@ -146,7 +146,7 @@ describe('JSON that nobody understood', () => {
     expect(JSON.stringify((await admin.ask('/admin/arrivals')).json)).not.toContain('canary')
   })
 
-  it('JSON that nobody understood is listed in bounded steps, in an answer of bounded length, however much there is', async () => {
+  it('JSON that was not understood is listed in bounded steps in an answer of bounded length', async () => {
     const { redis } = admin
     const longName = 'x'.repeat(1400)
     const inside = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`lat${n}`, 1]))
@@ -175,7 +175,7 @@ describe('JSON that nobody understood', () => {
       return command === 'hmget' ? more.length : 0
     })
     expect(Math.max(...lengths)).toBeLessThanOrEqual(50)
-    // What a kind is called is a part of an address.
+    // The name of a kind is part of a URL.
     const { status, json: tried } = await put(
       'own',
       MAPPING,
@@ -185,7 +185,7 @@ describe('JSON that nobody understood', () => {
     expect((tried as MappingPutJson).tried.payloads).toBeGreaterThan(0)
   })
 
-  it('JSON that nobody understood is in no other answer, and not listed if it is no JSON', async () => {
+  it('JSON that was not understood is in no other answer, and a body that is no JSON is not listed', async () => {
     const role = await gateway()
     await expect.poll(() => post(role, track(0)), soon).toBe(400)
     await post(role, 'lat=5')
@@ -203,13 +203,13 @@ describe('PUT /admin/mappings', () => {
     [{ lat: 'a', lon: 'c', colour: 'd' }, /^colour: unknown key/],
     [[], /^the body must be an object/],
     [{ lat: { code: 'x' }, lon: 'c' }, /^lat: /],
-  ])('refuses %j', async (mapping, message) => {
+  ])('PUT /admin/mappings refuses %j', async (mapping, message) => {
     const { status, json } = await put('own', mapping)
     expect([status, (json as { message: string }).message]).toEqual([422, expect.stringMatching(message)])
     expect((await admin.ask('/admin/mappings')).json).toEqual({ results: [] })
   })
 
-  it('refuses a name that is none, a misspelt dry run, and a token that may only read', async () => {
+  it('PUT /admin/mappings refuses an invalid name, a misspelt dry run, and a token that may only read', async () => {
     expect((await put('a%20b', MAPPING)).status).toBe(422)
     expect((await put('own', MAPPING, '?dryrun=true')).status).toBe(422)
     const body = JSON.stringify(MAPPING)
@@ -219,7 +219,7 @@ describe('PUT /admin/mappings', () => {
     expect((await admin.ask('/admin/mappings/own', { method: 'DELETE' })).status).toBe(404)
   })
 
-  it('saves no more than there may be', async () => {
+  it('PUT /admin/mappings answers 409 to a 51st mapping', async () => {
     const saved = Array.from({ length: 50 }, (_, index) => put(`m${index}`, MAPPING))
     expect((await Promise.all(saved)).every(({ status }) => status === 200)).toBe(true)
     expect((await put('one-more', MAPPING)).status).toBe(409)
@@ -241,7 +241,7 @@ const codes = async () => {
 const isReloaded = async () => (await metrics.configReloadSuccessful.get()).values[0].value
 
 describe('mappings.yaml', () => {
-  it('takes effect while it runs; one with a mistake does not, and is a finding', async () => {
+  it('mappings.yaml is reloaded, but a mistake in it becomes a finding and is not in effect', async () => {
     onTestFinished(() => rm(join(admin.dir, 'mappings.yaml'), { force: true }))
     await write(admin.dir, 'fleet: { device: a, lat: b, lon: c }\n')
     await expect.poll(listed, soon).toEqual(['fleet mappings.yaml'])
@@ -255,7 +255,7 @@ describe('mappings.yaml', () => {
     await expect.poll(codes, soon).toEqual([])
   })
 
-  it('mappings.yaml is what a listener and a topic of the broker name, also after a change, a mistake and its removal', async () => {
+  it('a mapping of mappings.yaml decodes a listener and a broker topic, also after a mistake and its removal', async () => {
     const dir = await folder({
       'gateway.yaml': `
 redis: { url: "${admin.server.url}" }

@@ -4,7 +4,7 @@ import { connected, openBare } from '../support/admin.ts'
 import { CLIENT, startProvider } from '../support/oidc.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-it('somebody who makes up ends of sign-ins gets none, and does not fill the log', async () => {
+it('a forged end of a sign-in is refused, and does not fill the log', async () => {
   const [server, provider] = [await startTestRedis(), await startProvider()]
   onTestFinished(() => server.stop())
   onTestFinished(() => provider.end())

@@ -15,13 +15,13 @@ const admin = adminFixture({
 
 afterAll(() => provider.end())
 
-it('behind a proxy the provider sends people to the public URL, and cookies are for https alone', async () => {
+it('behind a proxy the provider redirects to the public URL, and cookies are sent only over HTTPS', async () => {
   provider.groups.set('anna', ['it'])
   provider.open(PUBLIC)
   const browser = new PlainBrowser()
   const back = await browser.untilBack(`${admin.url}/admin/oidc/login`, 'anna')
   expect(back.href).toMatch(/^https:\/\/gateway\.example\/admin\/oidc\/callback\?code=/)
-  // The proxy passes it on.
+  // The proxy passes the request on.
   const answer = await browser.send(admin.url + back.pathname + back.search)
   const [pending, signedIn] = answer.headers.getSetCookie()
   expect(pending).toMatch(/^__Host-waybridge-sign-in\.[\w-]+=; Path=\/; HttpOnly; SameSite=Lax; Max-Age=0; Secure$/)

@@ -22,7 +22,7 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>
 }
 
-/** Schemas for bodies of the tracking API in which ids are numbers. */
+/** Schemas of tracking API bodies with numeric ids. */
 const WITH_NUMERIC_IDS = new Set(['StoredContractorNumber', 'Item', 'ItemReturn'])
 
 const admin = adminFixture({
@@ -33,7 +33,7 @@ async function readDocument(): Promise<Document> {
   return (await admin.ask('/openapi.json')).json as Document
 }
 
-/** Each operation as `GET /admin/status`, with its description. */
+/** Returns each operation as `GET /admin/status`, with its description. */
 async function readOperations(): Promise<(readonly [name: string, described: Described])[]> {
   const { paths } = await readDocument()
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -41,126 +41,124 @@ async function readOperations(): Promise<(readonly [name: string, described: Des
   )
 }
 
-describe('GET /openapi.json of the admin port', () => {
-  it('answers an OpenAPI 3.1 document with a token, and 401 without', async () => {
-    expect((await readDocument()).openapi).toBe('3.1.1')
-    expect((await admin.ask('/openapi.json', { headers: {} })).status).toBe(401)
-  })
+it('GET /openapi.json answers an OpenAPI 3.1 document with a token, and 401 without', async () => {
+  expect((await readDocument()).openapi).toBe('3.1.1')
+  expect((await admin.ask('/openapi.json', { headers: {} })).status).toBe(401)
+})
 
-  it('describes each relayed operation, with the statuses that the relay adds', async () => {
-    const { paths } = await readDocument()
-    for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
-      const described = paths[path]?.[method.toLowerCase()]
-      if (name === 'pushPositions') expect(described).toBeUndefined()
-      else {
-        expect(described.operationId).toBe(name)
-        expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['200', '401', '404', '502', '504']))
-      }
+it('GET /openapi.json describes each relayed operation with the statuses that the relay adds', async () => {
+  const { paths } = await readDocument()
+  for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
+    const described = paths[path]?.[method.toLowerCase()]
+    if (name === 'pushPositions') expect(described).toBeUndefined()
+    else {
+      expect(described.operationId).toBe(name)
+      expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['200', '401', '404', '502', '504']))
     }
-  })
+  }
+})
 
-  it('describes every path that the port names if a path is unknown', async () => {
-    const { message } = (await admin.ask('/admin/nothing')).json as { message: string }
-    const known = (await readOperations()).map(([name]) => name)
-    const named = message
-      .replace('unknown path; this port has ', '')
-      .split(', ')
-      .flatMap((text) => {
-        const [methods, path] = text.split(' ')
-        return methods.split('|').map((method) => `${method} ${path}`)
-      })
-    expect(named.length).toBeGreaterThan(10)
-    expect(known).toEqual(expect.arrayContaining(named))
-  })
+it('GET /openapi.json describes every path that the answer to an unknown path lists', async () => {
+  const { message } = (await admin.ask('/admin/nothing')).json as { message: string }
+  const known = (await readOperations()).map(([name]) => name)
+  const named = message
+    .replace('unknown path; this port has ', '')
+    .split(', ')
+    .flatMap((text) => {
+      const [methods, path] = text.split(' ')
+      return methods.split('|').map((method) => `${method} ${path}`)
+    })
+  expect(named.length).toBeGreaterThan(10)
+  expect(known).toEqual(expect.arrayContaining(named))
+})
 
-  it('names each operation once', async () => {
-    const ids = (await readOperations()).map(([, { operationId }]) => operationId)
-    expect(ids).toEqual([...new Set(ids)])
-  })
+it('GET /openapi.json names each operation once', async () => {
+  const ids = (await readOperations()).map(([, { operationId }]) => operationId)
+  expect(ids).toEqual([...new Set(ids)])
+})
 
-  it('declares for each operation a summary, its path parameters, its token and at least one answer', async () => {
-    for (const [name, { summary, parameters, responses, security, requestBody }] of await readOperations()) {
-      const inPath = parameters.filter((parameter) => parameter.in === 'path')
-      expect([name, inPath.map((parameter) => `{${parameter.name}}`)]).toEqual([name, name.match(/\{\w+\}/g) ?? []])
-      expect(inPath.every(({ required }) => required)).toBe(true)
-      expect(summary).toMatch(/^[A-Z]/)
-      expect(Object.keys(responses)).toContain('200')
-      const isOpen = / \/(?:healthz|readyz|metrics|admin\/oidc.*)$/.test(name)
-      expect([name, security]).toEqual([name, isOpen ? [] : [{ token: [] }]])
-      if (requestBody) expect(Object.keys(requestBody.content)).not.toEqual([])
-    }
-  })
+it('GET /openapi.json declares for each operation a summary, its parameters, its token and an answer', async () => {
+  for (const [name, { summary, parameters, responses, security, requestBody }] of await readOperations()) {
+    const inPath = parameters.filter((parameter) => parameter.in === 'path')
+    expect([name, inPath.map((parameter) => `{${parameter.name}}`)]).toEqual([name, name.match(/\{\w+\}/g) ?? []])
+    expect(inPath.every(({ required }) => required)).toBe(true)
+    expect(summary).toMatch(/^[A-Z]/)
+    expect(Object.keys(responses)).toContain('200')
+    const isOpen = / \/(?:healthz|readyz|metrics|admin\/oidc.*)$/.test(name)
+    expect([name, security]).toEqual([name, isOpen ? [] : [{ token: [] }]])
+    if (requestBody) expect(Object.keys(requestBody.content)).not.toEqual([])
+  }
+})
 
-  it('describes the event stream as what it is', async () => {
-    const { parameters, responses } = (await readDocument()).paths['/admin/events'].get
-    expect(parameters.map(({ name, required }) => [name, required])).toEqual([
-      ['topics', false],
-      ['device', false],
-      ['last_event_id', false],
-    ])
-    expect(responses['200']).toMatchObject({ content: { 'text/event-stream': {} } })
-  })
+it('GET /openapi.json describes the event stream as text/event-stream', async () => {
+  const { parameters, responses } = (await readDocument()).paths['/admin/events'].get
+  expect(parameters.map(({ name, required }) => [name, required])).toEqual([
+    ['topics', false],
+    ['device', false],
+    ['last_event_id', false],
+  ])
+  expect(responses['200']).toMatchObject({ content: { 'text/event-stream': {} } })
+})
 
-  it('refers to components that exist', async () => {
-    const document = await readDocument()
-    const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g))
-    expect(references.length).toBeGreaterThan(30)
-    for (const [, kind, name] of references) expect(Object.keys(document.components[kind])).toContain(name)
-  })
+it('GET /openapi.json refers only to components that exist', async () => {
+  const document = await readDocument()
+  const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g))
+  expect(references.length).toBeGreaterThan(30)
+  for (const [, kind, name] of references) expect(Object.keys(document.components[kind])).toContain(name)
+})
 
-  it('declares every id as text, but those that the tracking API has as numbers in its bodies', async () => {
-    const document = await readDocument()
-    const schemas = Object.fromEntries(
-      Object.entries(document.components.schemas).filter(([name]) => !WITH_NUMERIC_IDS.has(name)),
+it('GET /openapi.json declares every id as text, except those that the tracking API has as numbers', async () => {
+  const document = await readDocument()
+  const schemas = Object.fromEntries(
+    Object.entries(document.components.schemas).filter(([name]) => !WITH_NUMERIC_IDS.has(name)),
+  )
+  const ids = fieldsOf({ ...document, components: { schemas } }).filter(([name]) => /^id$|_id$/.test(name))
+  expect(new Set(ids.map(([name]) => name))).toContain('courier_id')
+  const numbers = ids.filter(([, schema]) => /integer|number/.test(JSON.stringify(schema)))
+  expect(numbers).toEqual([])
+  expect(schemas.Id).toMatchObject({ type: 'string' })
+})
+
+it('GET /openapi.json says that settings may have any field', async () => {
+  const settings = fieldsOf(await readDocument()).filter(([name]) => name === 'settings')
+  expect(settings.length).toBeGreaterThan(1)
+  for (const [, schema] of settings) expect(JSON.stringify(schema)).toContain('"additionalProperties":{}')
+})
+
+it('GET /openapi.json marks every operation that answers positions', async () => {
+  const document = await readDocument()
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ name: `${method.toUpperCase()} ${path}`, described })),
+  )
+  const reading = operations.filter(({ described }) => 'x-reads' in described).map(({ name }) => name)
+  const withPlaces = operations
+    .filter(({ described }) =>
+      fieldsOf(resolved(described.responses['200'], document)).some(([name]) => PLACE.test(name)),
     )
-    const ids = fieldsOf({ ...document, components: { schemas } }).filter(([name]) => /^id$|_id$/.test(name))
-    expect(new Set(ids.map(([name]) => name))).toContain('courier_id')
-    const numbers = ids.filter(([, schema]) => /integer|number/.test(JSON.stringify(schema)))
-    expect(numbers).toEqual([])
-    expect(schemas.Id).toMatchObject({ type: 'string' })
-  })
+    .map(({ name }) => name)
+  expect(withPlaces.length).toBeGreaterThan(8)
+  expect(withPlaces.filter((name) => !reading.includes(name))).toEqual([])
+  expect(reading.filter((name) => !withPlaces.includes(name)).toSorted()).toEqual([
+    'GET /admin/days',
+    'GET /admin/devices/{id}/history',
+    'GET /admin/events',
+    'GET /admin/mappings/unread',
+    'GET /admin/trial',
+  ])
+})
 
-  it('says that settings may have any field', async () => {
-    const settings = fieldsOf(await readDocument()).filter(([name]) => name === 'settings')
-    expect(settings.length).toBeGreaterThan(1)
-    for (const [, schema] of settings) expect(JSON.stringify(schema)).toContain('"additionalProperties":{}')
-  })
-
-  it('says of every operation whose answer has a latitude that it reads positions, and of some others', async () => {
-    const document = await readDocument()
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => ({ name: `${method.toUpperCase()} ${path}`, described })),
-    )
-    const reading = operations.filter(({ described }) => 'x-reads' in described).map(({ name }) => name)
-    const withPlaces = operations
-      .filter(({ described }) =>
-        fieldsOf(resolved(described.responses['200'], document)).some(([name]) => PLACE.test(name)),
-      )
-      .map(({ name }) => name)
-    expect(withPlaces.length).toBeGreaterThan(8)
-    expect(withPlaces.filter((name) => !reading.includes(name))).toEqual([])
-    expect(reading.filter((name) => !withPlaces.includes(name)).toSorted()).toEqual([
-      'GET /admin/days',
-      'GET /admin/devices/{id}/history',
-      'GET /admin/events',
-      'GET /admin/mappings/unread',
-      'GET /admin/trial',
-    ])
-  })
-
-  it('declares a query parameter that has a default as optional', async () => {
-    const { parameters } = (await readDocument()).paths['/admin/lanes'].get
-    expect(parameters.map(({ name, required }) => [name, required])).toEqual([
-      ['max_results', false],
-      ['page_token', false],
-      ['sort', false],
-    ])
-  })
+it('GET /openapi.json declares a query parameter with a default as optional', async () => {
+  const { parameters } = (await readDocument()).paths['/admin/lanes'].get
+  expect(parameters.map(({ name, required }) => [name, required])).toEqual([
+    ['max_results', false],
+    ['page_token', false],
+    ['sort', false],
+  ])
 })
 
 const PLACE = /^(?:lat|lon|lng|latitude|longitude|place)$/
 
-/** A part of a document with the schemas that it refers to. */
+/** Replaces references in a part of a document with their schemas. */
 function resolved(part: unknown, document: Document): unknown {
   const name = /^#\/components\/schemas\/(\w+)$/.exec((part as { $ref?: string } | null)?.$ref ?? '')?.[1]
   if (name !== undefined) return resolved(document.components.schemas[name], document)
@@ -181,7 +179,7 @@ const FIX = { time: Date.UTC(2026, 10, 20, 8), latitude: 52.5, longitude: 13.4, 
 const LINES = 'device,courier_id,route_id,from,until\nVan 12,42,9,2099-11-20 06:00,2099-11-20 20:00\nVan 99,1,1,x,\n'
 const WINDOW = 'company_id=7&from=2099-11-20&until=2099-11-21'
 
-/** Something of everything that an answer can show. */
+/** Stores an example of everything that an answer can show. */
 async function fill(): Promise<void> {
   await admin.redis.hset(admin.redis.keyNames.keptHours, 'since', 0)
   const { redis } = admin
@@ -214,7 +212,7 @@ async function eventsOf(device: string): Promise<unknown[]> {
   return ((await admin.ask(`/admin/devices/${device}`)).json as { events: unknown[] }).events
 }
 
-/** Requests in the order in which they are sent: the operation, where it is asked, and how. */
+/** Requests in the order of sending: the operation, its id or query, and its options. */
 const MAPPING = '{"device":"imei","lat":"la","lon":"lo","speed":{"path":"v","unit":"kmh"}}'
 const JSON_UNREAD = '{"imei":"356307042441013","la":52.5,"lo":13.4,"v":50,"t":1795154400,"gps":{"lat":52.5,"lon":13.4}}'
 const VANS = 'IMEI;Plate;Comment\nnew-1;B-WB 1;x\n356307042441014;Van 14;\n3.5E+14;Van 12;\n;B-WB 2;\n'
@@ -300,7 +298,7 @@ const REQUESTS: readonly (readonly [
 ]
 
 describe('a running admin port', () => {
-  it('answers every operation of its own as the document describes it, without other fields', async () => {
+  it('a running admin port answers each of its operations as the document describes it, without other fields', async () => {
     await fill()
     const described = new Map(await readOperations())
     let put = ''
@@ -315,14 +313,14 @@ describe('a running admin port', () => {
       expect([operation, status, text]).toEqual([operation, 200, text])
       expect([operation, query, mistakes(described.get(operation)!, json)]).toEqual([operation, query, []])
     }
-    // Those that do not answer JSON have tests of their own.
+    // Operations that do not answer JSON have their own tests.
     const others = ['GET /metrics', 'GET /admin/events']
     const own = [...described.keys()].filter((name) => !/ \/(?:api|companies)\//.test(name) && !others.includes(name))
     expect(own.filter((name) => !REQUESTS.some(([operation]) => operation === name))).toEqual([])
   })
 })
 
-/** What an answer of status 200 has that its description has not, or lacks. */
+/** Returns where an answer with status 200 differs from its description. */
 function mistakes({ responses }: Described, json: unknown): unknown[] {
   const { content } = responses['200'] as { content: Record<string, { schema: object }> }
   const fits = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).compile(
@@ -333,7 +331,7 @@ function mistakes({ responses }: Described, json: unknown): unknown[] {
     : (fits.errors ?? []).map(({ instancePath, message, params }) => [instancePath, message, params])
 }
 
-/** The schema, but with no object that may have other fields than those named. */
+/** Returns the schema without additional fields in any object. */
 function closed<Schema>(schema: Schema): Schema {
   if (Array.isArray(schema)) return schema.map((each: unknown) => closed(each)) as Schema
   if (typeof schema !== 'object' || schema === null) return schema

@@ -14,7 +14,7 @@ function line(device: string, route_id: string, from: number, until: number): Ro
   return { device, company_id: '7', courier_id: '42', route_id, from_at, until_at, source: 'routes.csv:2' }
 }
 
-/** `1001 0–6` for each part of the day, and who is on the same route. */
+/** Returns `1001 0–6` for each part of the day, with the vans on the same route. */
 function planOf(vans: readonly DeviceRowJson[], lines: readonly RouteJson[]): string[][] {
   const hour = (at: number) => (at - DAY.from) / 3_600_000
   return dayPlan(vans, lines, DAY).map(({ stays }) =>
@@ -24,7 +24,7 @@ function planOf(vans: readonly DeviceRowJson[], lines: readonly RouteJson[]): st
   )
 }
 
-it('the usual route of a van holds if no line says anything', () => {
+it('the day plan shows the usual route of a van if no line applies', () => {
   expect(planOf([van('Van 1', '1001')], [])).toEqual([['1001 0–24']])
   const lines = [line('Van 1', '3', 14, 20), line('Van 1', '2', 6, 10), line('Van 1', '4', 8, 12)]
   expect(planOf([van('Van 1', '1001')], lines)).toEqual([
@@ -34,7 +34,7 @@ it('the usual route of a van holds if no line says anything', () => {
   expect(planOf([van('Van 1', '1001')], [line('Van 1', '2', -5, 30)])).toEqual([['2 0–24']])
 })
 
-it('two vans are on one route only if both have it at the same time', () => {
+it('the day plan shows two vans on one route only if both have it at the same time', () => {
   const vans = [van('Van 1', '1001'), van('Van 2')]
   const away = line('Van 1', '2', 6, 12)
   expect(planOf(vans, [away, line('Van 2', '1001', 6, 12)])).toEqual([

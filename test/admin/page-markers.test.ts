@@ -12,7 +12,7 @@ function placed(id: string, px: number, tone: PlacedVan['tone'] = 'moving'): Pla
 const shown = (vans: readonly PlacedVan[], alone?: string, zoom = ZOOM) =>
   markersOf(vans, zoom, alone).map(({ vans: own, tone }) => [own.map(({ van }) => van.id).join(), tone])
 
-it('joins three vans and more that would cover each other, and no others', () => {
+it('the map joins three or more vans that would cover each other, and no others', () => {
   expect(shown([placed('a', 0), placed('b', 10), placed('c', 20), placed('far', 100)])).toEqual([
     ['a,b,c', 'moving'],
     ['far', 'moving'],
@@ -25,11 +25,11 @@ it.each([
   ['refused', ['moving', 'refused', 'moving', 'moving']],
   ['no_route', ['parked', 'parked', 'no_route']],
   ['parked', ['parked', 'moving', 'parked']],
-] as const)('shows the worst tone of a cluster, else the commonest: %s', (condition, all) => {
+] as const)('the map shows the worst state of a cluster, or the most frequent: %s', (condition, all) => {
   expect(shown(all.map((each, n) => placed(String(n), n, each)))).toEqual([[all.map((_, n) => n).join(), condition]])
 })
 
-it('markersOf puts the chosen van in no cluster, and no van at the nearest zooms', () => {
+it('the map puts the chosen van in no cluster, and no van at the nearest zoom levels', () => {
   const vans = ['a', 'b', 'c', 'd'].map((id) => placed(id, 0))
   expect(shown(vans, 'b')).toEqual([
     ['a,c,d', 'moving'],

@@ -13,7 +13,7 @@ const VAN: DeviceRowJson = {
 }
 const hex = (text: string) => Buffer.from(text).toString('hex')
 
-/** `minute`: of the hour in which it came. */
+/** Returns an arrival at this minute of the hour. */
 function row(minute: number, { address = '203.0.113.7', ...rest }: Partial<ArrivalJson> = {}): ArrivalJson {
   const at = new Date(Date.UTC(2026, 10, 23, 6, minute)).toISOString()
   return {
@@ -35,7 +35,7 @@ const shown = (rows: readonly ArrivalJson[]) =>
     van?.name,
   ])
 
-it('connections from one address to one port are one sender, with the first and the last', () => {
+it('the page shows connections from one address to one port as one sender, with the first and the last', () => {
   const other = row(4, { address: '203.0.113.8' })
   const elsewhere = row(2, { port: 5000 })
   expect(shown([row(5), other, row(3), elsewhere, row(1)])).toEqual([
@@ -50,7 +50,7 @@ it.each([
   ['as text behind letters', hex('imei:X356307042441013,tracker')],
   ['as digits of four bits', '78780d010356307042441013000150310d0a'],
   ['as digits of four bits with a mark behind', '2424356307042441013f99'],
-])('a sender whose bytes have the id of a van, %s, is that van from all addresses', (_, bytes) => {
+])('the page recognises a van by its id in the bytes of a sender, %s, from all addresses', (_, bytes) => {
   const rows = [row(5, { bytes }), row(3, { bytes, address: '203.0.113.8' }), row(1)]
   expect(shown(rows)).toEqual([
     ['05', 2, '03', 'Van 12'],
@@ -58,14 +58,14 @@ it.each([
   ])
 })
 
-it('a van that does not show who it is has its name, and is one sender of its own', () => {
+it('the page shows a sender under the name of its van, even if its bytes have no id', () => {
   expect(shown([row(5, { device: VAN.id }), row(3, { device: `0${VAN.id}x` })])).toEqual([
     ['05', 1, '05', 'Van 12'],
     ['03', 1, '03', undefined],
   ])
 })
 
-it('two vans behind one address are two senders, and so are two devices that are not configured', () => {
+it('the page shows two vans behind one address as two senders, and also two unconfigured devices', () => {
   const rows = [row(5, { bytes: hex(VAN.id) }), row(4), row(3, { device: 'a' }), row(2, { device: 'b' })]
   expect(shown(rows)).toHaveLength(4)
 })

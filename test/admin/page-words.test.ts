@@ -4,16 +4,16 @@ import { en } from '../../src/page/words/en.ts'
 
 type Words = { readonly [key: string]: Words } | string | ((...values: string[]) => string)
 
-/** What an operator knows, and a dispatcher does not. */
+/** Words that an operator knows, but a dispatcher does not. */
 const JARGON = {
   en: /\b(lanes?|fix(es)?|put|parked|push\w*|custody|apikey|upstream|redis|workers?|API|listener|frames?|gateway)\b|\.(yaml|csv)/i,
   de: /\b(spur\w*|geparkt\w*|apikey|redis|worker|API|listener|datenpaket\w*|gateway)\b|\.(yaml|csv)/i,
 }
-/** What is said to an operator, the names of the seven links, and a van that is parked. */
+/** Texts for operators, the names of the seven links, and the condition of a parked van. */
 const FOR_OPERATORS =
   /^(now\.(test|alertTest)\.|van\.(noCompany|frames|noFrames\w*|waitsForFrame|noFix)$|link\.|condition\.parked$|van\.gap\.parked$)/
 
-/** All texts by their keys; what they name is `Van 12`. */
+/** Returns all texts with their keys, with `Van 12` for every value. */
 function textsIn(words: Words, key = ''): (readonly [key: string, text: string])[] {
   if (typeof words === 'string') return [[key, words]]
   if (typeof words === 'function') return [[key, words('Van 12', 'Van 12', 'Van 12', 'Van 12')]]
@@ -24,7 +24,7 @@ describe.each([
   ['en', en],
   ['de', de],
 ] as const)('the words of the page in the language %s', (language, words) => {
-  it('are those of a dispatcher', () => {
+  it('the page uses only words that a dispatcher knows', () => {
     const texts = textsIn(words as unknown as Words).filter(([key]) => !FOR_OPERATORS.test(key))
     expect(texts.length).toBeGreaterThan(500)
     expect(texts.filter(([, text]) => JARGON[language].test(text))).toEqual([])

@@ -6,12 +6,12 @@ import { turnsDuring } from '../support/turns.ts'
 const ORDER = { list: 'test', placeOf: (place: ListPlace) => place }
 
 beforeAll(() => {
-  // Each time that somebody asks for the time, a millisecond has passed, however fast the machine is.
+  // The clock advances by a millisecond at each reading, on a machine of any speed.
   let now = performance.now()
   vi.spyOn(performance, 'now').mockImplementation(() => now++)
 })
 
-/** All pages of a list, by their tokens. */
+/** Reads all pages of a list. */
 async function pagesOf(places: readonly ListPlace[], max_results: number): Promise<ListPlace[][]> {
   const pages: ListPlace[][] = []
   for (let page_token: string | undefined; ; ) {
@@ -22,7 +22,7 @@ async function pagesOf(places: readonly ListPlace[], max_results: number): Promi
   }
 }
 
-it('pages contain each item once, in order, and all but the last are full', () =>
+it('pages of a list contain each item once in order, and all but the last are full', () =>
   fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.tuple(fc.nat(3), fc.string({ maxLength: 2 })), { selector: JSON.stringify, maxLength: 60 }),
@@ -40,7 +40,7 @@ it.each([
   ['in order', (n: number) => n],
   ['in reverse order', (n: number) => -n],
   ['in no order', (n: number) => (n * 7919) % 500_009],
-])('a page of a long list that is stored %s lets other work run in between', async (_, rankOf) => {
+])('building a page of a long list stored %s lets other work run in between', async (_, rankOf) => {
   const places = Array.from({ length: 500_000 }, (__, n): ListPlace => [rankOf(n), ''])
   const { turns, result } = await turnsDuring(() => pageOf(places, ORDER, { max_results: 1000 }))
   expect(turns).toBeGreaterThan(2)
@@ -51,7 +51,7 @@ it.each([
 it.each([
   ['the end of a long list', { max_results: 1, page_token: token(499_998) }, () => true],
   ['a few items of a long list', { max_results: 1 }, ([rank]: ListPlace) => rank === 499_999],
-])('a search for %s lets other work run in between', async (_, page, isListed) => {
+])('searching for %s lets other work run in between', async (_, page, isListed) => {
   const places = Array.from({ length: 500_000 }, (__, n): ListPlace => [n, ''])
   const { turns, result } = await turnsDuring(() => pageOf(places, { ...ORDER, isListed }, page))
   expect(turns).toBeGreaterThan(2)

@@ -18,16 +18,16 @@ describe('the place near a position', () => {
     [-18.14, 179.2, '80 km E of Suva'],
     [78.22, 12, '83 km W of Longyearbyen'],
     [0, 0, undefined],
-  ])('%d, %d is %s', (latitude, longitude, text) => {
+  ])('the position %d, %d is described as %s', (latitude, longitude, text) => {
     expect(inEnglish(places.near(latitude, longitude))).toBe(text)
   })
 
-  it('the place near a position is found over the line of the date', () => {
+  it('the place near a position is found across the date line', () => {
     const dateline = new Places({ names: ['Taveuni'], lat: [-16_850], lon: [179_970] })
     expect(inEnglish(dateline.near(-16.85, -179.9))).toBe('14 km E of Taveuni')
   })
 
-  it('the place near a position is the nearest one of the built page', async () => {
+  it('the place list of the built page names the nearest place', async () => {
     const all = await readPlaces()
     expect(inEnglish(all.near(54.8985, 23.9036))).toBe('in Kaunas')
     expect(inEnglish(all.near(52.4, 13.06))).toMatch(/Potsdam/)

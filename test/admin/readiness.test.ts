@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { redisReadiness } from '../../src/process/roles/readiness.ts'
 import { type Store } from '../../src/store/index.ts'
 import { durabilityProblems } from '../../src/redis/durability.ts'
@@ -31,52 +31,48 @@ beforeEach(async () => {
   for (const [name, value] of Object.entries(SAFE)) await redis.config('SET', name, value)
 })
 
-describe('the check of the durability of Redis', () => {
-  it('finds no problem in the private Redis', async () => {
-    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
-  })
-
-  it.each([
-    ['appendonly', 'no', 'yes'],
-    ['appendfsync', 'everysec', 'always'],
-    ['no-appendfsync-on-rewrite', 'yes', 'no'],
-    ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
-  ])('finds the problem %s %s', async (name, value, needed) => {
-    await redis.config('SET', name, value)
-    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([
-      `Redis has ${name} ${value}, needed is ${name} ${needed}: ${LOST}`,
-    ])
-  })
-
-  it('names every problem', async () => {
-    await redis.config('SET', 'appendfsync', 'no', 'maxmemory-policy', 'volatile-ttl')
-    expect(inEnglish(await durabilityProblems(redis.shards))).toHaveLength(2)
-  })
-
-  it('says that it cannot check if CONFIG is forbidden', async () => {
-    await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
-    const managed = await connected(`${server.url}?username=managed&password=pw`)
-    expect(inEnglish(await durabilityProblems(managed.shards))).toEqual([UNVERIFIED])
-    managed.disconnect()
-  })
+it('the durability check finds no problem in the private Redis', async () => {
+  expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
 })
 
-describe('the readiness of a role', () => {
-  it('the readiness of a role is given if Redis is durable', async () => {
-    expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: true, problems: [] })
-  })
+it.each([
+  ['appendonly', 'no', 'yes'],
+  ['appendfsync', 'everysec', 'always'],
+  ['no-appendfsync-on-rewrite', 'yes', 'no'],
+  ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
+])('the durability check reports %s %s', async (name, value, needed) => {
+  await redis.config('SET', name, value)
+  expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([
+    `Redis has ${name} ${value}, needed is ${name} ${needed}: ${LOST}`,
+  ])
+})
 
-  it('the readiness of a role is missing if Redis is not durable', async () => {
-    await redis.config('SET', 'appendfsync', 'everysec')
-    const problem = `Redis has appendfsync everysec, needed is appendfsync always: ${LOST}`
-    expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: false, problems: [problem] })
-  })
+it('the durability check names every problem', async () => {
+  await redis.config('SET', 'appendfsync', 'no', 'maxmemory-policy', 'volatile-ttl')
+  expect(inEnglish(await durabilityProblems(redis.shards))).toHaveLength(2)
+})
 
-  it.each([
-    ['the private Redis', { ...STRICT, url: null }],
-    ['durability: relaxed', { ...STRICT, durability: 'relaxed' }],
-  ] as const)('does not check %s', async (_, config) => {
-    await redis.config('SET', 'appendfsync', 'everysec')
-    expect(await redisReadiness(redis, config)()).toEqual({ ok: true, problems: [] })
-  })
+it('the durability check says that it cannot check if CONFIG is forbidden', async () => {
+  await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
+  const managed = await connected(`${server.url}?username=managed&password=pw`)
+  expect(inEnglish(await durabilityProblems(managed.shards))).toEqual([UNVERIFIED])
+  managed.disconnect()
+})
+
+it('a role is ready if Redis is durable', async () => {
+  expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: true, problems: [] })
+})
+
+it('a role is not ready if Redis is not durable', async () => {
+  await redis.config('SET', 'appendfsync', 'everysec')
+  const problem = `Redis has appendfsync everysec, needed is appendfsync always: ${LOST}`
+  expect(await redisReadiness(redis, STRICT)()).toEqual({ ok: false, problems: [problem] })
+})
+
+it.each([
+  ['the private Redis', { ...STRICT, url: null }],
+  ['durability: relaxed', { ...STRICT, durability: 'relaxed' }],
+] as const)('readiness ignores the durability with %s', async (_, config) => {
+  await redis.config('SET', 'appendfsync', 'everysec')
+  expect(await redisReadiness(redis, config)()).toEqual({ ok: true, problems: [] })
 })

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { connected, openBare, READ } from '../support/admin.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-it('a read of positions is in the log of the process once, where other reads do not push it out', async () => {
+it('a read of positions is in the process log once, and other reads do not displace it', async () => {
   const server = await startTestRedis()
   onTestFinished(() => server.stop())
   const redis = await connected(server.url)

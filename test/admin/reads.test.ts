@@ -27,14 +27,14 @@ afterAll(() => void api.close())
 const as = (token: string, path: string, method = 'GET') =>
   admin.ask(path, { method, headers: { authorization: `Bearer ${token}` } })
 
-/** What is in the log, the first read first, without when. */
+/** Returns the entries of the log without their times, oldest first. */
 async function reads(token = TOKEN): Promise<object[]> {
   const { results } = (await as(token, '/admin/reads')).json as { results: { id: string; at: string }[] }
   for (const { id, at } of results) expect(Date.parse(at)).toBe(Number.parseInt(id, 10))
   return results.map(({ id: _id, at: _at, ...entry }) => entry).toReversed()
 }
 
-it('the log of reads has one entry for each caller, operation and van, however often somebody asks', async () => {
+it('the log of reads has one entry for each caller, operation and van, however often it is read', async () => {
   for (let count = 0; count < 3; count++) await as(TOKEN, `/admin/devices/${VAN}`)
   await as('canary-of-seven', `/admin/devices/${VAN}`)
   await as(TOKEN, `/admin/devices/${VAN}/history`)
@@ -54,7 +54,7 @@ it('the log of reads has one entry for each caller, operation and van, however o
   expect(await admin.redis.zcard(keys.readsNoted)).toBe(4)
 })
 
-it('remembers no more reads than it keeps, whatever somebody asks for', async () => {
+it('the log of reads remembers at most 50,000 reads', async () => {
   const now = Date.now()
   const many = Array.from({ length: 50_100 }, (_, n) => [String(now + n), `read-${n}`]).flat()
   await admin.redis.zadd(keys.readsNoted, ...many)
@@ -64,7 +64,7 @@ it('remembers no more reads than it keeps, whatever somebody asks for', async ()
   expect(await admin.redis.pttl(keys.readsNoted)).toBeGreaterThan(0)
 })
 
-it('the log of reads names the companies, or the route, of a list', async () => {
+it('the log of reads names the companies or the route of a list', async () => {
   await as('canary-read', '/admin/devices')
   await as('canary-of-seven', '/admin/devices?q=Van')
   await as(TOKEN, '/admin/days?company_id=8&route_id=9')
@@ -80,7 +80,7 @@ it('the log of reads names the companies, or the route, of a list', async () => 
   ])
 })
 
-it('the log of reads has the configured id of a van, whatever zeros somebody asks with', async () => {
+it('the log of reads has the configured id of a van, with or without leading zeros in the request', async () => {
   for (const zeros of [0, 2, 49]) await as(TOKEN, `/admin/devices/${'0'.repeat(zeros)}${VAN}`)
   await as(TOKEN, '/admin/devices/356307042441013')
   expect(await reads()).toMatchObject([{ device: VAN }, { device: '0356307042441013' }])
@@ -96,7 +96,7 @@ it('the log of reads ignores parameters that an operation does not have', async 
   ])
 })
 
-it('the log of reads has an entry for a stream with positions, and none for one without', async () => {
+it('the log of reads has an entry for an event stream with positions, but none for one without', async () => {
   const headers = { authorization: 'Bearer canary-read' }
   for (const topics of ['status,audit', 'status,device', 'arrival']) {
     const stream = await followEvents(`${admin.url}/admin/events?topics=${topics}&device=${VAN}`, headers)
@@ -116,7 +116,7 @@ it('the log of reads has no entry for a refusal, a HEAD, or an answer without po
   expect(await reads()).toEqual([])
 })
 
-it('the log of reads shows a token for some companies the reads of these alone, and leaves the audit log as it is', async () => {
+it('the log of reads shows a company token only reads of its companies, and is not part of the audit log', async () => {
   await as(TOKEN, `/admin/devices/${VAN}`)
   await as(TOKEN, '/admin/devices/other-1')
   await as(TOKEN, '/admin/devices')
@@ -125,7 +125,7 @@ it('the log of reads shows a token for some companies the reads of these alone, 
   expect((await as(TOKEN, '/admin/audit')).json).toEqual({ results: [] })
 })
 
-it('the log of reads is read page by page', async () => {
+it('the log of reads has pages', async () => {
   for (const device of [VAN, 'other-1', 'van%2F15']) await as(TOKEN, `/admin/devices/${device}`)
   const found: unknown[] = []
   for (let token = ''; ; ) {
@@ -139,7 +139,7 @@ it('the log of reads is read page by page', async () => {
   expect((await as(TOKEN, '/admin/reads?page_token=x')).status).toBe(400)
 })
 
-it('the log of reads ends and begins with admin.log_reads, without a restart', async () => {
+it('the log of reads is switched off and on by admin.log_reads without a restart', async () => {
   const file = join(admin.dir, 'gateway.yaml')
   const yaml = await readFile(file, 'utf8')
   onTestFinished(() => writeFile(file, yaml))

@@ -6,7 +6,7 @@ import { startTestRedis } from '../support/redis.ts'
 
 const NO_CONNECTION = /^there is no connection to Redis: connect E/
 
-it('an admin port that was opened while Redis is away says so, and leaves out what it does not know', async () => {
+it('the admin port opens while Redis is down, says so, and leaves out what it does not know', async () => {
   const server = await startTestRedis()
   await server.kill('SIGKILL')
   const redis = connect(server.url, 'test')

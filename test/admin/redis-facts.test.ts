@@ -15,7 +15,7 @@ async function unlimitedNow() {
   return collector.facts.unlimited
 }
 
-it('a Redis without maxmemory is one whose stop mark is a share of the memory of its machine, until it has a limit', async () => {
+it('without maxmemory the stop limit of Redis is a share of the memory of its machine', async () => {
   const machine = Number(/^total_system_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
   await redis.config('SET', 'maxmemory', 0)
   expect(inEnglish(await unlimitedNow())).toEqual([
@@ -25,7 +25,7 @@ it('a Redis without maxmemory is one whose stop mark is a share of the memory of
   expect(await unlimitedNow()).toEqual([])
 })
 
-it('a server that does not tell its maxmemory is not taken for one without', async () => {
+it('a server that does not report its maxmemory does not count as unlimited', async () => {
   const infos = ['used_memory:1\r\n', 'maxmemory:100\r\ntotal_system_memory:1000\r\n']
   expect(unlimitedMemory(infos)).toEqual([])
 })

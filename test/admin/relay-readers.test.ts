@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { recordingServer, relayFixture } from '../support/relay.ts'
 import { atEnd } from '../support/tracking/http-servers.ts'
 
 const MIB = 1024 * 1024
 const HELD_BYTES = 32 * MIB
-/** Longer than a busy machine stands still: who reads slowly then counts as one who takes nothing. */
+/** Longer than a busy machine stalls, because a reader that is slow for this time counts as one that takes nothing. */
 const READER_MS = 5000
 const relay = relayFixture([{ company_id: '7', apikey: 'canary-apikey', oauth_token: 'canary-oauth' }], {
   heldBytes: HELD_BYTES,
@@ -18,10 +18,10 @@ const relay = relayFixture([{ company_id: '7', apikey: 'canary-apikey', oauth_to
 const NUMBER = '/api/v1/companies/7/numbers/5'
 const NUMBERS = '/api/v1/companies/7/numbers'
 const ITEMS = '/api/v1/companies/7/orders/3/items'
-/** More than sockets hold of an answer that nobody reads, more than half of the room. */
+/** More than the socket buffers hold, and more than half of the memory for answers. */
 const LARGE = Buffer.alloc(24 * MIB, 'x')
 
-/** A service that answers a list of numbers with more than two answers have room for, anything else shortly. */
+/** Starts a service whose number lists are so large that two do not fit; its other answers are short. */
 async function largeAnswers() {
   const { url, seen } = await recordingServer((response, request) =>
     response.end(request.url === NUMBERS ? LARGE : '{}'),
@@ -30,7 +30,7 @@ async function largeAnswers() {
   return { url, seen }
 }
 
-/** Asks for a large answer, and reads nothing of it. */
+/** Requests a large answer, and reads nothing of it. */
 async function slowReader(): Promise<Socket> {
   const socket = createConnection(relay.port, '127.0.0.1')
   atEnd(() => socket.destroy())
@@ -40,50 +40,48 @@ async function slowReader(): Promise<Socket> {
   return socket
 }
 
-describe('the relay with a reader that takes nothing', () => {
-  it('the relay with a reader that takes nothing has memory for small answers, but not for another large one, while a reader takes nothing', async () => {
-    const { url, seen } = await largeAnswers()
-    await slowReader()
-    const { status, headers, json } = await relay.ask(NUMBERS)
-    const message =
-      `${url}/ cannot be relayed until other answers are read, ask again later: ` +
-      'GET /api/v1/companies/{company_id}/numbers'
-    expect([status, headers['retry-after'], json, seen.length]).toEqual([503, '5', { message }, 2])
-    expect((await relay.ask(NUMBER)).status).toBe(200)
-  })
+it('the relay has memory for small answers, but not for a second large one, while a reader takes nothing', async () => {
+  const { url, seen } = await largeAnswers()
+  await slowReader()
+  const { status, headers, json } = await relay.ask(NUMBERS)
+  const message =
+    `${url}/ cannot be relayed until other answers are read, ask again later: ` +
+    'GET /api/v1/companies/{company_id}/numbers'
+  expect([status, headers['retry-after'], json, seen.length]).toEqual([503, '5', { message }, 2])
+  expect((await relay.ask(NUMBER)).status).toBe(200)
+})
 
-  it('frees the memory of an answer when its reader goes', async () => {
-    await largeAnswers()
-    const reader = await slowReader()
-    reader.destroy()
-    await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
-  })
+it('the relay frees the memory of an answer when its reader disconnects', async () => {
+  await largeAnswers()
+  const reader = await slowReader()
+  reader.destroy()
+  await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
+})
 
-  it('frees the memory of an answer whose reader went before it came', async () => {
-    const caller = new AbortController()
-    const ended = Promise.withResolvers<void>()
-    const { url } = await recordingServer(async (response, request) => {
-      if (request.method === 'DELETE') {
-        caller.abort()
-        await delay(100)
-      }
-      response.end(LARGE, () => ended.resolve())
-    })
-    relay.relayTo(url)
-    await expect(relay.ask(NUMBER, { method: 'DELETE', signal: caller.signal })).rejects.toThrow()
-    await ended.promise
-    await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
+it('the relay frees the memory of an answer whose reader disconnected before it came', async () => {
+  const caller = new AbortController()
+  const ended = Promise.withResolvers<void>()
+  const { url } = await recordingServer(async (response, request) => {
+    if (request.method === 'DELETE') {
+      caller.abort()
+      await delay(100)
+    }
+    response.end(LARGE, () => ended.resolve())
   })
+  relay.relayTo(url)
+  await expect(relay.ask(NUMBER, { method: 'DELETE', signal: caller.signal })).rejects.toThrow()
+  await ended.promise
+  await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
+})
 
-  it('disconnects a reader that takes nothing', async () => {
-    await largeAnswers()
-    const reader = await slowReader()
-    await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 30_000, interval: 500 }).toBe(200)
-    const chunks: Buffer[] = []
-    reader.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
-    await once(reader, 'close')
-    expect(Buffer.concat(chunks).length).toBeLessThan(LARGE.length)
-  })
+it('the relay disconnects a reader that takes nothing', async () => {
+  await largeAnswers()
+  const reader = await slowReader()
+  await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 30_000, interval: 500 }).toBe(200)
+  const chunks: Buffer[] = []
+  reader.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
+  await once(reader, 'close')
+  expect(Buffer.concat(chunks).length).toBeLessThan(LARGE.length)
 })
 
 it('the relay sends a whole answer to a slow reader', async () => {
@@ -100,29 +98,27 @@ it('the relay sends a whole answer to a slow reader', async () => {
   expect(performance.now() - began).toBeGreaterThan(READER_MS)
 })
 
-describe('the relay without memory', () => {
-  it('answers 503 without a call while requests in flight take all the memory', async () => {
-    const waiting: ServerResponse[] = []
-    const { url, seen } = await recordingServer((response) => {
-      if (waiting.push(response) > 8) response.end('{}')
-    })
-    relay.relayTo(url)
-    const most = HELD_BYTES / (64 * 1024)
-    let refused = 0
-    const all = Array.from({ length: most + 3 }, () => relay.ask(NUMBER))
-    for (const each of all) void each.then(({ status }) => (refused += Number(status === 503)))
-    await expect.poll(() => refused).toBe(3)
-    for (const response of waiting.slice(0, 8)) response.end('{}')
-    const answers = await Promise.all(all)
-    const message =
-      `${url}/ cannot be relayed until other answers are read, ask again later: ` +
-      'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
-    const others = answers.filter(({ status }) => status === 503)
-    expect(others.map(({ json }) => json)).toEqual(others.map(() => ({ message })))
-    expect(others).toHaveLength(3)
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(most)
-    expect(seen).toHaveLength(most)
+it('the relay answers 503 without a call while requests in flight take all the memory', async () => {
+  const waiting: ServerResponse[] = []
+  const { url, seen } = await recordingServer((response) => {
+    if (waiting.push(response) > 8) response.end('{}')
   })
+  relay.relayTo(url)
+  const most = HELD_BYTES / (64 * 1024)
+  let refused = 0
+  const all = Array.from({ length: most + 3 }, () => relay.ask(NUMBER))
+  for (const each of all) void each.then(({ status }) => (refused += Number(status === 503)))
+  await expect.poll(() => refused).toBe(3)
+  for (const response of waiting.slice(0, 8)) response.end('{}')
+  const answers = await Promise.all(all)
+  const message =
+    `${url}/ cannot be relayed until other answers are read, ask again later: ` +
+    'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
+  const others = answers.filter(({ status }) => status === 503)
+  expect(others.map(({ json }) => json)).toEqual(others.map(() => ({ message })))
+  expect(others).toHaveLength(3)
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(most)
+  expect(seen).toHaveLength(most)
 })
 
 it('the relay counts the memory of joined windows', async () => {
@@ -137,7 +133,7 @@ it('the relay counts the memory of joined windows', async () => {
   expect((await relay.ask(`${path}?from=${FROM}&to=${FROM + 2 * 7201 - 1}`)).status).toBe(200)
 })
 
-it('the relay says that an addition may have been done when there is no memory for its answer', async () => {
+it('the relay says that an addition may have been done if there is no memory for its answer', async () => {
   const { url } = await recordingServer((response) => response.end(Buffer.alloc(HELD_BYTES)))
   relay.relayTo(url)
   const { status, json } = await relay.ask(ITEMS, {

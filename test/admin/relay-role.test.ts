@@ -53,7 +53,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true })
 })
 
-it('the relay relays to the configured service with its token and prefix, also after a reload', async () => {
+it('the admin role relays to the configured service with its token and prefix, also after a reload', async () => {
   const seen: unknown[] = []
   answer = ({ url, headers }, response) => {
     seen.push([url, headers.authorization])
@@ -71,7 +71,7 @@ it('the relay relays to the configured service with its token and prefix, also a
     .toEqual(['/base/api/v1/companies/7/numbers', 'OAuth canary-second'])
 })
 
-it('the relay closes although the service does not answer, and tells the waiting callers', async () => {
+it('the relay closes although the service does not answer, and answers the waiting callers', async () => {
   let arrived = 0
   answer = () => arrived++
   const path = '/api/v1/companies/7/orders/3/items'

@@ -31,7 +31,7 @@ const relayed: Send = ({ method, path, headers, body, authorization }) => {
   return relay.ask(path, { method, headers: { ...headers, ...own }, body })
 }
 
-/** Asks through the relay, and where it is refused the service itself: it says the same. */
+/** Sends requests through the relay. With `equal` the service itself must answer the same error. */
 function through(to: typeof service, equal: boolean): Send {
   return async (request) => {
     relay.relayTo(to.url)
@@ -51,7 +51,7 @@ function harness(equal: boolean): Harness {
 
 const FROM = 1_700_000_000
 
-/** What the relay answers to cells that differ. */
+/** Answers of the relay to cells with an intended difference. */
 const INSTEAD: Readonly<Record<string, (cell: Cell) => { status: number; json: unknown }>> = {
   [TOKEN_REPLACED]: () => ({ status: 401, json: message(/^the token is (missing|unknown): send the header/) }),
   [COMPANIES_OF_ITS_OWN]: ({ title }) =>
@@ -76,18 +76,16 @@ function message(text: RegExp): unknown {
   return expect.objectContaining({ message: expect.stringMatching(text) as unknown })
 }
 
-describe('through the relay, each cell of the table', () => {
-  it.each(
-    cells.filter(({ differs }) => !differs).map((cell) => [cell.operation, cell.status, cell.title, cell] as const),
-  )('relays the row of %s, %i: %s', async (_operation, status, _title, cell) => {
-    const { answer, items } = await runCell(cell, harness(true))
-    expect(answer.json, answer.text).toEqual(cell.json(items))
-    expect(answer.status).toBe(status)
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-  })
+it.each(
+  cells.filter(({ differs }) => !differs).map((cell) => [cell.operation, cell.status, cell.title, cell] as const),
+)('the relay passes on the table row of %s, %i: %s', async (_operation, status, _title, cell) => {
+  const { answer, items } = await runCell(cell, harness(true))
+  expect(answer.json, answer.text).toEqual(cell.json(items))
+  expect(answer.status).toBe(status)
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
 })
 
-describe('by intent the relay says something else', () => {
+describe('intended differences of the relay', () => {
   beforeAll(async () => {
     const positions = [FROM, FROM + 7_201].map((timestamp) => {
       return { accuracy: 5, point: { lat: 55.75, lon: 37.5 }, timestamp }
@@ -101,12 +99,15 @@ describe('by intent the relay says something else', () => {
 
   it.each(
     cells.filter(({ differs }) => differs).map((cell) => [cell.operation, cell.status, cell.title, cell] as const),
-  )('answers differently from the row of %s, %i: %s', async (_operation, _status, _title, cell) => {
-    const { answer } = await runCell(cell, harness(false))
-    const { status, json } = INSTEAD[cell.differs ?? ''](cell)
-    expect(answer.json, answer.text).toEqual(json)
-    expect(answer.status).toBe(status)
-  })
+  )(
+    'the relay answers on purpose differently from the table row of %s, %i: %s',
+    async (_operation, _status, _title, cell) => {
+      const { answer } = await runCell(cell, harness(false))
+      const { status, json } = INSTEAD[cell.differs ?? ''](cell)
+      expect(answer.json, answer.text).toEqual(json)
+      expect(answer.status).toBe(status)
+    },
+  )
 })
 
 it('the relay leaves limits that only the service has to the service', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { tokenRefusals } from '../../src/admin/relay/operations.ts'
 import type { Company } from '../../src/config/schema.ts'
 import { OPERATE, recordingServer, relayFixture } from '../support/relay.ts'
@@ -19,7 +19,7 @@ async function tokenRefused(): Promise<unknown> {
   return (json as { upstream: { token_refused: unknown } }).upstream.token_refused
 }
 
-/** A service that refuses the tokens of some companies, and is away where `status` says so. */
+/** Starts a service that refuses the tokens of some companies, and answers the others with `status`. */
 async function refusing(...companies: string[]) {
   const service = { companies, status: 200 }
   const { url } = await recordingServer((response, { headers }) => {
@@ -36,68 +36,66 @@ beforeEach(async () => {
   await Promise.all(['7', '8', '9'].map(numbersOf))
 })
 
-describe('a token that the service refuses', () => {
-  it('passes on and shows that the service refuses a token', async () => {
-    await refusing('7', '9')
-    const { status, headers, text } = await numbersOf('7')
-    expect([status, headers['www-authenticate'], text]).toEqual([401, undefined, 'the answer'])
-    await numbersOf('8')
-    await numbersOf('9')
-    expect(await tokenRefused()).toEqual(['7', '9'])
-  })
-
-  it.each([200, 204, 400, 403, 404, 422])('no longer shows a refused token after a %d', async (status) => {
-    const service = await refusing('7')
-    await numbersOf('7')
-    Object.assign(service, { companies: [], status })
-    expect(await tokenRefused()).toEqual(['7'])
-    await numbersOf('7')
-    expect(await tokenRefused()).toEqual([])
-  })
-
-  it('still shows a refused token after a page that something else answers', async () => {
-    await refusing('7')
-    await numbersOf('7')
-    const { url } = await recordingServer((response) => response.writeHead(200).end('<html>Log in'))
-    relay.relayTo(url)
-    const { status, text } = await numbersOf('7')
-    expect([status, text]).toEqual([200, '<html>Log in'])
-    expect(await tokenRefused()).toEqual(['7'])
-  })
-
-  it.each([302, 405, 408, 429, 500, 503])('still shows a refused token after a %d', async (status) => {
-    const service = await refusing('7')
-    await numbersOf('7')
-    Object.assign(service, { companies: [], status })
-    expect((await numbersOf('7')).status).toBe(status)
-    expect(await tokenRefused()).toEqual(['7'])
-  })
-
-  it('still shows a refused token while the service is away', async () => {
-    await refusing('7')
-    await numbersOf('7')
-    relay.relayTo('http://127.0.0.1:1')
-    expect((await numbersOf('7')).status).toBe(502)
-    expect(await tokenRefused()).toEqual(['7'])
-  })
-
-  it('no longer shows a refused token that was changed, or whose company was removed', async () => {
-    await refusing('7', '8')
-    await numbersOf('7')
-    await numbersOf('8')
-    relay.companies = [{ ...COMPANIES[0], oauth_token: 'canary-new' }]
-    expect(await tokenRefused()).toEqual([])
-    relay.companies = [...COMPANIES]
-    expect(await tokenRefused()).toEqual(['7', '8'])
-  })
-
-  it('never puts a refused token into the log', () => {
-    expect(relay.log.length).toBeGreaterThan(0)
-    expect(relay.log.join('')).not.toContain('canary')
-  })
+it('the relay passes on the refusal of a token, and shows it', async () => {
+  await refusing('7', '9')
+  const { status, headers, text } = await numbersOf('7')
+  expect([status, headers['www-authenticate'], text]).toEqual([401, undefined, 'the answer'])
+  await numbersOf('8')
+  await numbersOf('9')
+  expect(await tokenRefused()).toEqual(['7', '9'])
 })
 
-it('the relay does not take the refusal of an earlier token for one of the present token', () => {
+it.each([200, 204, 400, 403, 404, 422])('the relay no longer shows a refused token after a %d', async (status) => {
+  const service = await refusing('7')
+  await numbersOf('7')
+  Object.assign(service, { companies: [], status })
+  expect(await tokenRefused()).toEqual(['7'])
+  await numbersOf('7')
+  expect(await tokenRefused()).toEqual([])
+})
+
+it('the relay still shows a refused token after a web page from elsewhere', async () => {
+  await refusing('7')
+  await numbersOf('7')
+  const { url } = await recordingServer((response) => response.writeHead(200).end('<html>Log in'))
+  relay.relayTo(url)
+  const { status, text } = await numbersOf('7')
+  expect([status, text]).toEqual([200, '<html>Log in'])
+  expect(await tokenRefused()).toEqual(['7'])
+})
+
+it.each([302, 405, 408, 429, 500, 503])('the relay still shows a refused token after a %d', async (status) => {
+  const service = await refusing('7')
+  await numbersOf('7')
+  Object.assign(service, { companies: [], status })
+  expect((await numbersOf('7')).status).toBe(status)
+  expect(await tokenRefused()).toEqual(['7'])
+})
+
+it('the relay still shows a refused token while the service is down', async () => {
+  await refusing('7')
+  await numbersOf('7')
+  relay.relayTo('http://127.0.0.1:1')
+  expect((await numbersOf('7')).status).toBe(502)
+  expect(await tokenRefused()).toEqual(['7'])
+})
+
+it('the relay no longer shows a refused token that was changed, or whose company was removed', async () => {
+  await refusing('7', '8')
+  await numbersOf('7')
+  await numbersOf('8')
+  relay.companies = [{ ...COMPANIES[0], oauth_token: 'canary-new' }]
+  expect(await tokenRefused()).toEqual([])
+  relay.companies = [...COMPANIES]
+  expect(await tokenRefused()).toEqual(['7', '8'])
+})
+
+it('the relay never logs a refused token', () => {
+  expect(relay.log.length).toBeGreaterThan(0)
+  expect(relay.log.join('')).not.toContain('canary')
+})
+
+it('the relay still shows a refused token after an earlier token was accepted late', () => {
   const now = { ...COMPANIES[0], oauth_token: 'canary-new' }
   const refusals = tokenRefusals(() => [now])
   refusals.answered(now, 401)
@@ -105,7 +103,7 @@ it('the relay does not take the refusal of an earlier token for one of the prese
   expect(refusals.refused()).toEqual(['7'])
 })
 
-it('the relay goes on showing that a token is refused after a late refusal of the token before it', () => {
+it('the relay still shows a refused token after a late refusal of the token before it', () => {
   const now = { ...COMPANIES[0], oauth_token: 'canary-new' }
   const refusals = tokenRefusals(() => [now])
   refusals.answered(now, 401)
@@ -113,7 +111,7 @@ it('the relay goes on showing that a token is refused after a late refusal of th
   expect(refusals.refused()).toEqual(['7'])
 })
 
-it('the relay shows no refusal by an earlier API of the company, and none that comes late from it', () => {
+it('the relay shows no refusal by an earlier API of the company, even if it arrives late', () => {
   const [before] = COMPANIES
   const tracking = { base_url: 'https://other.example', push_url: null, tls: NO_TLS, proxy: null, ...NO_BOUNDS }
   let now: Company = { ...before, tracking }

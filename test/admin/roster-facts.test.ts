@@ -30,12 +30,12 @@ it.each([
   expect(await companiesMissing(roster, (TODAY + hour * 3600) * 1000, 'UTC')).toEqual(companies)
 })
 
-/** What the admin port says of the last version of each file. */
+/** Returns the results of the last version of each file. */
 async function results(): Promise<object[]> {
   return ((await admin.ask('/admin/roster')).json as { results: object[] }).results
 }
 
-/** The findings about files that hold. */
+/** Returns the present findings about files. */
 async function held(): Promise<object[]> {
   const { results: found } = (await admin.ask('/admin/findings')).json as {
     results: { code: string; ended_at?: string }[]
@@ -43,11 +43,11 @@ async function held(): Promise<object[]> {
   return found.filter(({ code, ended_at }) => /^(?:roster_rejected|config_refused)$/.test(code) && !ended_at)
 }
 
-/** The routes of the files, and what writes others until the test ends. */
+/** Returns the text of routes.csv, and a function that replaces it until the test ends. */
 async function routesFile() {
   const file = join(admin.dir, 'routes.csv')
   const text = await readFile(file, 'utf8')
-  // Nobody may read half of it: what is added then would be another number.
+  // The rename prevents that half of the file is read, which would give other counts.
   const write = async (lines: string) => {
     await writeFile(`${file}.new`, lines)
     await rename(`${file}.new`, file)
@@ -56,7 +56,7 @@ async function routesFile() {
   return { text, write }
 }
 
-it('a file that is refused whole is one finding, and none of its lines is called left out', async () => {
+it('a file that is refused as a whole is one finding, and none of its lines counts as left out', async () => {
   const { text, write } = await routesFile()
   await write('device,from\n')
   await vi.waitFor(async () => expect(await results()).toMatchObject([{ rejected: [{ line: 1 }] }]), {
@@ -70,7 +70,7 @@ it('a file that is refused whole is one finding, and none of its lines is called
   await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 30_000 })
 })
 
-it('the result of a file is in the roster results, and a line that is left out is a finding until it is corrected', async () => {
+it('a file has a roster result, and a line that is left out is a finding until it is corrected', async () => {
   const { text, write } = await routesFile()
   await write(`${text}Van 12,,5,2099-11-20 06:00,\nVan 99,,5,2099-11-20 06:00,\n`)
   const rejected = [{ line: 4, message: 'device: no device has the id or the name "Van 99"' }]
@@ -84,7 +84,7 @@ it('the result of a file is in the roster results, and a line that is left out i
   await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 30_000 })
 })
 
-it('a line of a file that waits for its device is left out no more once the device is added by the admin port', async () => {
+it('a line of a file is no longer left out after its device is added through the admin port', async () => {
   const { text, write } = await routesFile()
   await write(`${text}Van 98,,7,2020-01-01 00:00,2120-01-01 00:00\n`)
   await expect.poll(held, { timeout: 30_000 }).toHaveLength(1)

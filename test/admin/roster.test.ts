@@ -17,7 +17,7 @@ import { putDevice } from '../support/put-device.ts'
 const admin = adminFixture()
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
-// What was put before is not in effect any more once Redis is empty.
+// Earlier puts are no longer in effect after Redis was emptied.
 beforeEach(() => expect.poll(async () => (await admin.ask('/admin/devices/900')).status, { timeout: 30_000 }).toBe(404))
 
 async function ask(method: string, id: number): Promise<number> {
@@ -26,7 +26,7 @@ async function ask(method: string, id: number): Promise<number> {
   return (await admin.ask(`/admin/devices/${id}`, { method, headers, body })).status
 }
 
-/** The roster, as another process around the same Redis has it. */
+/** Returns the roster as another process with the same Redis has it. */
 async function elsewhere() {
   const redis = await connected(admin.server.url)
   const replica = new Replica(redis, logger)
@@ -38,7 +38,7 @@ async function elsewhere() {
   return replica
 }
 
-/** A gateway that gives a sign of life, and has this of the roster in effect. */
+/** Starts the sign of life of a gateway that has this roster version in effect. */
 async function gateway(applied: number): Promise<void> {
   await admin.redis.sadd(keys.gatewayIds, 'g')
   await admin.redis.set(keys.gateway('g'), '[]')
@@ -51,32 +51,30 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - began) / 1000
 }
 
-describe('a change', () => {
-  it('a change is answered once every living gateway has it, or may not go by what it knew before any more', async () => {
-    await gateway(Date.now() + 60_000)
-    // Each on its own: a busy machine may take long for one.
-    await expect.poll(() => secondsOf(() => ask('PUT', 900))).toBeLessThan(ROSTER_HOLDS_MS / 1000)
-    await gateway(0)
-    expect(await secondsOf(() => ask('PUT', 900))).toBeGreaterThanOrEqual(ROSTER_HOLDS_MS / 1000)
-  })
-
-  it('sees those that were asked for before it: of several that delete a device one has', async () => {
-    expect(await ask('PUT', 900)).toBe(200)
-    const atOnce = (method: string) => Promise.all(Array.from({ length: 10 }, () => ask(method, 900)))
-    // With the connections open they arrive together.
-    expect(await atOnce('GET')).toEqual(Array(10).fill(200))
-    expect((await atOnce('DELETE')).filter((status) => status === 200)).toEqual([200])
-  })
-
-  it('sees what another process has written just before', async () => {
-    for (const id of [900, 901, 902]) {
-      await putDevice(admin.redis, String(id), { id: String(id), company_id: '7', source: '' })
-      expect(await ask('DELETE', id)).toBe(200)
-    }
-  })
+it('a change is answered when every living gateway has it, or may no longer use its older roster', async () => {
+  await gateway(Date.now() + 60_000)
+  // Polled, because a single request may take long on a busy machine.
+  await expect.poll(() => secondsOf(() => ask('PUT', 900))).toBeLessThan(ROSTER_HOLDS_MS / 1000)
+  await gateway(0)
+  expect(await secondsOf(() => ask('PUT', 900))).toBeGreaterThanOrEqual(ROSTER_HOLDS_MS / 1000)
 })
 
-/** Changes as an admin process of its own makes them, and a write that drops a device that is not there. */
+it('a change sees earlier changes: of several requests that delete a device, one succeeds', async () => {
+  expect(await ask('PUT', 900)).toBe(200)
+  const atOnce = (method: string) => Promise.all(Array.from({ length: 10 }, () => ask(method, 900)))
+  // On open connections the requests arrive together.
+  expect(await atOnce('GET')).toEqual(Array(10).fill(200))
+  expect((await atOnce('DELETE')).filter((status) => status === 200)).toEqual([200])
+})
+
+it('a change sees what another process has written just before', async () => {
+  for (const id of [900, 901, 902]) {
+    await putDevice(admin.redis, String(id), { id: String(id), company_id: '7', source: '' })
+    expect(await ask('DELETE', id)).toBe(200)
+  }
+})
+
+/** Returns a function that changes the roster like another admin process. WRITE drops a missing device. */
 async function writing() {
   const redis = await connected(admin.server.url)
   const live = await followConfig({ dir: admin.dir, protocols: null, role: 'admin', followsFiles: false })
@@ -92,31 +90,29 @@ async function writing() {
 const WRITE: RosterWrite = { devices: [['901', undefined]], assignments: [] }
 const device = (id: string) => ({ id, company_id: '7', source: '' })
 
-describe('a change that is planned by the roster in effect', () => {
-  it('a change that is planned by the roster in effect is planned again if another process has written meanwhile', async () => {
-    const { change, live } = await writing()
-    const seen: boolean[] = []
-    await change(async (roster) => {
-      seen.push(roster.find('901') !== undefined)
-      if (seen.length === 1) await putDevice(admin.redis, '901', device('901'))
-      return { write: WRITE }
-    })
-    expect([seen, live.directory().find('901')]).toEqual([[false, true], undefined])
+it('a change is planned again if another process has written meanwhile', async () => {
+  const { change, live } = await writing()
+  const seen: boolean[] = []
+  await change(async (roster) => {
+    seen.push(roster.find('901') !== undefined)
+    if (seen.length === 1) await putDevice(admin.redis, '901', device('901'))
+    return { write: WRITE }
   })
-
-  it('a change that is planned by the roster in effect is refused if others write all the time', async () => {
-    const [{ change }, other] = [await writing(), await elsewhere()]
-    const changed = change(async () => {
-      await putDevice(admin.redis, '901', device('901'))
-      return { write: WRITE }
-    })
-    await expect(changed).rejects.toMatchObject({ code: 504, message: expect.stringContaining('try again') as string })
-    await other.refresh()
-    expect(other.roster.find('901')).toMatchObject({ company_id: '7' })
-  })
+  expect([seen, live.directory().find('901')]).toEqual([[false, true], undefined])
 })
 
-it('a change is answered though the memory of Redis is full by then', async () => {
+it('a change is refused if others write all the time', async () => {
+  const [{ change }, other] = [await writing(), await elsewhere()]
+  const changed = change(async () => {
+    await putDevice(admin.redis, '901', device('901'))
+    return { write: WRITE }
+  })
+  await expect(changed).rejects.toMatchObject({ code: 504, message: expect.stringContaining('try again') as string })
+  await other.refresh()
+  expect(other.roster.find('901')).toMatchObject({ company_id: '7' })
+})
+
+it('a change is answered although the memory of Redis has become full', async () => {
   const { change } = await writing()
   onTestFinished(() => maxMemory(256 * 1024 * 1024))
   const answered = change(async () => ({ write: WRITE }))
@@ -134,7 +130,7 @@ const access = async (request: FastifyRequest) => {
   request.caller = { label: 'test', role: 'operate', scope: EVERYTHING }
 }
 
-/** Changes of devices through a process of its own, with the statuses that they are answered with. */
+/** Starts another admin process; returns functions that change devices through it and return the status. */
 async function port() {
   const { live, change } = await writing()
   const server = createHttpServer({ fault: (error, _, reply) => reply.code(500).send(error.message), closeMs: 1000 })
@@ -154,8 +150,8 @@ async function port() {
 const sorted = (statuses: number[]) => statuses.toSorted((a, b) => a - b)
 const TIMES = Array.from({ length: 10 }, (_, time) => String(time))
 
-describe('of two changes of devices at once through two processes', () => {
-  it('only one takes effect, if both would give one name to devices of two couriers', async () => {
+describe('two changes of devices through two processes at once', () => {
+  it('of two puts at once that give one name to devices of two couriers, only one takes effect', async () => {
     const [one, other] = [await port(), await port()]
     for (const time of TIMES) {
       const name = `Van ${time}`
@@ -164,7 +160,7 @@ describe('of two changes of devices at once through two processes', () => {
     }
   })
 
-  it('one drops a secret, though the other keeps what there is', async () => {
+  it('of two puts at once, one can remove a secret although the other keeps it', async () => {
     const [one, other, replica] = [await port(), await port(), await elsewhere()]
     for (const time of TIMES) {
       const secret = () => replica.refresh().then(() => replica.roster.find(time)?.secretDigest)
@@ -174,7 +170,7 @@ describe('of two changes of devices at once through two processes', () => {
     }
   })
 
-  it('one alone deletes a device', async () => {
+  it('of two deletions of a device at once, only one succeeds', async () => {
     const [one, other] = [await port(), await port()]
     for (const time of TIMES) {
       await one.put(time, {})

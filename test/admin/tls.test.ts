@@ -23,7 +23,7 @@ beforeAll(async () => {
   redisServer = await startTestRedis()
   redis = await connected(redisServer.url)
   certificates = await CertificateMaker.create()
-  // A name that nobody connects to: the command line knows the certificate itself.
+  // Nobody connects to this name; the command line recognises the certificate itself.
   server = await certificates.issue('admin', { cn: 'gateway.example.com', san: 'DNS:gateway.example.com' })
 })
 afterAll(async () => {
@@ -38,7 +38,7 @@ function openSecure({ files }: Issued): Promise<Admin> {
 }
 
 describe('the admin port with a certificate', () => {
-  it('answers over HTTPS, and nothing without TLS or over TLS 1.1', async () => {
+  it('the admin port with a certificate answers over HTTPS, but not without TLS or over TLS 1.1', async () => {
     const admin = await openSecure(server)
     onTestFinished(() => admin.close())
     const dispatcher = new Agent({ connect: { ca: server.cert, servername: 'gateway.example.com' } })
@@ -57,7 +57,7 @@ describe('the admin port with a certificate', () => {
     expect((await dialTls(admin.port, { rejectUnauthorized: false, ...old })).failure).toMatch(/^ERR_SSL_/)
   })
 
-  it('uses new files without a restart', async () => {
+  it('the admin port uses renewed certificate files without a restart', async () => {
     const issued = await certificates.server('renewed')
     const admin = await openSecure(issued)
     onTestFinished(() => admin.close())
@@ -70,7 +70,7 @@ describe('the admin port with a certificate', () => {
     await until(async () => expect(await serial()).not.toBe(first))
   })
 
-  it('closes despite a handshake that is not done, an idle connection and an unfinished request', async () => {
+  it('the admin port closes despite an unfinished handshake, an idle connection and an unfinished request', async () => {
     const admin = await openSecure(server)
     const sockets = [
       connect(admin.port, '127.0.0.1'),
@@ -93,13 +93,13 @@ describe('the admin port with a certificate', () => {
   })
 })
 
-/** A gateway.yaml that says where this admin port is. */
+/** Makes a gateway.yaml with this admin port. */
 function config(port: number, { files }: Issued): string {
   return `admin: { port: ${port}, tokens: [canary-operate], tls: { cert: ${files.cert}, key: ${files.key} } }\n`
 }
 
 describe('the command line', () => {
-  it('asks the port of its configuration over HTTPS, whatever name is in the certificate', async () => {
+  it('the command line uses HTTPS for the port of its configuration, whatever name the certificate has', async () => {
     const admin = await openSecure(server)
     onTestFinished(() => admin.close())
     const cwd = await folder({ 'config/gateway.yaml': config(admin.port, server) })
@@ -108,7 +108,7 @@ describe('the command line', () => {
     expect([code, errors]).toEqual([0, ''])
   })
 
-  it('sends its token to no port with another certificate', async () => {
+  it('the command line sends its token to no port with another certificate', async () => {
     const admin = await openSecure(await certificates.server('other'))
     onTestFinished(() => admin.close())
     const cwd = await folder({ 'config/gateway.yaml': config(admin.port, server) })

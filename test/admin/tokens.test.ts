@@ -1,6 +1,6 @@
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 
 const PAST = '2026-01-01T00:00:00Z'
@@ -28,50 +28,46 @@ async function write(name: string, text: string): Promise<string> {
   return file
 }
 
-describe('a token with a name and an end', () => {
-  it('a token with a name and an end is refused from its end on, with a sentence that has no token', async () => {
-    const { status, json, text } = await as('canary-expired')
-    expect([status, json]).toEqual([401, { message: expect.stringContaining('the token Anna has expired') as string }])
-    expect(text).not.toContain('canary')
-    expect(await statusOf('canary-valid')).toBe(200)
-  })
-
-  it('a token with a name and an end is in the audit log by its name', async () => {
-    await as('canary-valid', 'DELETE', '/admin/parked?all=true')
-    const { results } = (await admin.ask('/admin/audit?max_results=1')).json as { results: object[] }
-    expect(results).toEqual([expect.objectContaining({ token: 'Bert', operation: '/admin/parked' })])
-  })
+it('an expired token is refused with a sentence that does not contain it', async () => {
+  const { status, json, text } = await as('canary-expired')
+  expect([status, json]).toEqual([401, { message: expect.stringContaining('the token Anna has expired') as string }])
+  expect(text).not.toContain('canary')
+  expect(await statusOf('canary-valid')).toBe(200)
 })
 
-describe('a change of the tokens', () => {
-  it('takes effect without a restart: the new one is valid, then the old one is not', async () => {
-    const yaml = await readFile(join(admin.dir, 'gateway.yaml'), 'utf8')
-    const both = yaml.replace('    - { token: canary-valid', '    - canary-next\n    - { token: canary-valid')
-    await write('gateway.yaml', both)
-    await expect.poll(() => statusOf('canary-next'), soon).toBe(200)
-    expect(await statusOf('canary-valid')).toBe(200)
-    await write('gateway.yaml', both.replace(/    - \{ token: canary-valid.*\n/, ''))
-    await expect.poll(() => statusOf('canary-valid'), soon).toBe(401)
-    expect(await statusOf('canary-next')).toBe(200)
-    await write('gateway.yaml', yaml)
-    await expect.poll(() => statusOf('canary-next'), soon).toBe(401)
-  })
+it('a named token is in the audit log with its name', async () => {
+  await as('canary-valid', 'DELETE', '/admin/parked?all=true')
+  const { results } = (await admin.ask('/admin/audit?max_results=1')).json as { results: object[] }
+  expect(results).toEqual([expect.objectContaining({ token: 'Bert', operation: '/admin/parked' })])
+})
 
-  it('takes effect when the file of a secret manager is replaced, line ends cut', async () => {
-    const file = await write('secret', 'canary-of-file-1\r\n\n')
-    await appendFile(join(admin.dir, 'gateway.yaml'), `    - "\${file:${file}}"\n`)
-    // The fixture's lines of admin are the last ones of the file.
-    await expect.poll(() => statusOf('canary-of-file-1'), soon).toBe(200)
-    await write('secret', 'canary-of-file-2\n')
-    await expect.poll(() => statusOf('canary-of-file-2'), soon).toBe(200)
-    expect(await statusOf('canary-of-file-1')).toBe(401)
-  })
+it('a changed token takes effect without a restart, and the previous one then ends', async () => {
+  const yaml = await readFile(join(admin.dir, 'gateway.yaml'), 'utf8')
+  const both = yaml.replace('    - { token: canary-valid', '    - canary-next\n    - { token: canary-valid')
+  await write('gateway.yaml', both)
+  await expect.poll(() => statusOf('canary-next'), soon).toBe(200)
+  expect(await statusOf('canary-valid')).toBe(200)
+  await write('gateway.yaml', both.replace(/    - \{ token: canary-valid.*\n/, ''))
+  await expect.poll(() => statusOf('canary-valid'), soon).toBe(401)
+  expect(await statusOf('canary-next')).toBe(200)
+  await write('gateway.yaml', yaml)
+  await expect.poll(() => statusOf('canary-next'), soon).toBe(401)
+})
 
-  it('that cannot be read changes nothing', async () => {
-    await write('secret', '\n')
-    await expect.poll(() => admin.live.complete, soon).toBe(true)
-    expect(await statusOf('canary-of-file-2')).toBe(200)
-    await write('secret', 'canary-of-file-3')
-    await expect.poll(() => statusOf('canary-of-file-3'), soon).toBe(200)
-  })
+it('a replaced token file of a secret manager takes effect, without its line end', async () => {
+  const file = await write('secret', 'canary-of-file-1\r\n\n')
+  await appendFile(join(admin.dir, 'gateway.yaml'), `    - "\${file:${file}}"\n`)
+  // The fixture's lines of admin are the last ones of the file.
+  await expect.poll(() => statusOf('canary-of-file-1'), soon).toBe(200)
+  await write('secret', 'canary-of-file-2\n')
+  await expect.poll(() => statusOf('canary-of-file-2'), soon).toBe(200)
+  expect(await statusOf('canary-of-file-1')).toBe(401)
+})
+
+it('a change of the tokens that cannot be read changes nothing', async () => {
+  await write('secret', '\n')
+  await expect.poll(() => admin.live.complete, soon).toBe(true)
+  expect(await statusOf('canary-of-file-2')).toBe(200)
+  await write('secret', 'canary-of-file-3')
+  await expect.poll(() => statusOf('canary-of-file-3'), soon).toBe(200)
 })

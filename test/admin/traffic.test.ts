@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { learn } from '../../src/admin/device/learnt.ts'
 import { explainsSilence, knownTraffic, trafficVan } from '../../src/admin/device/traffic.ts'
 import type { IndexedDevice } from '../../src/admin/device/device-index.ts'
@@ -60,54 +60,52 @@ const usualMsOf = (facts: object, paceMs: number) =>
 
 const hasStood = (facts: object) => trafficVan(device(), { ...FACTS, ...facts }, known())?.hasStood
 
-describe('a van that may fall silent', () => {
-  it('a van that may fall silent has its port, protocol, gateway, company, model and networks', () => {
-    const van = trafficVan(device(), FACTS, known([gateway('one'), gateway('two')]))
-    expect(van?.traits().map(({ kind, value }) => `${kind} ${value}`)).toEqual([
-      'port 5023 (tcp)',
-      'protocol gt06 (tcp)',
-      'gateway 1 on a',
-      'company 7',
-      'model FMB920',
-      'network 10.1.2.3',
-      'network 10.1.2.0/24',
-      'network 10.1.0.0/16',
-    ])
-  })
+it('a van in the traffic figures has its port, protocol, gateway, company, model and networks', () => {
+  const van = trafficVan(device(), FACTS, known([gateway('one'), gateway('two')]))
+  expect(van?.traits().map(({ kind, value }) => `${kind} ${value}`)).toEqual([
+    'port 5023 (tcp)',
+    'protocol gt06 (tcp)',
+    'gateway 1 on a',
+    'company 7',
+    'model FMB920',
+    'network 10.1.2.3',
+    'network 10.1.2.0/24',
+    'network 10.1.0.0/16',
+  ])
+})
 
-  it('shares no gateway with others if there is one', () => {
-    expect(traitsBeside([gateway('one')])).not.toContainEqual({ kind: 'gateway', value: '1 on a' })
-    expect(traitsBeside([gateway('one'), gateway('two', { ageMs: 60 * S })])).not.toContainEqual(
-      expect.objectContaining({ kind: 'gateway' }),
-    )
-  })
-
-  it('a van that may fall silent is counted by the longest of its usual times', () => {
-    expect(usualMsOf({}, 45 * S)).toBe(45 * S)
-    expect(usualMsOf({}, S)).toBe(10 * S)
-    expect(usualMsOf({ usualMs: 0 }, S)).toBe(0)
-  })
-
-  it('a van that may fall silent has stood if its last position stands, unless its ignition is on', () => {
-    const standing = { fix: { newAt: NOW, time: NOW, speed: 0.2 } }
-    expect(hasStood({})).toBe(false)
-    expect(hasStood(standing)).toBe(true)
-    expect(hasStood({ ...standing, said: { ignition: { value: true, at: NOW, sinceAt: NOW } } })).toBe(false)
-    expect(hasStood({ fix: { newAt: NOW, time: NOW } })).toBe(false)
-  })
-
-  it.each<[string, object, DeviceFacts, Found[]]>([
-    ['has no route now', {}, { ...FACTS, route: undefined }, []],
-    ['is not configured', {}, { ...FACTS, company: undefined }, []],
-    ['was never heard', { heard: undefined }, { ...FACTS, heardAt: undefined }, []],
-    ['is parked', {}, { ...FACTS, said: { ignition: { value: false, at: NOW, sinceAt: NOW, otherAt: 1 } } }, []],
-    ['sends to another port', {}, { ...FACTS, sender: { at: NOW, sinceAt: NOW, address: '10.9.9.9:1' } }, []],
-    ['sends with a wrong secret', {}, FACTS, [{ code: 'wrong_secret', subject: { device: '1' } }]],
-    ['comes from a broker that is away', { heard: { ...HEARD, transport: 'mqtt' } }, FACTS, [{ code: 'bridge_down' }]],
-  ])('is none that %s', (_, more, facts, found) =>
-    expect(trafficVan(device(more), facts, known([], ...found))).toBeUndefined(),
+it('a van in the traffic figures has no gateway if there is only one', () => {
+  expect(traitsBeside([gateway('one')])).not.toContainEqual({ kind: 'gateway', value: '1 on a' })
+  expect(traitsBeside([gateway('one'), gateway('two', { ageMs: 60 * S })])).not.toContainEqual(
+    expect.objectContaining({ kind: 'gateway' }),
   )
 })
+
+it('a van in the traffic figures is expected at the longest of its usual intervals', () => {
+  expect(usualMsOf({}, 45 * S)).toBe(45 * S)
+  expect(usualMsOf({}, S)).toBe(10 * S)
+  expect(usualMsOf({ usualMs: 0 }, S)).toBe(0)
+})
+
+it('a van counts as standing if its last position stands, unless its ignition is on', () => {
+  const standing = { fix: { newAt: NOW, time: NOW, speed: 0.2 } }
+  expect(hasStood({})).toBe(false)
+  expect(hasStood(standing)).toBe(true)
+  expect(hasStood({ ...standing, said: { ignition: { value: true, at: NOW, sinceAt: NOW } } })).toBe(false)
+  expect(hasStood({ fix: { newAt: NOW, time: NOW } })).toBe(false)
+})
+
+it.each<[string, object, DeviceFacts, Found[]]>([
+  ['has no route now', {}, { ...FACTS, route: undefined }, []],
+  ['is not configured', {}, { ...FACTS, company: undefined }, []],
+  ['was never heard', { heard: undefined }, { ...FACTS, heardAt: undefined }, []],
+  ['is parked', {}, { ...FACTS, said: { ignition: { value: false, at: NOW, sinceAt: NOW, otherAt: 1 } } }, []],
+  ['sends to another port', {}, { ...FACTS, sender: { at: NOW, sinceAt: NOW, address: '10.9.9.9:1' } }, []],
+  ['sends with a wrong secret', {}, FACTS, [{ code: 'wrong_secret', subject: { device: '1' } }]],
+  ['comes from a broker that is away', { heard: { ...HEARD, transport: 'mqtt' } }, FACTS, [{ code: 'bridge_down' }]],
+])('the traffic figures leave out a van that %s', (_, more, facts, found) =>
+  expect(trafficVan(device(more), facts, known([], ...found))).toBeUndefined(),
+)
 
 it.each<[string, boolean, Found[], SeenProcess[]]>([
   ['no gateway lives', true, [{ code: 'no_gateway' }], []],
@@ -115,7 +113,7 @@ it.each<[string, boolean, Found[], SeenProcess[]]>([
   ['a gateway has just begun', true, [], [gateway('one', { sinceAt: NOW - 9 * S })]],
   ['the API is down', false, [{ code: 'upstream_down' }], [gateway('one')]],
   ['a worker has just begun', false, [], [gateway('one', { role: 'worker', sinceAt: NOW })]],
-])('whether silence is explained while %s: %s', (_, isExplained, found, processes) =>
+])('while %s, the silence of vans is explained: %s', (_, isExplained, found, processes) =>
   expect(
     explainsSilence(
       found.map((each) => findingOf(each, NOW)),
@@ -125,7 +123,7 @@ it.each<[string, boolean, Found[], SeenProcess[]]>([
   ).toBe(isExplained),
 )
 
-it('a burst of what was kept does not make a device one that sends each second; a long pause does not make it seldom', () => {
+it('a delivered backlog does not shorten the usual pace of a device, and a long pause does not lengthen it', () => {
   let van: IndexedDevice | undefined
   const hear = (at: number) => {
     const heard = { ...HEARD, at }

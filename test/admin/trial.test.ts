@@ -25,13 +25,13 @@ describe('the trial', () => {
     ).json as TrialJson
   const status = async () => (await admin.ask('/admin/status')).json as StatusJson
 
-  /** A gateway with so many listeners that have an old server. */
+  /** Starts the sign of life of a gateway with this number of trial listeners. */
   function gatewayWith(trials: number) {
     const sign = signOn(admin.redis, { role: 'gateway', installation: admin.dir }, () => ({ trials }))
     onTestFinished(() => sign.stop())
   }
 
-  it('the trial has no device before one has come', async () => {
+  it('the trial has no device before one has sent', async () => {
     expect(await trial()).toEqual({
       verdict: 'no tracker has come by way of the trial yet',
       running: false,
@@ -43,7 +43,7 @@ describe('the trial', () => {
     expect([on_trial, account]).toEqual([undefined, undefined])
   })
 
-  it('shows each device with its entry, and those that want a look first', async () => {
+  it('the trial lists each device with its entry, and those that differ first', async () => {
     await addTrial(admin.redis, { seen: 9, stored: 8, missed: 1 }, [
       tried('1'),
       tried(VAN_12),
@@ -63,7 +63,7 @@ describe('the trial', () => {
     )
   })
 
-  it('adds what several gateways have seen, and keeps the first difference', async () => {
+  it('the trial adds up what several gateways have seen, and keeps the first difference', async () => {
     await addTrial(admin.redis, { seen: 1, stored: 1, missed: 0 }, [{ ...tried('1'), difference: DIFFERENCE }])
     await addTrial(admin.redis, { seen: 2, stored: 0, missed: 2 }, [
       { ...tried('1'), difference: { ...DIFFERENCE, old: 'ff' } },
@@ -73,13 +73,13 @@ describe('the trial', () => {
     expect(devices).toMatchObject([{ frames: 4, positions: 2, answers_equal: 4, first_difference: { old: '03' } }])
   })
 
-  it('shows what devices send to those alone who may operate', async () => {
+  it('the trial shows what devices send only to tokens that may operate', async () => {
     await addTrial(admin.redis, NO_FRAMES, [{ ...tried('1'), difference: DIFFERENCE }])
     expect((await trial(READ_TOKEN)).devices[0].first_difference).toBeUndefined()
     expect((await trial()).devices[0].first_difference).toBeDefined()
   })
 
-  it('says how many devices are left out', async () => {
+  it('the trial lists 1,000 devices, and says how many are left out', async () => {
     await addTrial(
       admin.redis,
       NO_FRAMES,
@@ -89,14 +89,14 @@ describe('the trial', () => {
     expect([devices.length, left_out, verdict]).toEqual([1000, 1, '1001 of 1001 devices understood, all answers equal'])
   })
 
-  it('the trial is in the status while a listener has an old server', async () => {
+  it('the status shows the trial while a listener has an old server', async () => {
     await addTrial(admin.redis, { seen: 3, stored: 1, missed: 2 }, [])
     gatewayWith(2)
     await vi.waitFor(async () => expect((await status()).trial).toEqual({ seen: 3, stored: 1, missed: 2 }), 20_000)
     expect((await trial()).running).toBe(true)
   })
 
-  it('switches a device by its entry, which keeps the rest of it', async () => {
+  it('the trial of a device is switched by its entry, which keeps its other settings', async () => {
     const path = `/admin/devices/${VAN_12}`
     const put = (body: object) =>
       admin.ask(path, {
@@ -117,7 +117,7 @@ describe('the trial', () => {
     expect((await put({ ...before, trial: 'later' })).status).toBe(422)
   })
 
-  it('the trial is forgotten with a device', async () => {
+  it('the trial of a device is deleted with its data', async () => {
     await addTrial(admin.redis, NO_FRAMES, [tried(VAN_12), tried('1')])
     await admin.ask(`/admin/devices/${VAN_12}/data`, {
       method: 'DELETE',
@@ -130,7 +130,7 @@ describe('the trial', () => {
 describe('a token for one company', () => {
   const admin = twoCompanies()
 
-  it('sees its own devices on trial, that there is one, and no account', async () => {
+  it('a token for one company sees its own devices on trial, but no account of the trial', async () => {
     const sign = signOn(admin.redis, { role: 'gateway', installation: admin.dir }, () => ({ trials: 1 }))
     onTestFinished(() => sign.stop())
     const headers = { authorization: `Bearer ${TOKEN_7}` }

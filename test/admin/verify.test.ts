@@ -80,7 +80,7 @@ const BOTH = [
   { lane: '8/43/2001', device: '356307042441014', positions: positions(60) },
 ]
 
-describe('POST /admin/verify, with an API that can be told what to answer', () => {
+describe('POST /admin/verify with a programmable API', () => {
   let api: ReadBackApi
   let admin: Awaited<ReturnType<typeof openOn>>
   beforeAll(async () => {
@@ -95,14 +95,14 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
     api.respond(honest)
     for (const route of ['7/1001', '7/2001', '8/2001']) api.lose(route, () => true)
     await deliverAll(redis, BOTH)
-    // The stub takes company 7 for that of every push.
+    // The API of the test assigns every push to company 7.
     api.add(
       '8/2001',
       positions(60).map(({ latitude: lat, longitude: lon, timestamp }) => ({ lat, lon, timestamp })),
     )
   })
 
-  it('names what is missing, and nothing else', async () => {
+  it('POST /admin/verify names the missing positions, and nothing else', async () => {
     expect(await admin.ask()).toMatchObject({
       status: 200,
       day: DAY,
@@ -129,7 +129,7 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
     })
   })
 
-  it('POST /admin/verify, with an API that can be told what to answer is a finding with its routes, times and numbers', async () => {
+  it('POST /admin/verify makes a finding with the routes, times and numbers of missing positions', async () => {
     api.lose('7/1001', ({ timestamp }) => timestamp === T + 30)
     await admin.ask()
     const finding = async () => {
@@ -146,14 +146,14 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
     })
   })
 
-  it('pushes what is missing once more if it is asked to', async () => {
+  it('POST /admin/verify pushes missing positions again on request', async () => {
     api.lose('7/1001', ({ timestamp }) => timestamp === T + 30)
     expect(await admin.ask('repair=true')).toMatchObject({ repaired: 1, missing: [{ missing: 1 }] })
     await expect.poll(() => custody(redis, 'redelivered'), { interval: 20 }).toBe(1)
     expect(await admin.ask()).toMatchObject({ missing: [], checked: 180 })
   })
 
-  it('shows a token its companies alone, and takes a repair of none that may only read', async () => {
+  it('POST /admin/verify covers only the companies of its token, and repairs nothing for a read token', async () => {
     api.lose('7/1001', ({ timestamp }) => timestamp === T + 30)
     api.lose('8/2001', ({ timestamp }) => timestamp === T + 40)
     expect(await admin.ask('', { token: 'seven' })).toMatchObject({ checked: 120, missing: [{ company_id: '7' }] })
@@ -162,13 +162,13 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
     expect(await admin.ask('repair=true', { token: 'read-eight' })).toMatchObject({ status: 403 })
   })
 
-  it('compares a route or a company alone', async () => {
+  it('POST /admin/verify compares only one route or company on request', async () => {
     expect(await admin.ask('route_id=2001')).toMatchObject({ checked: 60 })
     expect(await admin.ask('company_id=7')).toMatchObject({ checked: 120 })
     expect(await admin.ask('day=2026-01-01')).toMatchObject({ checked: 0, kept_since_at: expect.any(String) })
   })
 
-  it('says why it is not known, also in German', async () => {
+  it('POST /admin/verify says in the language of the request why a lane cannot be verified', async () => {
     api.respond((asked, response) => (asked.route === '7/1001' ? answering(405) : honest)(asked, response))
     const [unknown] = (await admin.ask()).unknown
     expect(unknown).toEqual({
@@ -185,7 +185,7 @@ describe('POST /admin/verify, with an API that can be told what to answer', () =
     ['day=yesterday', 422],
     ['repair=yes', 422],
     ['page_token=x', 400],
-  ])('refuses %s', async (query, status) => expect(await admin.ask(query)).toMatchObject({ status }))
+  ])('POST /admin/verify refuses %s', async (query, status) => expect(await admin.ask(query)).toMatchObject({ status }))
 })
 
 it('POST /admin/verify is refused if no delivered fixes are kept', async () => {

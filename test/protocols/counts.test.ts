@@ -18,8 +18,8 @@ import { heard, sessionOf } from '../support/own-frames.ts'
 import { ARRIVED } from '../support/vectors/vectors.ts'
 
 /**
- * Layouts with a number of records, written by our own encoders. Frames with 0, 1, 2 and many records give all fixes, each
- * with its place and time, and the right answer; an unreadable record does not lose the others.
+ * Layouts with a number of records, written by our own encoders. Frames with 0, 1, 2 and many records give all fixes with
+ * their places and times, and the right answer; an unreadable record does not lose the others.
  */
 const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
 
@@ -61,7 +61,7 @@ function titleOf({ protocol, layout }: CountedLayout): string {
   return layout === undefined ? protocol : `${protocol}, ${layout}`
 }
 
-/** Returns what a frame says after the frames before it. On a stream it must be one frame; a datagram may hold several. */
+/** Returns what a frame says after the frames before it. A datagram may hold several frames. */
 function read(layout: CountedLayout, records: readonly Parameters<typeof bufferOf>[0][]) {
   const protocol = protocols.get(layout.protocol) as Protocol
   const session = sessionOf(protocol, { title: '', frames: [], ...layout })

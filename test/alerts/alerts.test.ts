@@ -17,19 +17,19 @@ alerts: { page_url: "https://gps.example", webhooks: [{ url: "${receiver.url}/ca
 const soon = { timeout: 30_000 }
 type Webhook = Config['alerts']['webhooks'][number]
 
-/** What the receiver was told of a code, in order: `begins`, `ends`. */
+/** Returns what the receiver was told of a code, in order: `begins`, `ends`. */
 function told(code: string, { posts } = receiver): string[] {
   const bodies = posts.map(({ body }) => JSON.parse(body) as { change: string; code: string })
   return bodies.filter((body) => body.code === code).map(({ change }) => change)
 }
 
-/** What Redis keeps of what receivers were told. */
+/** Returns what Redis keeps about messages to receivers. */
 async function written(): Promise<string> {
   const names = await admin.redis.keys(keys.alerted('*'))
   return (await Promise.all(names.map((name) => admin.redis.hvals(name)))).flat().join('')
 }
 
-/** Alerts to one receiver, on findings that the test sets, and time that it lets pass. */
+/** Sets up alerts to one receiver, with findings and a clock that the test controls. */
 async function alertsOf(current: readonly Finding[], webhook: Partial<Webhook> = {}) {
   const own = await webhookReceiver()
   onTestFinished(own.close)
@@ -60,7 +60,7 @@ async function alertsOf(current: readonly Finding[], webhook: Partial<Webhook> =
 it('a webhook of gateway.yaml is told when a finding of the admin process begins and when it ends', async () => {
   observations.note('claimed_twice', { subject: { device: '1' }, evidence: 'two places' })
   await expect.poll(() => told('claimed_twice'), soon).toEqual(['begins'])
-  // It is not repeated for longer than it lasts.
+  // Ends the observation.
   observations.current(Infinity)
   await expect.poll(() => told('claimed_twice'), soon).toEqual(['begins', 'ends'])
   const { body, headers } = receiver.posts.find((post) => post.body.includes('claimed_twice'))!
@@ -73,7 +73,7 @@ it('a webhook of gateway.yaml is told when a finding of the admin process begins
   expect(JSON.stringify(receiver.posts)).not.toContain('canary-webhook')
 })
 
-it('a restart repeats nothing, and tells what ended meanwhile', async () => {
+it('a restart repeats no alert, and sends what ended meanwhile', async () => {
   const { own, findings, start, pass } = await alertsOf([finding()])
   const first = start()
   await expect.poll(() => told('upstream_down', own), soon).toEqual(['begins'])
@@ -91,7 +91,7 @@ it('a restart repeats nothing, and tells what ended meanwhile', async () => {
   await expect.poll(() => told('upstream_down', own), soon).toEqual(['begins', 'ends'])
 })
 
-it('while replicas of Redis are missing, receivers hear of the end of no other finding', async () => {
+it('receivers are told the end of no other finding while replicas of Redis are missing', async () => {
   const { own, findings, start, pass } = await alertsOf([finding()])
   const alerts = start()
   onTestFinished(() => alerts.close())
@@ -104,7 +104,7 @@ it('while replicas of Redis are missing, receivers hear of the end of no other f
   expect(told('upstream_down', own)).toEqual(['begins'])
 })
 
-it('while Redis is away, receivers hear of that finding, and of the end of no other one', async () => {
+it('receivers are told that Redis is down, and the end of no other finding meanwhile', async () => {
   const { own, findings, start, pass } = await alertsOf([finding()])
   const alerts = start()
   onTestFinished(() => alerts.close())

@@ -15,7 +15,7 @@ const reports = () =>
     .map(({ body }) => JSON.parse(body) as { change: string; message: string; routes: number })
     .filter(({ change }) => change === 'day')
 
-it('the admin process tells the receivers of gateway.yaml of the day at its time', async () => {
+it('the admin process sends the daily report to the receivers of gateway.yaml at its time', async () => {
   await expect.poll(() => reports().length, { timeout: 60_000 }).toBe(1)
   expect(reports()[0]).toMatchObject({
     company_id: '7',

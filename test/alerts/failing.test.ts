@@ -33,7 +33,7 @@ function test(token: string) {
   return admin.ask('/admin/alerts/test', { method: 'POST', headers: { authorization: `Bearer ${token}` } })
 }
 
-it('a receiver that fails is a finding, told to the others, until it succeeds; its secret path is shown nowhere', async () => {
+it('a failing receiver is a finding for the others until it succeeds, without its secret path', async () => {
   observations.note('claimed_twice', { subject: { device: '356307042441014' }, evidence: 'two places' })
   await expect.poll(failed, soon).toMatchObject([
     {
@@ -67,11 +67,11 @@ it('a receiver that fails is a finding, told to the others, until it succeeds; i
     (await admin.ask('/metrics')).text,
   ]
   expect(shown.join('')).not.toContain('canary-path')
-  // Not even that it failed itself.
+  // The failing receiver is not told of its own failure either.
   expect(JSON.stringify(one.posts)).not.toContain('is not told')
 })
 
-it('a test needs the role operate', async () => {
+it('testing a receiver needs the role operate', async () => {
   const before = one.posts.length
   expect((await test(READ_TOKEN)).status).toBe(403)
   expect((await test('canary-unknown')).status).toBe(401)

@@ -12,7 +12,7 @@ const HOSTILE = 'Van <!channel> [x](https://evil.example) *bold* \u001b[31m & mo
 const BEGINS = news({ finding: finding({ message: HOSTILE, evidence: [HOSTILE] }) })
 const ENDS = news({ change: 'ends', endedAt: Date.UTC(2026, 10, 22, 8) })
 
-/** What a receiver of a format gets. */
+/** Returns what a receiver of a format gets. */
 async function sent(format: Format, messages: readonly AlertMessage[], secret?: string) {
   const { url, posts, close } = await webhookReceiver()
   onTestFinished(close)
@@ -25,7 +25,7 @@ async function sent(format: Format, messages: readonly AlertMessage[], secret?: 
   return { bodies: posts.map(({ body }) => JSON.parse(body) as never), posts, test }
 }
 
-it('Slack gets blocks of plain text, in which what a device sends calls nobody', async () => {
+it('Slack gets blocks of plain text, in which text from a device mentions nobody', async () => {
   const { bodies, posts } = await sent('slack', [BEGINS, ENDS])
   const [begin, end] = bodies as { text: string; blocks: { type: string; text?: { type: string; text: string } }[] }[]
   expect(begin.text).toMatch(/^Begins, error: Van &lt;!channel&gt; /)
@@ -39,7 +39,7 @@ it('Slack gets blocks of plain text, in which what a device sends calls nobody',
   expect(posts[0].headers['waybridge-signature']).toBeUndefined()
 })
 
-it('Teams gets an Adaptive Card of text runs, in which Markdown is plain text', async () => {
+it('Teams gets an Adaptive Card whose text runs show Markdown as plain text', async () => {
   const { bodies } = await sent('teams', [BEGINS])
   expect(bodies[0]).toMatchObject({
     type: 'message',
@@ -89,7 +89,7 @@ it('PagerDuty gets trigger, trigger and resolve with the same key', async () => 
   expect((bodies[1] as { payload: { summary: string } }).payload.summary).toHaveLength(1024)
 })
 
-it('Alertmanager gets no alert that ends before it starts, also by the clock of another machine', async () => {
+it('Alertmanager gets no alert that ends before it starts, even by the clock of another machine', async () => {
   const sinceAt = Date.now() + 600_000
   const ahead = finding({ sinceAt })
   const { bodies } = await sent('alertmanager', [
@@ -103,17 +103,17 @@ it('Alertmanager gets no alert that ends before it starts, also by the clock of 
 })
 
 it.each(['waybridge', 'slack', 'teams', 'pagerduty', 'alertmanager'] as const)(
-  'a test of the format %s says that nothing is wrong',
+  'a test alert in the format %s says that nothing is wrong',
   async (format) => {
     const { test } = await sent(format, [], 'canary-secret-of-the-receiver')
     const bodies = await test()
     expect(JSON.stringify(bodies)).toContain('nothing is wrong')
-    // A test must wake nobody for longer than a moment.
+    // A test alert ends at once.
     if (format === 'pagerduty') expect(bodies.map(({ event_action }) => event_action)).toEqual(['trigger', 'resolve'])
   },
 )
 
-it('the reason of a failed alert has the answer of the receiver, without the secrets of its URL', async () => {
+it('the reason of a failed alert contains the answer of the receiver, without the secrets of its URL', async () => {
   const { url, close } = await webhookReceiver((response) =>
     response.writeHead(404).end('no_service for /hook/canary-path with canary-query and canary-secret'),
   )

@@ -16,7 +16,7 @@ const admin = adminFixture()
 const soon = { timeout: 30_000 }
 const MINUTE = 60_000
 
-/** A receiver, findings that the test sets, and time that it lets pass. Waits for the next try take no time, unless it is `isPatient`. */
+/** Sets up a receiver, with findings and a clock that the test controls. Retries are immediate, unless `isPatient`. */
 async function site(webhook: Partial<Webhook> = {}) {
   const state = { status: 204, isPatient: false, isWaiting: false }
   const receiver = await webhookReceiver((response) => response.writeHead(state.status).end('no'))
@@ -69,14 +69,14 @@ function silentVan(device: string, company_id = '7'): Finding {
   return finding({ code: 'silent', severity: 'warning', subject: { device, company_id }, count: 1, message })
 }
 
-/** What Redis keeps of what receivers were told. */
+/** Returns what Redis keeps about messages to receivers. */
 async function kept(): Promise<string> {
   const names = await admin.redis.keys(keys.alerted('*'))
   const read = (name: string) => (name.endsWith(':failure') ? admin.redis.get(name) : admin.redis.hvals(name))
   return (await Promise.all(names.map(read))).flat().join('')
 }
 
-it('vans that fall silent in waves are one begin, updates as they double, and one end, under one id', async () => {
+it('vans that fall silent in waves are one begin, updates when they double, and one end under one id', async () => {
   const { holds, pass, posts, said, start } = await site()
   start()
   pass(20_000)
@@ -102,7 +102,7 @@ it('vans that fall silent in waves are one begin, updates as they double, and on
   ])
 })
 
-it('a receiver that is away at the begin and back after the end is told both once, in order', async () => {
+it('a receiver that is down from the begin until after the end is told both once, in order', async () => {
   const { holds, pass, posts, said, start, state } = await site()
   state.status = 503
   const alerts = start()
@@ -125,7 +125,7 @@ it('a receiver that is away at the begin and back after the end is told both onc
   expect(said()).toHaveLength(told)
 })
 
-it('a receiver that is away while an incident doubles is told the begin, then one update, under one id', async () => {
+it('a receiver that is down while an incident doubles is told the begin, then one update, under one id', async () => {
   const { holds, pass, posts, said, start, state } = await site()
   state.status = 503
   start()
@@ -146,7 +146,7 @@ it('a receiver that is away while an incident doubles is told the begin, then on
   expect(said()).toHaveLength(told)
 })
 
-it('a receiver that is away for hours is told what holds then, and of nothing that has ended', async () => {
+it('a receiver that is down for hours is told what holds then, and nothing that has ended', async () => {
   const { holds, pass, posts, said, start, state } = await site()
   state.status = 503
   start()
@@ -169,7 +169,7 @@ it('a receiver that is away for hours is told what holds then, and of nothing th
   ).not.toContain('flood')
 })
 
-it('a restart in the middle of an incident repeats nothing: updates and the end have the id of the begin', async () => {
+it('after a restart during an incident, updates and the end have the id of the begin, and nothing is repeated', async () => {
   const { holds, pass, posts, said, start } = await site()
   const first = start()
   holds(silent(39))
@@ -187,7 +187,7 @@ it('a restart in the middle of an incident repeats nothing: updates and the end 
   expect(new Set(posts().map(({ id }) => id)).size).toBe(1)
 })
 
-it('a restart while a receiver fails does not end that: since when is kept', async () => {
+it('a restart keeps the time since which a receiver fails', async () => {
   const { holds, start, state } = await site()
   state.status = 503
   holds(silent(39))
@@ -203,7 +203,7 @@ it('a restart while a receiver fails does not end that: since when is kept', asy
   await expect.poll(kept, soon).not.toContain('"tries"')
 })
 
-it('a receiver of company 7 is never told of the vans of company 8, nor how many they are', async () => {
+it('a receiver of company 7 is never told the vans of company 8, or their number', async () => {
   const { holds, posts, start, raw } = await site({ companies: ['7'] })
   start()
   holds(
@@ -226,7 +226,7 @@ it('a receiver of company 7 is never told of the vans of company 8, nor how many
   expect(posts().find(({ code }) => code === 'upstream_down')).toMatchObject({ count: 1, evidence: [] })
 })
 
-it('a test is sent to the receivers that the caller sees, and says that nothing is wrong', async () => {
+it('a test is sent to the receivers that the caller may see, and says that nothing is wrong', async () => {
   const { posts, start } = await site({ companies: ['7'] })
   const alerts = start()
   expect(await alerts.test(new Scope(['8']))).toEqual([])
@@ -235,7 +235,7 @@ it('a test is sent to the receivers that the caller sees, and says that nothing 
   expect(posts()).toMatchObject([{ change: 'test', message: expect.stringContaining('nothing is wrong') }])
 })
 
-it('a test that arrives ends the failure, and what waits is sent at once', async () => {
+it('a successful test ends the failure of a receiver, and waiting messages are sent at once', async () => {
   const { holds, posts, start, state } = await site()
   state.status = 503
   holds(silent(39))
@@ -250,7 +250,7 @@ it('a test that arrives ends the failure, and what waits is sent at once', async
   await expect.poll(() => posts().at(-1)?.change, soon).toBe('begins')
 })
 
-it('Alertmanager is sent again each minute what holds, at once after a restart, and never as over before it is', async () => {
+it('Alertmanager gets a lasting finding each minute and after a restart, and never as ended too early', async () => {
   const { holds, pass, start, raw, now } = await site({ format: 'alertmanager', secret: 'canary-token' })
   const alerts = () =>
     raw.flatMap(({ body }) => JSON.parse(body) as { labels: object; endsAt: string; startsAt: string }[])

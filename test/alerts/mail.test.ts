@@ -15,7 +15,7 @@ const ENDS = news({
 })
 const BEGINS = news({ finding: finding({ evidence: ['a device \u001b[31mnamed\r\nBcc: x@example.com'] }) })
 
-/** An outbox to a mail server, what it logs, and how to send by it. */
+/** Returns an outbox to a mail server: its log and a function that sends. */
 function outboxTo(smtp: string) {
   const log: string[] = []
   const clock = fakeClock()
@@ -45,7 +45,7 @@ it('incidents that begin and end within a minute are one mail of plain text, beg
   expect(log).toEqual([])
 })
 
-it('a wrong password is one line in the log, without the password; the mail arrives once it is right', async () => {
+it('a wrong mail password is one log line without the password, and the mail arrives when it is corrected', async () => {
   const { url, mails } = await mailReceiver('another')
   const { log, clock, send } = outboxTo(url('canary%2Fpassword'))
   await send(BEGINS)
@@ -57,7 +57,7 @@ it('a wrong password is one line in the log, without the password; the mail arri
   expect(log.join('')).not.toMatch(/canary/)
 })
 
-it('a mail says what is wrong in plain words, and below that in those of an operator', async () => {
+it('a mail says what is wrong in plain words, and below in the words of an operator', async () => {
   const { url, mails } = await mailReceiver('canary-password')
   const { send } = outboxTo(url('canary-password'))
   const refused = diagnose({

@@ -19,7 +19,7 @@ async function receiver(...answer: Parameters<typeof webhookReceiver>) {
   return opened
 }
 
-/** An outbox, what it logs, and a promise for the end of each message that it takes. */
+/** Returns an outbox: its log, and a function that sends and resolves when the message is done. */
 function outboxTo(url: string, clock: AlertClock) {
   const log: string[] = []
   const outbox = new Outbox(transport(url, 'canary-secret'), pino({}, { write: (line) => void log.push(line) }), clock)
@@ -28,7 +28,7 @@ function outboxTo(url: string, clock: AlertClock) {
   return { log, send, outbox }
 }
 
-it('a webhook gets the finding as the admin port shows it, with a signature and links', async () => {
+it('a webhook gets a finding as the admin port shows it, with a signature and links', async () => {
   const { url, posts } = await receiver()
   await transport(url, 'canary-secret').send([BEGINS], AbortSignal.timeout(5000))
   const [{ headers, body }] = posts
@@ -49,7 +49,7 @@ it('a webhook gets the finding as the admin port shows it, with a signature and 
   expect(JSON.stringify({ headers, body })).not.toContain('canary')
 })
 
-it('a webhook without a secret has no signature; one that ends says when', async () => {
+it('a webhook without a secret gets no signature, and an end with its time', async () => {
   const { url, posts } = await receiver()
   const message = news({ change: 'ends', endedAt: Date.UTC(2026, 10, 22, 8) })
   await transport(url).send([message], AbortSignal.timeout(5000))
@@ -57,7 +57,7 @@ it('a webhook without a secret has no signature; one that ends says when', async
   expect(JSON.parse(posts[0].body)).toMatchObject({ change: 'ends', ended_at: '2026-11-22T08:00:00.000Z' })
 })
 
-it('a webhook that answers 500 for an hour is tried ever more rarely and then not told, with one line in the log', async () => {
+it('a webhook that answers 500 for an hour is tried less and less often, then given up, with one log line', async () => {
   const { url, posts } = await receiver((response) => response.writeHead(500).end('no'))
   const clock = fakeClock()
   const { log, send } = outboxTo(url, clock)
@@ -73,7 +73,7 @@ it('a webhook that answers 500 for an hour is tried ever more rarely and then no
   expect(log.join('')).not.toContain('canary')
 })
 
-it('a webhook that answers again gets what waited, in order', async () => {
+it('a webhook that recovers gets the waiting messages in order', async () => {
   let status = 503
   const { url, posts } = await receiver((response) =>
     response.writeHead(posts.length < 4 ? status : (status = 200)).end(),
@@ -87,7 +87,7 @@ it('a webhook that answers again gets what waited, in order', async () => {
   ])
 })
 
-it('a webhook that redirects to an internal address is refused: nobody asks there', async () => {
+it('a redirect of a webhook to an internal address is refused without a request to it', async () => {
   const internal = await receiver()
   const { url } = await receiver((response) => response.writeHead(307, { location: internal.url }).end())
   await expect(transport(url).send([BEGINS], AbortSignal.timeout(5000))).rejects.toThrow(
@@ -96,7 +96,7 @@ it('a webhook that redirects to an internal address is refused: nobody asks ther
   expect(internal.posts).toEqual([])
 })
 
-it('a webhook that hangs is given up after its time, also in the middle of its answer', async () => {
+it('a request to a webhook that hangs ends after its time limit, even in the middle of the answer', async () => {
   const silent = await receiver(() => {})
   const sent = transport(silent.url).send([BEGINS], AbortSignal.timeout(300))
   await expect(sent).rejects.toThrow('it does not answer within 10 s')

@@ -12,7 +12,7 @@ const REFUSED = {
 it.each([
   ['all take it', [TAKEN], 0],
   ['one does not', [TAKEN, REFUSED], 1],
-])('alerts test says which receivers took it if %s', async (_, results, exitCode) => {
+])('alerts test says which receivers accepted the test if %s', async (_, results, exitCode) => {
   const server = await answering(() => ({ json: { ok: results.every(({ ok }) => ok), results } }))
   const { code, out } = await waybridge(['alerts', 'test', ...server.options])
   expect(code).toBe(exitCode)

@@ -10,39 +10,37 @@ import { newSession } from '../support/rough.ts'
 const IMEI = '356307042441013'
 const OTHER = standInFor(IMEI)
 
-describe('an id', () => {
-  it('an id has a stand-in of the same form, of an IMEI with a right check digit', () => {
-    expect(OTHER).toMatch(/^\d{15}$/)
-    expect(OTHER).not.toBe(IMEI)
-    expect([standInFor('dev:86A0'), standInFor('007')]).toEqual(['abc:56A0', '003'])
-  })
+it('the substitute of an id has the same form, and that of an IMEI a right check digit', () => {
+  expect(OTHER).toMatch(/^\d{15}$/)
+  expect(OTHER).not.toBe(IMEI)
+  expect([standInFor('dev:86A0'), standInFor('007')]).toEqual(['abc:56A0', '003'])
+})
 
-  it.each([
-    ['text', Buffer.from(`$X,${IMEI},1`), Buffer.from(`$X,${OTHER},1`)],
-    ['packed decimals', Buffer.from(`aa0${IMEI}bb`, 'hex'), Buffer.from(`aa0${OTHER}bb`, 'hex')],
-    [
-      'packed decimals without the check digit',
-      Buffer.from(IMEI.slice(0, 14), 'hex'),
-      Buffer.from(OTHER.slice(0, 14), 'hex'),
-    ],
-    ['a number', number(IMEI), number(OTHER)],
-    ['a little-endian number', backwards(number(IMEI)), backwards(number(OTHER))],
-  ])('is replaced as %s', (_, before, after) => {
-    expect(withoutId(before, IMEI)).toEqual(after)
-  })
+it.each([
+  ['text', Buffer.from(`$X,${IMEI},1`), Buffer.from(`$X,${OTHER},1`)],
+  ['packed decimals', Buffer.from(`aa0${IMEI}bb`, 'hex'), Buffer.from(`aa0${OTHER}bb`, 'hex')],
+  [
+    'packed decimals without the check digit',
+    Buffer.from(IMEI.slice(0, 14), 'hex'),
+    Buffer.from(OTHER.slice(0, 14), 'hex'),
+  ],
+  ['a number', number(IMEI), number(OTHER)],
+  ['a little-endian number', backwards(number(IMEI)), backwards(number(OTHER))],
+])('an id is replaced as %s', (_, before, after) => {
+  expect(withoutId(before, IMEI)).toEqual(after)
 })
 
 describe('a place', () => {
   const around = [{ lat: 52.52, lon: -13.41 }]
   const shown = (text: string) => withoutPlaces(Buffer.from(text), around).bytes.toString()
 
-  it('a place is replaced in text, however it is written', () => {
+  it('a place is replaced in text in any notation', () => {
     expect(shown('A,52.5301,-13.4102,17')).toBe('A,12.3451,-12.3451,17')
     expect(shown('A,5231.2,N,01324.6,W')).toBe('A,1234.5,N,12345.1,W')
     expect(shown('A,52520000,-1341000,120')).toBe('A,12345123,-1234512,120')
   })
 
-  it('a place is replaced in bytes if latitude and longitude stand together, and nothing else is', () => {
+  it('a place is replaced in bytes only if latitude and longitude stand together', () => {
     const frame = Buffer.alloc(14, 0x11)
     frame.writeInt32LE(52_530_100, 2)
     frame.writeInt32LE(-13_410_200, 6)
@@ -55,20 +53,20 @@ describe('a place', () => {
   })
 })
 
-describe('a case is not called replaced', () => {
+describe('a case that is not anonymous', () => {
   const ABOUT = { device: IMEI, places: [{ lat: 52.52, lon: -13.41 }] }
 
   it.each([
-    ['that holds no place that is known', `*HQ,${IMEI},V9,101010,A#`],
-    ['where a long number is left', `{"id":"${IMEI}","lat":52.5301,"la":481371540}`],
-    ['where base64 is left', `{"id":"${IMEI}","lat":52.5301,"data":"AQIDBGxvbmcgZW5vdWdo"}`],
-  ])('%s', async (_, text) => {
+    ['if it holds no known place', `*HQ,${IMEI},V9,101010,A#`],
+    ['if a long number is left', `{"id":"${IMEI}","lat":52.5301,"la":481371540}`],
+    ['if base64 is left', `{"id":"${IMEI}","lat":52.5301,"data":"AQIDBGxvbmcgZW5vdWdo"}`],
+  ])('a case does not count as anonymous %s', async (_, text) => {
     const { isReplaced, lines } = await anonymousCase(kept(Buffer.from(text), ABOUT.device, 'h02'), ABOUT.places, 1)
     expect(isReplaced).toBe(false)
     expect(JSON.stringify(lines)).not.toContain(IMEI)
   })
 
-  it('whose request still names a driver', async () => {
+  it('a case does not count as anonymous if its request still names a driver', async () => {
     const uri = `/?id=${IMEI}&lat=52.5301&lon=-13.4102&driverUniqueId=Meier`
     const frame = { ...kept(Buffer.alloc(0), IMEI, 'osmand'), method: 'GET', uri }
     expect((await anonymousCase(frame, ABOUT.places, 1)).isReplaced).toBe(false)
@@ -78,7 +76,7 @@ describe('a case is not called replaced', () => {
     expect(lines[0].input.uri).toBe(`/?id=${OTHER}&lat=12.3451&lon=-12.3451`)
   })
 
-  it('a case is not called replaced without the ids of the other devices of a relay, however they are written', async () => {
+  it('an anonymous case contains no id of the other devices of a relay, in any notation', async () => {
     const text = `[{"ident":"0086612345","lat":52.5301},{"ident":"truck7","lat":52.5302}]`
     const frame = kept(Buffer.from(text), '86612345', 'flespi')
     const { lines } = await anonymousCase(
@@ -90,7 +88,7 @@ describe('a case is not called replaced', () => {
   })
 })
 
-it('a checksum is written anew if the frame had a right one', () => {
+it('a checksum is corrected if the original frame had a right one', () => {
   const frame = Buffer.from('78780501000700000d0a', 'hex')
   frame.writeUInt16BE(crc16X25(frame.subarray(2, 6)), 6)
   const changed = Buffer.from(frame)
@@ -100,44 +98,42 @@ it('a checksum is written anew if the frame had a right one', () => {
   expect(repairChecksum(Buffer.from('short'), Buffer.from('short'), [3, -4])).toBe(false)
 })
 
-describe('no case that calls itself anonymous says who or where the device was', () => {
-  for (const name of [
-    'gt06',
-    'h02',
-    'teltonika',
-    'jt808',
-    'gl200',
-    'watch',
-    'meitrack',
-    'egts',
-    'astra',
-    'xirgo',
-    'noran',
-  ])
-    it(name, async () => {
-      const protocol = (await loadProtocol(name)) as Protocol
-      const { frames } = await casesOf(name)
-      for (const conversation of frames) {
-        const session = sessionOf(protocol, conversation)
-        for (const own of conversation.frames) {
-          const frame = frameOf(own)
-          const message = heard(protocol, frame, session)
-          if (!Buffer.isBuffer(frame) || message instanceof DecodeError || !message.fixes?.length) continue
-          const places = message.fixes.map(({ latitude: lat, longitude: lon }) => ({ lat, lon }))
-          const device = message.device ?? session.device ?? ''
-          const { lines, isReplaced } = await anonymousCase(kept(frame, device, protocol.name), places, 1)
-          if (!isReplaced) continue
-          const [line] = lines
-          const { hex, text = '' } = line.input as { hex?: string; text?: string }
-          const bytes = hex === undefined ? Buffer.from(text) : Buffer.from(hex, 'hex')
-          const read = reread(() => decodeFrame(protocol, bytes, newSession(true)))
-          expect(read?.device).not.toBe(device)
-          for (const { latitude, longitude } of read?.fixes ?? [])
-            expect(places.filter(({ lat, lon }) => Math.hypot(latitude - lat, longitude - lon) < 0.05)).toEqual([])
-        }
+for (const name of [
+  'gt06',
+  'h02',
+  'teltonika',
+  'jt808',
+  'gl200',
+  'watch',
+  'meitrack',
+  'egts',
+  'astra',
+  'xirgo',
+  'noran',
+])
+  it(`the anonymous case of ${name} contains neither the id nor the place of the device`, async () => {
+    const protocol = (await loadProtocol(name)) as Protocol
+    const { frames } = await casesOf(name)
+    for (const conversation of frames) {
+      const session = sessionOf(protocol, conversation)
+      for (const own of conversation.frames) {
+        const frame = frameOf(own)
+        const message = heard(protocol, frame, session)
+        if (!Buffer.isBuffer(frame) || message instanceof DecodeError || !message.fixes?.length) continue
+        const places = message.fixes.map(({ latitude: lat, longitude: lon }) => ({ lat, lon }))
+        const device = message.device ?? session.device ?? ''
+        const { lines, isReplaced } = await anonymousCase(kept(frame, device, protocol.name), places, 1)
+        if (!isReplaced) continue
+        const [line] = lines
+        const { hex, text = '' } = line.input as { hex?: string; text?: string }
+        const bytes = hex === undefined ? Buffer.from(text) : Buffer.from(hex, 'hex')
+        const read = reread(() => decodeFrame(protocol, bytes, newSession(true)))
+        expect(read?.device).not.toBe(device)
+        for (const { latitude, longitude } of read?.fixes ?? [])
+          expect(places.filter(({ lat, lon }) => Math.hypot(latitude - lat, longitude - lon) < 0.05)).toEqual([])
       }
-    })
-})
+    }
+  })
 
 function kept(frame: Buffer, device: string, protocol: string) {
   const content = { body: frame.toString('base64'), opening: [], others: [], places: [] }
@@ -161,7 +157,9 @@ function reread(read: () => Message): Message | undefined {
   }
 }
 
-const backwards = (bytes: Buffer) => Buffer.from(bytes.toReversed())
+function backwards(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toReversed())
+}
 
 function number(digits: string): Buffer {
   return Buffer.from(BigInt(digits).toString(16).padStart(14, '0'), 'hex')

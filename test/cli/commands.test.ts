@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { CLI } from '../support/processes.ts'
 
-/** Their output is some times what a pipe takes. */
+/** Lines of output, several times what a pipe holds. */
 const LINES = 8000
 
-it('the output of a command arrives whole, however slowly it is read', async () => {
+it('the output of a command arrives complete, however slowly it is read', async () => {
   const child = spawn(process.execPath, [CLI, 'decode', '--jsonl'], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end('{"id":1,"protocol":"teltonika","input":{"hex":"00"}}\n'.repeat(LINES))
   const ended = once(child, 'close')
@@ -30,7 +30,7 @@ it('a command whose output is not read ends normally', async () => {
 
 const run = (...words: string[]) => spawnSync(process.execPath, [CLI, ...words], { encoding: 'utf8' })
 
-it('a command that there is not is an error, which names the one that was meant; none prints the help', () => {
+it('an unknown command is an error that names the similar one, and no command prints the help', () => {
   expect(run('startt')).toMatchObject({ status: 1, stderr: "error: unknown command 'startt'\n(Did you mean start?)\n" })
   expect(run()).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('Run it:') as string })
 })

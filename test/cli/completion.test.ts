@@ -15,7 +15,7 @@ it.each([
   expect([stdout.trim().split('\n'), stderr]).toEqual([expected, ''])
 })
 
-it('zsh and fish have scripts of the same commands', async () => {
+it('zsh and fish get scripts with the same commands', async () => {
   const [zsh, fish] = await Promise.all([waybridge(['completion', 'zsh']), waybridge(['completion', 'fish'])])
   expect(zsh.out).toMatch(/^#compdef waybridge\n/)
   expect(zsh.out).toContain('"parked"|"parked "*) next=(list retry delete) ;;')
@@ -24,7 +24,7 @@ it('zsh and fish have scripts of the same commands', async () => {
   )
 })
 
-it('another shell is a mistake', async () => {
+it('completion refuses another shell', async () => {
   expect(await waybridge(['completion', 'ksh'])).toEqual({
     code: 1,
     out: '',

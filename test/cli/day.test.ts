@@ -47,7 +47,7 @@ async function served(sheets: DaysJson = page(SHEET, { ...WHOLE, redelivered: 0 
     if (path === '/admin/status') return { json: STATUS }
     const [first, ...rest] = sheets.results
     if (rest.length === 0) return { json: sheets }
-    // One on each page.
+    // Each page has one route.
     return query.page_token === undefined
       ? { json: { ...sheets, results: [first], next_page_token: 'more' } }
       : { json: { ...sheets, results: rest } }
@@ -55,7 +55,7 @@ async function served(sheets: DaysJson = page(SHEET, { ...WHOLE, redelivered: 0 
   return { server, day: (...args: string[]) => waybridge(['day', ...server.options, ...args]) }
 }
 
-it('day says what became of each route, the worst first, page by page', async () => {
+it('day lists what was covered of each route, worst first, page by page', async () => {
   const { code, out } = await (await served()).day('--day', '2026-11-20', '--company', '7')
   expect(out.split('\n').map((line) => line.trimEnd().replaceAll(/ {2,}/g, ' | '))).toEqual([
     '2026-11-20 (Europe/Berlin): 2 routes, 86.4 % covered',
@@ -68,7 +68,7 @@ it('day says what became of each route, the worst first, page by page', async ()
   expect(code).toBe(0)
 })
 
-it('day asks for what its options say', async () => {
+it('day requests what its options say', async () => {
   const { server, day } = await served(page(SHEET))
   await day('--day', '2026-11-20', '--company', '7', '--route', '1003')
   expect(server.asked.at(-1)).toMatchObject({
@@ -90,7 +90,7 @@ it('day --route shows each gap in local time', async () => {
   )
 })
 
-it('day says until when a day counts that is not over', async () => {
+it('day says until when an unfinished day counts', async () => {
   const { out } = await (await served({ ...page(SHEET), as_of_at: '2026-11-20T11:30:00.000Z' })).day()
   expect(out).toMatch(/^2026-11-20 \(Europe\/Berlin\), until 12:30: 1 route, 72\.9 % covered\n/)
 })
@@ -109,7 +109,7 @@ it('day --json prints all pages as one, and --csv what the admin port answers', 
   expect(await day('--csv', '--json')).toMatchObject({ code: 1, errors: 'day: give --csv or --json, not both.\n' })
 })
 
-it('day ends with 1 if there is no such route, or the admin port refuses the day', async () => {
+it('day ends with exit code 1 if there is no such route, or the admin port refuses the day', async () => {
   expect(await (await served(page())).day('--route', '9')).toEqual({
     code: 1,
     out: '2026-11-20: no route\n',

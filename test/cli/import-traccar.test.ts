@@ -48,7 +48,7 @@ interface Old {
   readonly asked: string[]
 }
 
-/** A server that answers as the reference of Traccar's REST API says. */
+/** Starts a server that answers as the reference of Traccar's REST API says. */
 async function oldServer({ isAdmin = true, busy = 0, host = '127.0.0.1' } = {}): Promise<Old> {
   const asked: string[] = []
   let left = busy
@@ -81,7 +81,7 @@ const entryOf = async (id: string) =>
   (await admin.ask(`/admin/devices/${id}`)).json as { name?: string; courier_id?: string }
 
 describe('import traccar', () => {
-  it('shows what it would change, and changes nothing without a terminal or --yes', async () => {
+  it('import traccar shows its changes, and changes nothing without a terminal or --yes', async () => {
     const { url } = await oldServer()
     const { code, out, errors } = await take(url)
     expect([code, errors]).toEqual([1, 'Nothing is changed: add --yes to put it.\n'])
@@ -92,7 +92,7 @@ describe('import traccar', () => {
     expect((await entryOf(imeiOf(1))).name).toBeUndefined()
   })
 
-  it('takes over ids and names as they are; a second time nothing changes', async () => {
+  it('import traccar keeps ids and names unchanged, and changes nothing a second time', async () => {
     const { url, asked } = await oldServer()
     const { code, out } = await take(url, '--yes')
     expect([code, out]).toEqual([0, expect.stringContaining('company 7 has: 3 added, 0 changed, 0 as they were')])
@@ -103,7 +103,7 @@ describe('import traccar', () => {
     expect((await take(url, '--yes')).out).toContain('company 7 has: 0 added, 0 changed, 3 as they were')
   })
 
-  it('takes the number of an only driver as the courier, if that is asked for', async () => {
+  it('import traccar takes the number of an only driver as the courier on request', async () => {
     const { url } = await oldServer()
     const { out } = await take(url, '--yes', '--couriers')
     expect(out).toContain('Van 2: the id of its driver Bo is no number: no courier is taken over')
@@ -112,7 +112,7 @@ describe('import traccar', () => {
     expect((await entryOf(imeiOf(4))).courier_id).toBeUndefined()
   })
 
-  it('takes fields and attributes of devices for what they are said to be', async () => {
+  it('import traccar reads fields and attributes of devices as its options say', async () => {
     const { url } = await oldServer()
     const columns = ['courier_id=courierNo', 'model=model', 'name=plate', 'route_id=tour'].flatMap((each) => [
       '--column',
@@ -127,7 +127,7 @@ describe('import traccar', () => {
     expect((await take(url, '--column', 'colour=x')).errors).toMatch(/^--column colour=x: expected FIELD=HEADER/)
   })
 
-  it('takes one group with those below it', async () => {
+  it('import traccar imports one group with its subgroups', async () => {
     const { url } = await oldServer({ isAdmin: false, busy: 1 })
     expect((await take(url, '--yes', '--group', 'North')).out).toContain('company 7 has: 2 added')
     expect((await take(url, '--group', 'South')).errors).toBe(
@@ -135,7 +135,7 @@ describe('import traccar', () => {
     )
   })
 
-  it('prints the listeners of a trial for the protocols that the fleet speaks', async () => {
+  it('import traccar prints the trial listeners for the protocols of the fleet', async () => {
     const { url } = await oldServer()
     const { out } = await take(url, '--yes', '--to-trial')
     const host = 'trial: { host: "127.0.0.1", port:'
@@ -144,7 +144,7 @@ describe('import traccar', () => {
     expect(out).toContain('# nobodyspeaksthis: not a protocol of waybridge; its trackers stay at the old server\n')
   })
 
-  it('prints the IPv6 address of the old server as the configuration takes it', async () => {
+  it('import traccar prints the IPv6 address of the old server in the form of the configuration', async () => {
     const { url } = await oldServer({ host: '::1' })
     const { out } = await take(url, '--yes', '--to-trial')
     expect(out).toContain('protocol: teltonika, trial: { host: "::1", port: 5027 } }\n')
@@ -152,7 +152,7 @@ describe('import traccar', () => {
     expect([mistakes, new Set(config?.listeners.map(({ trial }) => trial?.host))]).toEqual([[], new Set(['::1'])])
   })
 
-  it('reads a file with the answer of GET /api/devices', async () => {
+  it('import traccar reads a file with the answer of GET /api/devices', async () => {
     const cwd = await folder({
       'devices.json': JSON.stringify(DEVICES),
       'all.json': JSON.stringify({ devices: DEVICES, groups: GROUPS }),
@@ -168,7 +168,7 @@ describe('import traccar', () => {
     )
   })
 
-  it('says what is wrong, and never the token', async () => {
+  it('import traccar says what is wrong, and never shows the token', async () => {
     const { url } = await oldServer()
     const cwd = await folder({ 'a.csv': 'x,y\n', 'b.json': '{"devices": 7}' })
     const said = async (...args: string[]) =>
@@ -194,7 +194,7 @@ describe('import csv', () => {
       cwd: await folder({ 'vans.csv': LIST }),
     })
 
-  it('shows a list of vans, and puts it once that is confirmed', async () => {
+  it('import csv shows a list of vans, and puts it once after a confirmation', async () => {
     const shown = await csv()
     expect([shown.code, shown.errors]).toEqual([1, 'Nothing is changed: add --yes to put it.\n'])
     expect(shown.out).toContain('vans.csv: read are "plate" as name, "imei" as device')

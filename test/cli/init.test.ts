@@ -11,7 +11,7 @@ import { temporaryDir } from '../support/running.ts'
 
 const files = configFiles(configKeysOf(configSchema(protocolPorts)))
 
-it('init makes a folder that check accepts, and that means what no configuration means', async () => {
+it('init makes a folder that check accepts and that means the same as no configuration', async () => {
   const dir = join(await temporaryDir(), 'deep/config')
   expect(await waybridge(['init', dir])).toMatchObject({
     code: 0,
@@ -23,7 +23,7 @@ it('init makes a folder that check accepts, and that means what no configuration
   expect([config, devices, routes]).toEqual([unwritten.config, [], []])
 })
 
-it('init of the configuration of the machine names a data folder that does not depend on the working folder', async () => {
+it('init of the system configuration names a data folder that does not depend on the working folder', async () => {
   const keys = configKeysOf(configSchema(protocolPorts))
   const dir = await folder(configFiles(keys, '/var/lib/waybridge/.data'))
   const { config } = await loadedFolder(dir, protocolPorts)
@@ -44,10 +44,10 @@ it('init overwrites nothing, and leaves nothing behind if it refuses', async () 
   await expect(readFile(join(dir, 'gateway.yaml'))).rejects.toThrow('ENOENT')
 })
 
-it('init writes every setting with its default: valid, and of the same meaning, when each # in front of one is removed', async () => {
+it('init writes every setting with its default behind a #, which can be removed without effect', async () => {
   vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('VAN_14', 'aR7-kd93-Lm20-Qz')
   const dir = await folder({
-    // A machine with a low limit of open files refuses the default of max_connections where it is written.
+    // A machine with a low limit of open files refuses an explicit max_connections with the default value.
     'gateway.yaml': files['gateway.yaml'].replaceAll(/^( *)#(?!max_connections:)(?=\w+:)/gm, '$1'),
     'devices.yaml': files['devices.yaml'].replaceAll(/^#(?=")/gm, ''),
     'routes.csv': files['routes.csv'].replaceAll(/^#(?=\w)/gm, ''),

@@ -47,7 +47,7 @@ it('misunderstood list counts the frames by protocol and reason', async () => {
   ])
 })
 
-it('misunderstood list says so if none is kept', async () => {
+it('misunderstood list says that no frame is kept', async () => {
   const server = await admin([])
   const { out } = await waybridge(['misunderstood', 'list', '--device', IMEI, ...server.options])
   expect(out).toBe('No such frame is kept.\n')
@@ -82,7 +82,7 @@ it('misunderstood export prints cases that decode reads, without id and place', 
   expect(errors).toMatch(/look at the lines before you send them/)
 })
 
-it('misunderstood export leaves out frames in which no place is recognised, and says how many', async () => {
+it('misunderstood export leaves out frames without a recognised place, and says how many', async () => {
   const server = await admin([{ ...ABOUT, reason: 'unknown_type', error: undefined, content: content(BARE) }])
   const some = await waybridge(['misunderstood', 'export', ...server.options])
   expect([some.code, some.out]).toEqual([0, ''])

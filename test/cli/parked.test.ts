@@ -26,7 +26,7 @@ const LANES = [
   },
 ]
 
-it('parked list shows what is parked by lane and answer, page by page', async () => {
+it('parked list shows the parked positions by lane and answer, page by page', async () => {
   const server = await answering(({ path, query }) => {
     if (path === '/admin/status') return { json: STATUS }
     return query.page_token === undefined
@@ -47,14 +47,14 @@ it('parked list shows what is parked by lane and answer, page by page', async ()
   ])
 })
 
-it('parked list says so if nothing is', async () => {
+it('parked list says that nothing is parked', async () => {
   const server = await answering(() => ({ json: { results: [] } }))
   const { out } = await waybridge(['parked', 'list', '--courier', '42', ...server.options])
   expect(out).toBe('No such position is parked.\n')
   expect(server.asked.at(-1)).toMatchObject({ path: '/admin/parked', query: { courier_id: '42' } })
 })
 
-it('parked list shows what is parked of a copy', async () => {
+it('parked list shows the parked positions of a copy', async () => {
   const at = '2026-11-20T08:12:00.000Z'
   const row = {
     company_id: '7',
@@ -90,7 +90,7 @@ it.each([
   ['delete', ['--all'], 'DELETE /admin/parked', { all: 'true' }, '1 position is deleted.'],
   ['retry', ['--copy', 'crm'], 'POST /admin/copies/retry', { copy: 'crm' }, '`waybridge parked list --copy crm` shows'],
   ['delete', ['--copy', 'crm'], 'DELETE /admin/copies/parked', { copy: 'crm' }, '1 position is deleted.'],
-])('parked %s changes what is named', async (act, options, request, query, said) => {
+])('parked %s changes only the named positions', async (act, options, request, query, said) => {
   const server = await answering(() => ({ json: { retried: 3, deleted: 1 } }))
   const { code, out } = await waybridge(['parked', act, ...options, ...server.options])
   expect([code, out]).toEqual([0, expect.stringContaining(said)])
@@ -98,7 +98,7 @@ it.each([
   expect(server.asked[0].query).toEqual(query)
 })
 
-it.each(['retry', 'delete'])('parked %s asks what is meant', async (act) => {
+it.each(['retry', 'delete'])('parked %s asks which positions are meant', async (act) => {
   const { code, errors } = await waybridge(['parked', act, '--url', 'http://127.0.0.1:1', '--token', 'x'])
   expect([code, errors]).toEqual([1, `Say what to ${act}: --courier, --route or both, --copy, or --all.\n`])
 })

@@ -46,7 +46,7 @@ async function send(id: string, seconds: number): Promise<() => void> {
 
 const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\dZ?`
 
-/** What `why` prints, as one line. */
+/** Returns the output of `why` as one line. */
 async function explained(device: string): Promise<string> {
   return (await run('why', device)).out.replace(/\s+/g, ' ')
 }
@@ -73,7 +73,7 @@ it('status, positions and why show a van whose fix was delivered', async () => {
   ])
 })
 
-it('check --live tests the embedded service, and reads a position back that it pushes with --push', async () => {
+it('check --live tests the embedded service, and --push reads back a position that it pushed', async () => {
   const plain = await run('check', '--live')
   expect([plain.code, plain.out]).toEqual([0, expect.not.stringContaining('canary')])
   const steps = ['dns', 'connection', 'tls', 'apikey', 'oauth_token', 'read', 'push', 'read_back']
@@ -104,7 +104,7 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
   expect([code, errors]).toEqual([1, 'No device has the id or name "Van 30": did you mean Van 31?\n'])
 })
 
-it('routes put is refused if most devices lose their route, and done with --force', async () => {
+it('routes put is refused if most devices lose their route, but done with --force', async () => {
   const file = join(product.dir, 'today.csv')
   await writeFile(file, `device,courier_id,route_id,from,until\nVan 12,42,1004,${HOUR}\nVan 99,1,1,${HOUR}\n`)
   const rejected = `${file}:3: device: no device has the id or the name "Van 99"`

@@ -4,7 +4,7 @@ import { waybridge } from '../support/cli.ts'
 
 const protocols = await loadProtocols()
 
-it('waybridge protocols lists each protocol with its usual ports, what it acknowledges, and its devices', async () => {
+it('protocols lists each protocol with its usual ports, what it acknowledges, and its devices', async () => {
   const { code, out, errors } = await waybridge(['protocols'])
   const [head, ...lines] = out.trimEnd().split('\n')
   expect([code, errors, lines.length]).toEqual([0, '', protocols.length])
@@ -16,7 +16,7 @@ it('waybridge protocols lists each protocol with its usual ports, what it acknow
   expect(lines.map((line) => line.slice(column))).toEqual(protocols.map(({ devices }) => devices))
 })
 
-it('waybridge protocols lists the protocols as JSON', async () => {
+it('protocols lists the protocols as JSON', async () => {
   const { code, out } = await waybridge(['protocols', '--json'])
   const list = JSON.parse(out) as { readonly name: string }[]
   expect([code, list.map(({ name }) => name)]).toEqual([0, protocols.map(({ name }) => name)])

@@ -11,14 +11,14 @@ interface Printed {
   readonly broken: string | null
 }
 
-/** What is said of a device by the real admin port. */
+/** Returns what the real admin port says about a device. */
 async function why(device: string): Promise<Printed> {
   const { code, out } = await waybridge(['why', device, '--json', '--url', admin.url, '--token', TOKEN])
   expect(code).toBe(0)
   return JSON.parse(out) as Printed
 }
 
-it('why explains a lane that the service refuses whole', async () => {
+it('why explains a lane that the service refuses as a whole', async () => {
   await store(admin.redis, '7/42/1001', { count: 3 })
   const { leases, lease } = workerOf(admin.redis)
   await leases.park(await lease('7/42/1001'), { status: 404, message: 'no such route' })

@@ -6,7 +6,7 @@ import { rosterSentence } from '../../src/cli/routes-report.ts'
 const NOW = Date.UTC(2026, 10, 20, 20)
 const LINES = { added: 0, changed: 0, removed: 0, rejected: [] }
 
-/** Forty vans of company 7, of which some are silent, and those of others, all silent. */
+/** Returns forty vans of company 7, some of them silent, and silent vans of others. */
 function vans(silent: Readonly<Record<number, string | undefined>> = {}): DeviceRowJson[] {
   const ours = Array.from({ length: 40 }, (_, n): DeviceRowJson => {
     const at = silent[n]
@@ -37,7 +37,7 @@ const HOURS_AGO = { at: '2026-11-20T17:00:00.000Z', transport: 'tcp', remote: '1
 const DAY = { from: Date.UTC(2026, 10, 20) / 1000, until: Date.UTC(2026, 10, 21) / 1000 }
 const TOMORROW = { from: DAY.until, until: DAY.until + 86_400 }
 
-/** The sentence on a put of the first of these intervals. */
+/** Returns the sentence about a put of the first of these intervals. */
 function says(
   without: string[],
   devices = vans(),
@@ -106,9 +106,9 @@ it.each([
     says([], vans({ 33: undefined }), {}, { intervals: [DAY, TOMORROW] }),
     '40 of 40 devices have a route now',
   ],
-])('%s', (_, sentence, expected) => expect(sentence).toBe(expected))
+])('the roster sentence %s', (_, sentence, expected) => expect(sentence).toBe(expected))
 
-it('waybridge roster names ten silent devices, and counts the others', () => {
+it('roster names ten silent devices, and counts the others', () => {
   const silent = Object.fromEntries(ids(13).map((id) => [id, '2026-11-20T18:42:07.000Z']))
   const sentence = says([], vans(silent))
   expect(sentence.split('; ').slice(-2)).toEqual(['Van 9 is silent since 18:42', 'and 3 more'])

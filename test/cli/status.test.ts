@@ -62,7 +62,7 @@ const TROUBLED: StatusJson = {
 const plain: Painter = (_style, text) => text
 const page = (status: StatusJson, paint = plain) => statusPage(status, clockIn('UTC', NOW), paint)
 
-it('status shows no notes if there is no trouble', () =>
+it('status shows no notes if there is no problem', () =>
   expect(page(WELL)).toEqual([
     'All well: 3 devices connected, 12 positions/s delivered.',
     '',
@@ -123,7 +123,7 @@ it('status says since when a process has given no sign of life', () => {
   ])
 })
 
-it('status names the servers of Redis, and how far each replica is behind', () => {
+it('status names the servers of Redis, and the delay of each replica', () => {
   const replica = { address: '10.0.0.4:6379', state: 'online', lag_s: 1, lag_bytes: 512 }
   const redis = [
     { address: '10.0.0.1:6379', shards: [0, 2], replicas: [replica] },
@@ -151,7 +151,7 @@ function unknown(id: string): StatusJson['findings'][number] {
   }
 }
 
-it('status names what has one cause and one action together, with what to do once', () => {
+it('status names problems with one cause and one action together, with the action once', () => {
   const meant = { ...unknown('3'), action: 'correct the id in devices.yaml:3' }
   const lines = page({ ...WELL, findings: [unknown('1'), meant, unknown('2')] })
   expect(lines.slice(2, lines.indexOf('  tracking service      up   since 2026-11-19 06:00:12Z'))).toEqual([
@@ -229,13 +229,13 @@ it('status prints local times of the gateway, and no colours into a pipe', async
   expect(out).toBe(`${page(WELL).join('\n').replace('06:00:12Z', '11:45:12+05:45')}\n`)
 })
 
-it('status ends with 1 if something serious is wrong', async () => {
+it('status ends with exit code 1 if something serious is wrong', async () => {
   const server = await answering(() => ({ json: TROUBLED }))
   const { code, out } = await waybridge(['status', ...server.options])
   expect([code, out.split('\n')[0]]).toEqual([1, TROUBLED.verdict])
 })
 
-it('status --watch prints it anew each second', async () => {
+it('status --watch prints the status again each second', async () => {
   let asked = 0
   const server = await answering(() => (++asked < 3 ? { json: WELL } : { status: 401, json: { message: 'enough' } }))
   const { code, out } = await waybridge(['status', '--watch', ...server.options])
@@ -243,7 +243,7 @@ it('status --watch prints it anew each second', async () => {
   expect(out.split(WELL.verdict)).toHaveLength(3)
 })
 
-it.each([20, 24, 40, 60])('status --watch keeps the verdict in view on a terminal of %i rows', (rows) => {
+it.each([20, 24, 40, 60])('status --watch keeps the verdict visible on a terminal of %i rows', (rows) => {
   const text = page(TROUBLED).join('\n')
   const lines = fitting(text, { rows, columns: 80 }).split('\n')
   expect(lines[0]).toBe(TROUBLED.verdict)
@@ -253,13 +253,13 @@ it.each([20, 24, 40, 60])('status --watch keeps the verdict in view on a termina
   else expect(lines.at(-1)).toBe(`… ${whole.length - rows + 2} more lines, for a larger terminal`)
 })
 
-it('status --watch counts the rows that long lines take, and not their colours', () => {
+it('status --watch counts the rows of wrapped lines, and ignores their colours', () => {
   const text = ['verdict', '\x1b[31mx\x1b[39m'.repeat(90), 'y', 'z'].join('\n')
   expect(fitting(text, { rows: 6, columns: 100 })).toBe(text)
   expect(fitting(text, { rows: 4, columns: 80 })).toBe('verdict\n… 3 more lines, for a larger terminal')
 })
 
-it('status --json prints the answer byte for byte, also while the tracking service is down', async () => {
+it('status --json prints the answer byte for byte, even while the tracking service is down', async () => {
   const down = JSON.stringify({ ...WELL, upstream: TROUBLED.upstream })
   const text = `{ "a_field_of_tomorrow": 9223372036854775807, ${down.slice(1)}`
   const server = await answering(() => ({ text }))

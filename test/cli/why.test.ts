@@ -28,7 +28,7 @@ async function send(device: string, { speed = 10, at = Date.now() } = {}): Promi
   await heard.close()
 }
 
-it('waybridge where shows a parked van and since when its ignition is off; waybridge why shows its alarm', async () => {
+it('where shows a parked van and since when its ignition is off, and why shows its alarm', async () => {
   const heard = new HeardBook(admin.redis)
   const [device, at] = ['356307042441014', Date.now() - 1_200_000]
   heard.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
@@ -55,7 +55,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect(await printed('devices', '--q', 'cmd')).toMatch(/cmd/), { timeout: 30_000 })
 })
 
-it('why says what the device does and where first, then its links with their evidence, then what to do', async () => {
+it('why says what the device does and where, then its links with evidence, then what to do', async () => {
   await send('356307042441014')
   const lines = (await printed('why', 'Van', '14')).trimEnd().split('\n')
   expect(lines.slice(0, 3).join(' ')).toMatch(
@@ -74,7 +74,7 @@ it('why says what the device does and where first, then its links with their evi
   expect(links[0]).toMatch(/heard \d+ s ago: teltonika over udp from 10\.1\.2\.3:40001/)
 })
 
-it('why says what to do about the first link that is broken', async () => {
+it('why says what to do about the first broken link', async () => {
   await send('356307042441014', { at: Date.now() - 600_000 })
   const out = await printed('why', '356307042441014')
   expect(out).toMatch(/^Van 14 is silent, last in Vilnius \(54\.68720, 25\.27970\), 10 min ago, on route 2001/)
@@ -103,7 +103,7 @@ it.each([
   expect([code, out, errors]).toEqual([1, '', `No device has the id or name "${name}": ${hint}\n`])
 })
 
-it('arrivals asks for an entry only of devices that have none', async () => {
+it('arrivals asks for an entry only of unconfigured devices', async () => {
   for (const device of ['356307042441013', '99']) {
     await hold(admin.redis, 'unknown', device)
     const arrival = { at: Date.now(), address: '10.1.2.3:40001', transport: 'tcp', evidence: [], device }
@@ -121,7 +121,7 @@ it('why says that a device was deleted while a file still has it', async () => {
   )
 })
 
-it('waybridge where shows the condition of a device, its position with the age, and its route', async () => {
+it('where shows the condition of a device, its position with the age, and its route', async () => {
   await send('356307042441014', { speed: 0 })
   expect(await printed('where', 'Van', '14')).toMatch(
     /^Van 14 is standing in Vilnius \(54\.68720, 25\.27970\), \d+ s ago, on route 2001 \(courier 43\)\n$/,
@@ -143,13 +143,13 @@ it('devices lists what each device does, and filters', async () => {
   expect(await printed('devices', '--condition', 'silent')).toBe('no device\n')
 })
 
-it('devices --csv has no cell that a spreadsheet takes for a formula', async () => {
+it('devices --csv has no cell that a spreadsheet reads as a formula', async () => {
   const [head, row] = (await printed('devices', '--q', 'cmd', '--csv')).split('\n')
   expect(head).toBe('id,name,state,condition,mapping,heard_at,fix_at,lat,lon,speed,courier_id,route_id,findings')
   expect(row).toBe("21,'=cmd() ,never,never,no_route,,,,,,,,")
 })
 
-it('why says what is known of a device while Redis is away, and that it is', async () => {
+it('why says what is known of a device while Redis is down, and that Redis is down', async () => {
   await printed('devices')
   await admin.server.kill('SIGKILL')
   try {

@@ -6,7 +6,7 @@ import { type Ended, waybridge } from '../support/cli.ts'
 
 const admin = adminFixture({ gateway: `time_zone: Europe/Berlin\nadmin: { port: 0, tokens: [${TOKEN}] }` })
 
-/** From a machine in another time zone, that has nothing of the gateway's. */
+/** Runs the command on a machine in another time zone, without files of the gateway. */
 function fromNewYork(...args: string[]): Promise<Ended> {
   return waybridge([...args, '--url', admin.url, '--token', TOKEN], { env: { TZ: 'America/New_York' } })
 }

@@ -7,7 +7,7 @@ async function bridgesOf(yaml: string) {
   return (await loadConfig(await folder({ 'gateway.yaml': yaml }), PROTOCOLS)).config.mqtt.bridges
 }
 
-/** The mistakes in a bridge with a good URL and topic, and these further keys. */
+/** Returns the mistakes of a bridge with a valid URL, a valid topic and these further keys. */
 async function mistakesWith(more: string): Promise<string[]> {
   const text = `mqtt: { bridges: [{ url: "mqtts://broker.example", topics: { a/+: teltonika }, ${more} }] }`
   return (await checked({ 'gateway.yaml': text })).mistakes
@@ -19,8 +19,8 @@ async function mistakesOf(url: string, topics: string): Promise<string[]> {
   return mistakes.map((line) => line.replace(/^gateway.yaml:\d+:\d+ mqtt.bridges\[0\]\.?/, ''))
 }
 
-describe('mqtt.bridges', () => {
-  it('a bridge has host, port and name of its URL, and MQTT 5', async () => {
+describe('a bridge', () => {
+  it('a bridge takes host, port and name from its URL, and speaks MQTT 5', async () => {
     const [bridge] = await bridgesOf(
       'mqtt: { bridges: [{ url: "mqtts://b.example", topics: { a/+/x: teltonika, "x/+/{device}/#": osmand } }] }',
     )
@@ -38,7 +38,7 @@ describe('mqtt.bridges', () => {
     })
   })
 
-  it('uses port 1883 without TLS', async () => {
+  it('a bridge uses port 1883 without TLS', async () => {
     const [{ host, port, isSecure }] = await bridgesOf(
       'mqtt: { bridges: [{ url: "mqtt://[::1]", topics: { a/+: teltonika } }] }',
     )
@@ -46,7 +46,7 @@ describe('mqtt.bridges', () => {
   })
 
   it.each(['http://a', 'a:1883', 'mqtts://user:canary@a', 'mqtt://a/topic', 'mqtts://', 'ws://a'])(
-    'refuses the URL %s without quoting it',
+    'a bridge refuses the URL %s without quoting it',
     async (url) => {
       expect(await mistakesOf(url, '{ a/+: teltonika }')).toEqual([
         'url: expected a URL such as mqtts://broker.example:8883, without path; user name and password have keys of their own',
@@ -54,7 +54,7 @@ describe('mqtt.bridges', () => {
     },
   )
 
-  it('names each topic that is wrong, and what is wrong with it', async () => {
+  it('a bridge names each wrong topic, and what is wrong with it', async () => {
     const topics =
       '{ fleet/pos: teltonika, "a/{device}/{device}": osmand, a/+: teltonica, a/b+/+: osmand, $share/g/+: osmand }'
     expect(await mistakesOf('mqtt://a', topics)).toEqual([
@@ -76,11 +76,11 @@ describe('mqtt.bridges', () => {
     ['tls: { cert: a.pem }', 'tls.cert: needs key'],
     ['tls: { key: a.pem }', 'tls.key: needs cert'],
     ['gruop: g', 'gruop: unknown key: expected one of url, name, topics'],
-  ])('refuses %s', async (more, mistake) => {
+  ])('a bridge refuses %s', async (more, mistake) => {
     expect((await mistakesWith(more)).join()).toContain(`mqtt.bridges[0].${mistake}`)
   })
 
-  it('refuses tls beside mqtt://, and two bridges of one name', async () => {
+  it('a bridge refuses tls beside mqtt://, and two bridges of one name', async () => {
     const bridge = 'url: "mqtt://a", topics: { a/+: teltonika }'
     const text = `mqtt: { bridges: [{ ${bridge}, tls: {} }, { ${bridge} }, { ${bridge} }] }`
     const { mistakes } = await checked({ 'gateway.yaml': text })
@@ -89,23 +89,21 @@ describe('mqtt.bridges', () => {
     expect(twice.mistakes).toEqual([expect.stringContaining('another bridge has the name a:1883')])
   })
 
-  it('check names files for TLS that cannot be read', async () => {
+  it('check names TLS files of a bridge that cannot be read', async () => {
     const [mistake] = await mistakesWith('tls: { ca: none.pem }')
     expect(mistake).toMatch(/mqtt\.bridges\[0\]\.tls\.ca: the file .*none\.pem cannot be read \(ENOENT\)$/)
   })
 })
 
-describe('a pattern of topics', () => {
-  it.each([
-    ['+', { filter: '+', device: 0 }],
-    ['a/+/+/b', { filter: 'a/+/+/b', device: 1 }],
-    ['a/+/{device}', { filter: 'a/+/+', device: 2 }],
-    ['a/{device}/#', { filter: 'a/+/#', device: 1 }],
-  ])('%s says which level is the device', (pattern, read) => {
-    expect(topicPattern(pattern)).toEqual(read)
-  })
+it.each([
+  ['+', { filter: '+', device: 0 }],
+  ['a/+/+/b', { filter: 'a/+/+/b', device: 1 }],
+  ['a/+/{device}', { filter: 'a/+/+', device: 2 }],
+  ['a/{device}/#', { filter: 'a/+/#', device: 1 }],
+])('the topic pattern %s says which level is the device', (pattern, read) => {
+  expect(topicPattern(pattern)).toEqual(read)
+})
 
-  it.each(['a/#', '#/+', 'a+/b', '{device}x/+', 'a/{id}/+'])('%s is refused', (pattern) => {
-    expect(topicPattern(pattern)).toHaveProperty('mistake')
-  })
+it.each(['a/#', '#/+', 'a+/b', '{device}x/+', 'a/{id}/+'])('the topic pattern %s is refused', (pattern) => {
+  expect(topicPattern(pattern)).toHaveProperty('mistake')
 })

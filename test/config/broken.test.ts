@@ -40,7 +40,7 @@ function linesOf(text: string, mistakes: readonly Mistake[]): string[] {
 }
 
 describe('a broken gateway.yaml', () => {
-  it('a broken gateway.yaml has either a configuration or mistakes, each with its line, and never an exception', () => {
+  it('a broken gateway.yaml gives either a configuration or mistakes with their lines, never an exception', () => {
     fc.assert(
       fc.property(fc.oneof(broken, fc.string({ unit: 'binary' })), (text) => {
         const { config, mistakes } = readGateway(text, PROTOCOLS)

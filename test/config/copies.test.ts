@@ -24,7 +24,7 @@ describe('copies', () => {
     ['a second tracking API', { to: 'https://api.example', format: 'positions_v3', secret: 'key', companies: [7] }],
     ['a server that speaks OsmAnd', { to: 'http://home.example:5055', format: 'osmand', without_route: true }],
     ['headers', { headers: { Authorization: 'Bearer x', 'x-id': 7 } }],
-  ])('take %s', (_, copy) => {
+  ])('copies accept %s', (_, copy) => {
     expect(read({ ...JSON_COPY, ...copy }).error?.issues).toBeUndefined()
   })
 
@@ -46,7 +46,7 @@ describe('copies', () => {
     ],
     ['TLS without TLS', { to: 'http://x', tls: {} }, 'tls', 'https'],
     ['a certificate without its key', { tls: { cert: 'a.pem' } }, 'tls.cert', 'needs key'],
-  ])('refuse %s', (_, copy, path, says) => {
+  ])('copies refuse %s', (_, copy, path, says) => {
     const issues = read({ ...JSON_COPY, ...copy }).error?.issues ?? []
     expect(issues.map((issue) => issue.path.slice(2).join('.'))).toContain(path)
     const found = issues.find((issue) => issue.path.slice(2).join('.') === path)
@@ -54,7 +54,7 @@ describe('copies', () => {
     expect(issues.map(({ message }) => message).join()).not.toContain('hunter2')
   })
 
-  it('refuse a name twice', () => {
+  it('copies refuse a repeated name', () => {
     expect(read(JSON_COPY, JSON_COPY).error?.issues.map(({ path }) => path.join('.'))).toEqual(['copies.1.name'])
   })
 })

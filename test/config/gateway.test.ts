@@ -17,7 +17,7 @@ async function mistakes(text: string): Promise<string[]> {
   return (await checked({ 'gateway.yaml': text })).mistakes
 }
 
-/** The Redis where the file does not say another one. */
+/** Default settings of Redis. */
 const REDIS = {
   url: null,
   sentinels: [],
@@ -33,13 +33,13 @@ const REDIS = {
   stop_at: 0.85,
   durability: 'strict',
 }
-/** How a listener accepts connections where the file does not say. */
+/** Default connection settings of a listener. */
 const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [], trial: null }
 const NO_TILES =
   '1:16 page.tiles: expected the URL of a tile server, such as https://tiles.example/{z}/{x}/{y}.png (.mvt, .pbf: vector tiles), or a file with the extension .pmtiles'
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 
-/** A new installation has a company to try out the embedded tracking service with. */
+/** Company of a new installation, to try out the embedded tracking service. */
 const TRY_OUT = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 const NEW = { ...defaultConfig(PROTOCOLS), companies: [TRY_OUT] }
 
@@ -47,7 +47,7 @@ const ISSUER_EXPECTED = 'expected an https URL without user name, query or fragm
 const PAGE_EXPECTED = 'expected an https URL without path, such as https://gateway.example'
 const SCOPES_EXPECTED = 'expected scopes with openid among them'
 
-/** A gateway.yaml with `admin.oidc`, a key a line: `issuer` is in line 3, `roles` in line 6, `more` in line 8. */
+/** Returns a gateway.yaml with `admin.oidc`: `issuer` in line 3, `roles` in line 6, `more` in line 8. */
 function oidc({
   issuer = 'https://sso.example',
   roles = '{ a: { role: read } }',
@@ -146,7 +146,7 @@ describe('gateway.yaml', () => {
   it('an empty section of gateway.yaml means its defaults', async () =>
     expect(await config('redis:\nlisteners:\ncompanies:\nmqtt:\n')).toEqual(NEW))
 
-  it('gateway.yaml without companies there is one for the embedded tracking service, and none for a tracking API', async () => {
+  it('without companies in gateway.yaml there is one for the embedded tracking service, but none for an API', async () => {
     const api = 'tracking: { base_url: "https://tracking.example.com" }\n'
     expect((await config('time_zone: UTC\n')).companies).toEqual([TRY_OUT])
     expect((await config(api)).companies).toEqual([])
@@ -156,7 +156,7 @@ describe('gateway.yaml', () => {
     expect(found).toEqual([expect.stringContaining('company 2 is not among the companies of gateway.yaml')])
   })
 
-  it('gateway.yaml is read into values: sizes, durations, exact ids, text of secrets', async () => {
+  it('gateway.yaml is read into values: sizes, durations, exact ids, texts of secrets', async () => {
     const text = `
 redis: { url: redis://127.0.0.1:6379/1, max_memory: 512mb, durability: relaxed }
 listeners: [{ transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }]
@@ -430,11 +430,11 @@ parked: { max_positions: 0 }
     ['a page without TLS', oidc({ more: 'url: http://gateway.example' }), `8:10 admin.oidc.url: ${PAGE_EXPECTED}`],
     ['a page below a path', oidc({ more: 'url: https://a.example/b' }), `8:10 admin.oidc.url: ${PAGE_EXPECTED}`],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias refers to itself'],
-  ])('reports %s in gateway.yaml', async (_, text, mistake) =>
+  ])('check reports %s in gateway.yaml', async (_, text, mistake) =>
     expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`),
   )
 
-  it('reads how people sign in, with the slash at the end of an issuer, and one on this machine without TLS', async () => {
+  it('gateway.yaml sets the sign-in: an issuer without its last slash, and one on this machine without TLS', async () => {
     const { admin } = await config(
       oidc({ issuer: 'https://sso.example/o/w/', roles: '{ a: { role: operate, companies: [07] } }' }),
     )
@@ -452,7 +452,7 @@ parked: { max_positions: 0 }
     expect(url).toBe('https://gateway.example')
   })
 
-  it('reads alerts: e-mail, quiet hours as minutes, severities', async () => {
+  it('gateway.yaml sets alerts: e-mail, quiet hours in minutes, severities', async () => {
     const text =
       'alerts: { flap: 0s, webhooks: [{ url: "https://hooks.example/a?b=c", min_severity: error }], ' +
       'mail: { smtp: "smtps://a:b@mail.example", from: GPS <a@example.com>, to: [b@example.com] }, ' +
@@ -490,7 +490,7 @@ parked: { max_positions: 0 }
   it('reports at most 20 syntax errors of one file', async () =>
     expect(await mistakes('"'.repeat(1000))).toHaveLength(20))
 
-  it('gateway.yaml has old servers behind listeners, which push nothing unless it says so', async () => {
+  it('gateway.yaml sets old servers behind trial listeners, which push nothing by default', async () => {
     const one = '{ transport: tcp, port: 1, protocol: auto, trial: { host: old.example, port: 5027 } }'
     const other = '{ transport: udp, port: 1, protocol: auto, trial: { host: "::1", port: 5027, push: true } }'
     const { listeners } = await config(`listeners: [${one}, ${other}]`)
@@ -500,13 +500,13 @@ parked: { max_positions: 0 }
     ])
   })
 
-  it('describes every key, so that config/reference.yaml can list it', () => {
+  it('every key of gateway.yaml and tracking.yaml has a description for config/reference.yaml', () => {
     const keys = [...configKeys(configSchema(PROTOCOLS)), ...configKeys(TRACKING)]
     expect(keys.filter(({ description }) => !description.endsWith('.'))).toEqual([])
     expect(keys.length).toBeGreaterThan(70)
   })
 
-  it('limits the number of values that the aliases of a file expand to', async () => {
+  it('gateway.yaml is refused if its aliases expand to too many values', async () => {
     const levels = Array.from({ length: 30 }, (_, i) => `- &a${i + 1} [${`*a${i}, `.repeat(9)}]`)
     const found = await mistakes(`companies:\n- &a0 [x]\n${levels.join('\n')}`)
     expect(found.filter((line) => line.endsWith('this alias stands for more than 1000 values')).length).toBeGreaterThan(
@@ -521,7 +521,7 @@ parked: { max_positions: 0 }
     'https://me:secret@tiles.example/map.pmtiles',
     's3://tiles.example/map.pmtiles',
     'map.mbtiles',
-  ])('refuses tiles that the map cannot show: %s', async (tiles) => {
+  ])('gateway.yaml refuses tiles that the map cannot show: %s', async (tiles) => {
     expect(await mistakes(`page: { tiles: "${tiles}" }`)).toEqual([`gateway.yaml:${NO_TILES}`])
   })
 })
@@ -563,11 +563,11 @@ describe('ports', () => {
     ],
     ['of any free port: none', 'admin: { port: 0 }\nmonitor: { port: 0 }', []],
     ['of a tracking service that is not embedded: none', 'tracking: { base_url: http://a }\nadmin: { port: 8090 }', []],
-  ])('reports a port conflict %s', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
+  ])('check reports a port conflict %s', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
 })
 
-describe('the text of a setting', () => {
-  it('replaces a reference with a variable, a default or the text of a file', async () => {
+describe('texts of settings', () => {
+  it('a reference in a setting is replaced with a variable, a default or the text of a file', async () => {
     const dir = await folder({ secret: 'from file\n' })
     vi.stubEnv('WB_TEST_PORT', '9000')
     vi.stubEnv('WB_TEST_EMPTY', '')
@@ -585,7 +585,7 @@ companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/sec
     ['${env:WB_TEST_NONE}', 'the environment variable WB_TEST_NONE is not set'],
     ['${file:/nowhere/at/all}', 'the file /nowhere/at/all cannot be read (ENOENT)'],
     ['redis://${env:WB_TEST_NONE}/', 'a reference such as ${env:NAME} must be the whole value'],
-  ])('reports a reference that cannot be resolved: %s', async (reference, mistake) =>
+  ])('a reference in a setting that cannot be resolved is reported: %s', async (reference, mistake) =>
     expect(await mistakes(`redis: { url: "${reference}" }`)).toEqual([`gateway.yaml:1:15 redis.url: ${mistake}`]),
   )
 
@@ -596,7 +596,7 @@ companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/sec
     'rediss://user:12/canary@redis',
     'redis://:canary%@redis',
     'unix:///run/redis.sock?password=canary#1',
-  ])('says how to write a password that would end the URL of Redis: %s', async (url) => {
+  ])('a password that would end the URL of Redis is explained: %s', async (url) => {
     vi.stubEnv('WB_TEST_REDIS', url)
     const [mistake, ...others] = await mistakes('redis: { url: "${env:WB_TEST_REDIS}" }')
     expect(others).toEqual([])
@@ -604,7 +604,7 @@ companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/sec
     expect(mistake).not.toContain('canary')
   })
 
-  it('the text of a setting says the same of the password for the mail server', async () => {
+  it('a password that would end the URL of the mail server is explained', async () => {
     const mail = '{ smtp: "smtps://ops:1#canary@mail.example", from: a@example.com, to: [b@example.com] }'
     const [mistake] = await mistakes(`alerts: { mail: ${mail} }`)
     expect(mistake).toContain('alerts.mail.smtp: percent-encode what is special')
@@ -617,17 +617,19 @@ companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/sec
     'rediss://user:p%23%2Fss@redis?family=6',
     'redis://:a@b@redis',
     'unix:///run/redis.sock?password=a/b&db=1',
-  ])('takes the URL of a Redis %s', async (url) => expect(await mistakes(`redis: { url: "${url}" }`)).toEqual([]))
+  ])('gateway.yaml accepts the Redis URL %s', async (url) =>
+    expect(await mistakes(`redis: { url: "${url}" }`)).toEqual([]),
+  )
 
   it.each(['redis://redis/zero', 'redis://redis#0', 'redis://', 'http://redis', 'unix://run/redis.sock'])(
-    'refuses the URL of a Redis %s',
+    'gateway.yaml refuses the Redis URL %s',
     async (url) =>
       expect(await mistakes(`redis: { url: "${url}" }`)).toEqual([
         expect.stringContaining('redis.url: expected a URL'),
       ]),
   )
 
-  it('never shows a secret in a mistake', async () => {
+  it('a mistake of gateway.yaml never shows a secret', async () => {
     vi.stubEnv('WB_TEST_SECRET', 'canary-1')
     const texts = [
       'admin: { port: "${env:WB_TEST_SECRET}" }\nredis: { url: "http://canary-2@host" }',

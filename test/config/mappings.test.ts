@@ -11,7 +11,7 @@ const session = (transport: 'http' | 'mqtt'): Session => ({
   settingsOf: noSettings,
 })
 
-/** The mapping of one line of mappings.yaml. */
+/** Reads a mapping from one line of mappings.yaml. */
 function mappingIn(text: string): MappingDescription {
   const { mappings, mistakes } = readMappings({ text: `one: ${text}\n` })
   expect(mistakes).toEqual([])
@@ -24,7 +24,7 @@ function decoded({ mapping, message, topic, uri = '/' }: Pick<MappedProduct, 'ma
   return decodeFrame(mappingProtocol('one', mappingIn(mapping)), frame, session(topic === undefined ? 'http' : 'mqtt'))
 }
 
-/** The paths of all values in JSON. */
+/** Returns the paths of all values in JSON. */
 function pathsIn(json: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof json !== 'object' || json === null) return [path]
   return [path, ...Object.entries(json).flatMap(([key, value]) => pathsIn(value, [...path, key]))]
@@ -37,11 +37,11 @@ function replacedAt(json: unknown, [key, ...rest]: readonly string[], value: unk
   return copy
 }
 
-/** Without what is undefined. */
+/** Removes undefined values. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown
 
 describe('a mapping', () => {
-  it.each(PRODUCTS)('reads $product', ({ device, fixes, ...product }) => {
+  it.each(PRODUCTS)('a mapping reads $product', ({ device, fixes, ...product }) => {
     const message = decoded(product)
     expect(message.device).toBe(device)
     expect(plain(message.fixes)).toEqual(fixes)
@@ -49,7 +49,7 @@ describe('a mapping', () => {
   })
 
   it.each(PRODUCTS)(
-    'makes of odd values in $product a refusal, or finite numbers',
+    'a mapping refuses odd values in $product, or reads finite numbers',
     ({ mapping, message, topic, uri }) => {
       for (const odd of [null, {}, [], [[]], 'x', '', '1e999', -1, 1e300, true, 'NaN', '٣'])
         for (const path of pathsIn(message)) {
@@ -67,14 +67,14 @@ describe('a mapping', () => {
     },
   )
 
-  it('a mapping is written as it was read', () => {
+  it('a mapping is written in the form that it is read from', () => {
     for (const { mapping } of PRODUCTS) {
       const read = mappingIn(mapping)
       expect(readMapping('one', mappingText(read))).toEqual({ mapping: read })
     }
   })
 
-  it('refuses a request without a device, and takes the id and token of its address', () => {
+  it('a mapping refuses a request without a device, and takes the id and token of its address', () => {
     const mapping = '{ lat: lat, lon: lon }'
     const message = { lat: 1, lon: 2 }
     expect(() => decoded({ mapping, message })).toThrow('the address has no id')
@@ -82,7 +82,7 @@ describe('a mapping', () => {
     expect(() => decoded({ mapping: '{ device: $.imei, lat: lat, lon: lon }', message })).toThrow('$.imei is missing')
   })
 
-  it('reads each entry that it can, and counts the others', () => {
+  it('a mapping reads each entry that it can, and counts the others', () => {
     const mapping = '{ device: $.imei, each: $.points[*], time: ts, lat: lat, lon: lon }'
     const points = [
       { ts: AT, lat: 1, lon: 2 },
@@ -95,7 +95,7 @@ describe('a mapping', () => {
     expect(message.fixes).toHaveLength(1)
   })
 
-  it('calls a message without a place one, and one with a place elsewhere not read', () => {
+  it('a mapping reads no fix without a place, and reports a possible fix if a place is elsewhere', () => {
     const mapping = '{ device: $.imei, lat: lat, lon: lon }'
     expect(decoded({ mapping, message: { imei: 'v', battery: 3 } })).toMatchObject({ none: 'no place', device: 'v' })
     const elsewhere = decoded({ mapping, message: { imei: 'v', gps: { latitude: 5, longitude: 6 } } })
@@ -108,7 +108,7 @@ describe('a mapping', () => {
     ['s', `${AT}.5`, AT * 1000 + 500],
     ['ms', AT * 1000 + 1, AT * 1000 + 1],
     ['iso', '2026-11-20T08:00:00+02:00', AT * 1000],
-  ])('reads a time as %s', (format, ts, time) => {
+  ])('a mapping reads a time as %s', (format, ts, time) => {
     const mapping = `{ device: id, lat: lat, lon: lon, time: ts, time_format: ${format} }`
     expect(decoded({ mapping, message: { id: 'v', lat: 1, lon: 2, ts } }).fixes?.[0].time).toBe(time)
   })
@@ -118,7 +118,7 @@ describe('a mapping', () => {
     ['s', 'yesterday'],
     ['ms', true],
     ['s', undefined],
-  ])('refuses as %s the time %s', (format, ts) => {
+  ])('a mapping with the time format %s refuses the time %s', (format, ts) => {
     const mapping = `{ device: id, lat: lat, lon: lon, time: ts, time_format: ${format} }`
     expect(() => decoded({ mapping, message: { id: 'v', lat: 1, lon: 2, ts } })).toThrow('malformed')
   })
@@ -130,18 +130,18 @@ describe('a mapping', () => {
     [false, false],
     [0, false],
     ['V', false],
-  ])('takes %s for whether there is a fix: %s', (value, valid) => {
+  ])('a mapping takes the validity %s as %s', (value, valid) => {
     const mapping = '{ device: id, lat: lat, lon: lon, valid: ok }'
     expect(decoded({ mapping, message: { id: 'v', lat: 1, lon: 2, ok: value } }).fixes?.[0].valid).toBe(valid)
   })
 
-  it('keeps every digit of a long id that is a number', () => {
+  it('a mapping keeps every digit of a long id that is a number', () => {
     const mapping = '{ device: $.gps.id, lat: lat, lon: lon }'
     const message = '{"gps": {"id": 9223372036854775807}, "lat": 1, "lon": 2}'
     expect(decoded({ mapping, message }).device).toBe('9223372036854775807')
   })
 
-  it('reads alarms by their names, and no others', () => {
+  it('a mapping reads alarms by their names, and no others', () => {
     const mapping = '{ device: id, lat: lat, lon: lon, said: { alarms: alarms } }'
     const read = (alarms: unknown) => decoded({ mapping, message: { id: 'v', lat: 1, lon: 2, alarms } }).fixes?.[0].said
     expect(read(['sos', 'hungry'])).toEqual({ alarms: ['sos'] })
@@ -149,7 +149,7 @@ describe('a mapping', () => {
     expect(read('hungry')).toBeUndefined()
   })
 
-  it.each(['not json', '[1]', '"text"', '{"points": 7}', '{'])('refuses %s', (message) => {
+  it.each(['not json', '[1]', '"text"', '{"points": 7}', '{'])('a mapping refuses %s', (message) => {
     expect(() => decoded({ mapping: '{ device: id, lat: lat, lon: lon }', message })).toThrow()
     expect(() => decoded({ mapping: '{ each: $.points[*], lat: lat, lon: lon }', message })).toThrow()
   })
@@ -159,7 +159,7 @@ const listener = (protocol: string, transport = 'http') =>
   `${COMPANY}listeners: [{ transport: ${transport}, port: 5400, protocol: "${protocol}" }]\n`
 
 describe('mappings.yaml', () => {
-  it('takes brackets in a mapping in braces, quoted or not', () => {
+  it('mappings.yaml accepts brackets inside braces, with or without quotes', () => {
     const text = 'a: { each: $.points[*], lat: at[0].lat, lon: "at[0].lon" }\nb:\n  each: $[*]\n  lat: x\n  lon: y\n'
     const { mappings, mistakes } = readMappings({ text })
     expect(mistakes).toEqual([])
@@ -187,12 +187,12 @@ describe('mappings.yaml', () => {
     ['one: { lat: a, lon: b }\none: { lat: a, lon: b }', /^mappings\.yaml:2:1 one: this key occurs twice/],
     ['- one', /^mappings\.yaml:1:1 expected a mapping of names/],
     ['one: { lat: a', /^mappings\.yaml:\d+:\d+ not valid YAML/],
-  ])('with %s is one mistake, with its place', async (text, mistake) => {
+  ])('mappings.yaml reports one mistake with its place for %s', async (text, mistake) => {
     const { mistakes } = await checked({ 'gateway.yaml': COMPANY, 'mappings.yaml': `${text}\n` })
     expect(mistakes).toEqual([expect.stringMatching(mistake)])
   })
 
-  it('mappings.yaml has what listeners, bridges and devices may name', async () => {
+  it('mappings.yaml defines mappings that listeners, bridges and devices can name', async () => {
     const files = {
       'gateway.yaml': `${listener('map:one')}mqtt: { bridges: [{ url: mqtt://broker, topics: { a/+/b: map:one } }] }\n`,
       'mappings.yaml': 'one: { lat: a, lon: b }\n',
@@ -203,7 +203,7 @@ describe('mappings.yaml', () => {
     expect(config.listeners).toHaveLength(1)
   })
 
-  it('adds no default listener', async () => {
+  it('mappings.yaml adds no default listener', async () => {
     const [without, withOne] = await Promise.all(
       ['', 'one: { lat: a, lon: b }\n'].map(async (text) =>
         loadedFolder(await folder({ 'gateway.yaml': COMPANY, 'mappings.yaml': text })),
@@ -212,7 +212,7 @@ describe('mappings.yaml', () => {
     expect(withOne.config.listeners).toEqual(without.config.listeners)
   })
 
-  it('says of a mapping that it does not have which it has, of another transport that it is for http', async () => {
+  it('an unknown mapping is reported with the known ones, and one on another transport as only for HTTP', async () => {
     const mapping = { 'mappings.yaml': 'van: { lat: a, lon: b }\n' }
     const mistakes = async (gateway: string) => (await checked({ 'gateway.yaml': gateway, ...mapping })).mistakes
     expect(await mistakes(listener('map:vam'))).toEqual([
@@ -231,7 +231,7 @@ describe('mappings.yaml', () => {
     ])
   })
 
-  it('mappings.yaml with a mistake does not make the listener wrong that names it', async () => {
+  it('a mistake in mappings.yaml does not cause another one at the listener that names the mapping', async () => {
     for (const text of ['one: { lat: a }\n', 'one: { lat: a\n']) {
       const { mistakes } = await checked({ 'gateway.yaml': listener('map:one'), 'mappings.yaml': text })
       expect(mistakes).toEqual([expect.stringMatching(/^mappings\.yaml/)])

@@ -7,7 +7,7 @@ const mistakesIn = async (pull: string) => (await checked({ 'gateway.yaml': gate
 const URL = '"https://tms.example/day/roster.csv?key=canary"'
 
 describe('roster.pull', () => {
-  it('roster.pull has a name without the query, which may be a secret, and defaults', async () => {
+  it('roster.pull has defaults, and a name without the query, which may contain a secret', async () => {
     const { config } = await loadedFolder(
       await folder({
         'gateway.yaml': gateway(`{ url: ${URL}, company_id: 7 }, { url: ${URL}, company_id: 7, name: B }`),
@@ -54,18 +54,18 @@ describe('roster.pull', () => {
       /roster\.pull\[0\]\.ca: the file \S*no\.pem cannot be read \(ENOENT\)/,
     ],
     [`{ url: ${URL}, company_id: 7, evry: 5m }`, /roster\.pull\[0\]\.evry: unknown key: did you mean every\?/],
-  ])('with %s is one mistake, which quotes no secret', async (pull, mistake) => {
+  ])('roster.pull reports one mistake without a secret for %s', async (pull, mistake) => {
     const mistakes = await mistakesIn(pull)
     expect(mistakes).toEqual([expect.stringMatching(mistake)])
     expect(mistakes.join()).not.toContain('canary')
   })
 
-  it('roster.pull may be without TLS on this machine', async () => {
+  it('roster.pull can be without TLS on this machine', async () => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]'])
       expect(await mistakesIn(`{ url: "http://${host}:8000/a.csv", company_id: 7 }`)).toEqual([])
   })
 
-  it('takes an authority in PEM, and nothing else', async () => {
+  it('roster.pull accepts only PEM as its CA', async () => {
     const certificates = await CertificateMaker.create()
     const { files } = await certificates.authority('own')
     const [own, key] = await Promise.all(

@@ -15,7 +15,7 @@ it('the shipped configuration is valid without edits', async () => {
   expect([problems, devices]).toEqual([[], []])
 })
 
-it('the shipped configuration is valid when the # in front of every setting is removed', async () => {
+it('the shipped configuration is valid if the # in front of every setting is removed', async () => {
   vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('ADMIN_TOKEN', 't').stubEnv('VAN_14', 's').stubEnv('ALERT_SECRET', 's')
   vi.stubEnv('SMTP_URL', 'smtp://mail.example').stubEnv('SEVEN_TOKEN', 'seven')
   const dir = await folder({

@@ -8,7 +8,7 @@ import { pmtiles, vectorTile } from '../support/tiles.ts'
 
 const archive = pmtiles(new Map([['0/0/0', vectorTile({})]]))
 
-/** What `waybridge check` says about a file of tiles with these bytes, and where the configuration finds the file. */
+/** Returns what `waybridge check` says about a tile file with these bytes, and whether its path was found. */
 async function said(bytes?: Buffer) {
   const dir = await folder({ 'gateway.yaml': 'page: { tiles: map.pmtiles }\n', ...(bytes && { 'map.pmtiles': bytes }) })
   const { mistakes } = await check(dir, PROTOCOLS, Date.now())
@@ -23,7 +23,7 @@ function changed(at: number, ...bytes: number[]): Buffer {
 }
 
 describe('a PMTiles file', () => {
-  it('a PMTiles file is fine if it can be shown, and its path begins in the folder of gateway.yaml', async () => {
+  it('check accepts a PMTiles file relative to the folder of gateway.yaml', async () => {
     expect(await said(archive)).toEqual({ lines: [], isFound: true })
   })
 
@@ -43,7 +43,7 @@ describe('a PMTiles file', () => {
       changed(99, 6),
       'map.pmtiles has tiles of an unknown type: expected MVT, PNG, JPEG, WebP or AVIF',
     ],
-  ])('is refused by check, and no reason not to start: %s', async (_, bytes, mistake) => {
+  ])('check refuses as PMTiles file %s, which does not prevent the start', async (_, bytes, mistake) => {
     expect(await said(bytes)).toEqual({ lines: [`gateway.yaml:1:16 page.tiles: ${mistake}`], isFound: true })
   })
 })

@@ -137,7 +137,7 @@ routes:
       'data_dir: "${env:WB_TEST_NONE}"',
       '1:11 data_dir: the environment variable WB_TEST_NONE is not set',
     ],
-  ])('reports %s in tracking.yaml', async (_, text, mistake) =>
+  ])('check reports %s in tracking.yaml', async (_, text, mistake) =>
     expect(await mistakes(text)).toEqual([`tracking.yaml:${mistake}`]),
   )
 
@@ -184,7 +184,7 @@ companies:
 describe('watchTracking', () => {
   const ONE = 'companies: [{ company_id: 7 }]\n'
   const TWO = 'companies: [{ company_id: 7 }, { company_id: 8 }]\n'
-  /** A watched tracking.yaml; `next` resolves with its next change. */
+  /** Watches a tracking.yaml; `next` resolves to its next change. */
   async function watched(text = ONE) {
     const dir = await folder({ 'tracking.yaml': 'companies: []', secret: 'a' })
     const file = join(dir, 'tracking.yaml')
@@ -201,7 +201,7 @@ describe('watchTracking', () => {
       if (heard.length === 0) await new Promise<void>((resolve) => (hear = resolve))
       return heard.shift()!
     }
-    // It looks at the file when it starts, which must not be in the middle of a change.
+    // The watcher reads the file at its start, which must not be in the middle of a change.
     await next()
     return { dir, file, next }
   }

@@ -23,7 +23,7 @@ withRedis((one, connection) => {
 const failing = () => observations.current().flatMap(({ code, evidence }) => (code === 'copy_failing' ? evidence : []))
 const account = async () => (await copyAccounts(redis, ['crm']))[0]
 
-/** A broker that notes what is published; it acknowledges once that is noted. */
+/** Starts a broker that records each publication before it acknowledges it. */
 async function startBroker(tls?: Issued) {
   const published: { topic: string; qos: number; fix: { time: string; device: string } }[] = []
   const logins: (string | undefined)[] = []
@@ -62,7 +62,7 @@ async function startBroker(tls?: Issued) {
   }
 }
 
-it('publishes each fix in order with QoS 1, under its topic', async () => {
+it('an MQTT copy publishes each fix in order with QoS 1 under its topic', async () => {
   const broker = await startBroker()
   await enterCopies(redis, [{ copy: 'crm', log: '7' }])
   await storeCopied(redis, [1, 2, 3])
@@ -81,7 +81,7 @@ it('publishes each fix in order with QoS 1, under its topic', async () => {
   expect(broker.published[3].fix.device).toBe('a/+#b')
 })
 
-it('loses nothing when the broker cuts the connection, or refuses the login for a while', async () => {
+it('an MQTT copy loses nothing if the broker cuts the connection or refuses the login for a while', async () => {
   const broker = await startBroker()
   broker.accept(false)
   await enterCopies(redis, [{ copy: 'crm', log: '7' }])
@@ -98,7 +98,7 @@ it('loses nothing when the broker cuts the connection, or refuses the login for 
   })
 })
 
-it('says that a file for its TLS cannot be used, and goes on once it can', async () => {
+it('an MQTT copy reports a TLS file that cannot be used, and continues when it can', async () => {
   const certificates = await CertificateMaker.create()
   onTestFinished(() => certificates.remove())
   const issued = await certificates.issue('broker', { cn: 'broker', san: 'IP:127.0.0.1' })

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Copy } from '../../src/config/copies.ts'
 import type { Device } from '../../src/config/devices.ts'
@@ -56,7 +56,7 @@ const fix = (time: number, more: Partial<Fix> = {}): Fix => ({
   ...more,
 })
 
-/** A gateway with copies; `put` changes its roster. */
+/** Starts a gateway with copies; `put` changes its roster. */
 async function gateway(copies: readonly Copy[], devices: Device[], lines: Assignment[] = []) {
   const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
   const routes = new CopyRoutes({ copies: () => copies, companies: () => [{ company_id: '7' }] })
@@ -116,94 +116,92 @@ async function logOf(name: string): Promise<Partial<CopiedFix>[]> {
   })
 }
 
-describe('a copy', () => {
-  it('gets the fixes of an assignment with what was said, once though they come twice', async () => {
-    const { send, close } = await gateway([copyOf({})], [VAN], [LINE])
-    const said = { ignition: true, external_voltage: 12.4 }
-    await send([fix(NOW - 20, { said, altitude: 34 }), fix(NOW - 10)])
-    await send([fix(NOW - 20, { said, altitude: 34 }), fix(NOW - 10), fix(NOW)])
-    expect(await logOf('7')).toEqual([
-      { device: '0123', route: '1001', timestamp: NOW - 20, said, altitude: 34 },
-      { device: '0123', route: '1001', timestamp: NOW - 10 },
-      { device: '0123', route: '1001', timestamp: NOW },
-    ])
-    expect((await surveyCopies(redis)).logs).toMatchObject([{ log: '7', fixes: 3 }])
-    // The lane has them as they always were.
-    expect(
-      (await redis.lrangeBuffer(keys.lane('7/42/1001'), 0, -1)).map(({ length, 0: first }) => [length, first]),
-    ).toEqual([29, 29, 29].map((length) => [length, length]))
-    await close()
-  })
+it('a copy gets the fixes of an assignment with what the tracker said, once even if they are sent twice', async () => {
+  const { send, close } = await gateway([copyOf({})], [VAN], [LINE])
+  const said = { ignition: true, external_voltage: 12.4 }
+  await send([fix(NOW - 20, { said, altitude: 34 }), fix(NOW - 10)])
+  await send([fix(NOW - 20, { said, altitude: 34 }), fix(NOW - 10), fix(NOW)])
+  expect(await logOf('7')).toEqual([
+    { device: '0123', route: '1001', timestamp: NOW - 20, said, altitude: 34 },
+    { device: '0123', route: '1001', timestamp: NOW - 10 },
+    { device: '0123', route: '1001', timestamp: NOW },
+  ])
+  expect((await surveyCopies(redis)).logs).toMatchObject([{ log: '7', fixes: 3 }])
+  // The records of the lane are unchanged.
+  expect(
+    (await redis.lrangeBuffer(keys.lane('7/42/1001'), 0, -1)).map(({ length, 0: first }) => [length, first]),
+  ).toEqual([29, 29, 29].map((length) => [length, length]))
+  await close()
+})
 
-  it('writes nothing for a company that no copy wants, and nothing without copies', async () => {
-    for (const copies of [[], [copyOf({ companies: ['8'] })]]) {
-      const { send, close } = await gateway(copies, [VAN], [LINE])
-      await send([fix(NOW - copies.length)])
-      await close()
+it('a copy is not written for a company that no copy wants, or without copies', async () => {
+  for (const copies of [[], [copyOf({ companies: ['8'] })]]) {
+    const { send, close } = await gateway(copies, [VAN], [LINE])
+    await send([fix(NOW - copies.length)])
+    await close()
+  }
+  expect(await redis.keys('*copied*')).toEqual([])
+})
+
+it('a copy gets positions without an assignment only if it wants them', async () => {
+  const { send, close } = await gateway(BOTH, [VAN], [])
+  await send([fix(NOW - 10)])
+  await send([fix(NOW)], 'unknown-one')
+  expect(await logOf('7')).toEqual([])
+  expect(await logOf('7~')).toEqual([{ device: '0123', timestamp: NOW - 10 }])
+  await close()
+})
+
+it('a copy gets released fixes that it has not had yet', async () => {
+  await enterCopies(redis, [
+    { copy: 'crm', log: '7' },
+    { copy: 'all', log: '7~' },
+  ])
+  const { send, put, close } = await gateway(BOTH, [VAN], [])
+  await send([fix(NOW - 10), fix(NOW - 5)])
+  await put([VAN], [LINE])
+  await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(2), { timeout: 60_000 })
+  await send([fix(NOW)])
+  await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(3), { timeout: 60_000 })
+  expect((await logOf('7')).map(({ timestamp }) => timestamp)).toEqual([NOW - 10, NOW - 5, NOW])
+  expect((await logOf('7~')).map(({ timestamp, route }) => [timestamp, route])).toEqual([
+    [NOW - 10, undefined],
+    [NOW - 5, undefined],
+    [NOW, '1001'],
+  ])
+  await close()
+})
+
+it.each(['7', '7~', '7 7~'])(
+  'a held fix for the copies %s keeps nothing that only copies get while older ones are released',
+  async (logs) => {
+    const beside = { altitude: 34, satellites: 9, said: { ignition: true, driver: 'Ann' } }
+    for (const device of ['356307042441013', 'van-12']) {
+      await redis.zadd(keys.releasing, 1, device)
+      await storeCopied(redis, [NOW], { device, logs, beside })
+      const [record] = await redis.lrangeBuffer(keys.held('no_route', device), 0, -1)
+      const bare = packRecords([positionOf(record)], packDevice(device), receivedAt(record))
+      expect([deviceOf(record), record.length, record[0]]).toEqual([device, bare.length, bare.length])
     }
-    expect(await redis.keys('*copied*')).toEqual([])
-  })
+    expect(await redis.exists(`${keys.copiedPrefix}7`)).toBe(0)
+    expect(await redis.exists(`${keys.copiedPrefix}7~`)).toBe(logs === '7' ? 0 : 1)
+  },
+)
 
-  it('sends positions outside of an assignment nowhere, unless a copy wants them', async () => {
-    const { send, close } = await gateway(BOTH, [VAN], [])
-    await send([fix(NOW - 10)])
-    await send([fix(NOW)], 'unknown-one')
-    expect(await logOf('7')).toEqual([])
-    expect(await logOf('7~')).toEqual([{ device: '0123', timestamp: NOW - 10 }])
-    await close()
-  })
+it('a copy gets the fix of a device with a time zone in UTC, even without a route', async () => {
+  const zoned = { ...VAN, time_zone: '+03:00' } as Device
+  const { send, close } = await gateway(BOTH, [zoned], [])
+  await send([fix(NOW - 10 + 3 * 3600)])
+  expect(await logOf('7~')).toEqual([{ device: '0123', timestamp: NOW - 10 }])
+  await close()
+})
 
-  it('gives what was held to the copies that have not had it, once it has a route', async () => {
-    await enterCopies(redis, [
-      { copy: 'crm', log: '7' },
-      { copy: 'all', log: '7~' },
-    ])
-    const { send, put, close } = await gateway(BOTH, [VAN], [])
-    await send([fix(NOW - 10), fix(NOW - 5)])
-    await put([VAN], [LINE])
-    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(2), { timeout: 60_000 })
-    await send([fix(NOW)])
-    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(3), { timeout: 60_000 })
-    expect((await logOf('7')).map(({ timestamp }) => timestamp)).toEqual([NOW - 10, NOW - 5, NOW])
-    expect((await logOf('7~')).map(({ timestamp, route }) => [timestamp, route])).toEqual([
-      [NOW - 10, undefined],
-      [NOW - 5, undefined],
-      [NOW, '1001'],
-    ])
-    await close()
-  })
-
-  it.each(['7', '7~', '7 7~'])(
-    'holds of a fix for %s nothing that only copies get, while older ones are released',
-    async (logs) => {
-      const beside = { altitude: 34, satellites: 9, said: { ignition: true, driver: 'Ann' } }
-      for (const device of ['356307042441013', 'van-12']) {
-        await redis.zadd(keys.releasing, 1, device)
-        await storeCopied(redis, [NOW], { device, logs, beside })
-        const [record] = await redis.lrangeBuffer(keys.held('no_route', device), 0, -1)
-        const bare = packRecords([positionOf(record)], packDevice(device), receivedAt(record))
-        expect([deviceOf(record), record.length, record[0]]).toEqual([device, bare.length, bare.length])
-      }
-      expect(await redis.exists(`${keys.copiedPrefix}7`)).toBe(0)
-      expect(await redis.exists(`${keys.copiedPrefix}7~`)).toBe(logs === '7' ? 0 : 1)
-    },
-  )
-
-  it('gives a fix of a device with a time zone in UTC, also while it has no route', async () => {
-    const zoned = { ...VAN, time_zone: '+03:00' } as Device
-    const { send, close } = await gateway(BOTH, [zoned], [])
-    await send([fix(NOW - 10 + 3 * 3600)])
-    expect(await logOf('7~')).toEqual([{ device: '0123', timestamp: NOW - 10 }])
-    await close()
-  })
-
-  it('gives the fixes of a device that was not configured once it is, and has a route', async () => {
-    const { send, put, close } = await gateway(BOTH, [], [])
-    await send([fix(NOW - 10)])
-    expect(await redis.keys('*copied*')).toEqual([])
-    await put([VAN], [LINE])
-    await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(1), { timeout: 60_000 })
-    expect(await logOf('7~')).toHaveLength(1)
-    await close()
-  })
+it('a copy gets the fixes of a device that is configured and routed later', async () => {
+  const { send, put, close } = await gateway(BOTH, [], [])
+  await send([fix(NOW - 10)])
+  expect(await redis.keys('*copied*')).toEqual([])
+  await put([VAN], [LINE])
+  await vi.waitFor(async () => expect(await logOf('7')).toHaveLength(1), { timeout: 60_000 })
+  expect(await logOf('7~')).toHaveLength(1)
+  await close()
 })

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { copyAccounts, enterCopies, retryCopy, type Store } from '../../src/store/index.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 import { copying, copyOf, type Received, startCopyReceiver, storeCopied, VAN } from '../support/copies.ts'
@@ -34,91 +34,89 @@ const devicesIn = (requests: readonly Received[]) => [
   ...new Set(requests.flatMap(({ fixes }) => fixes.map(({ device }) => device))),
 ]
 
-describe('a fix that waits for a copy while its settings change', () => {
-  it('a fix that waits for a copy while its settings change goes to it no more if its company is taken out, and is discarded', async () => {
-    const receiver = await startCopyReceiver(() => 503)
-    const copy = copyOf({ to: receiver.url, companies: ['7', '8'] })
-    const { configure } = copying(server, [copy], { companies: ['7', '8'] })
-    await enter('7', '8')
-    await storeCopied(redis, [1, 2])
-    await storeCopied(redis, [3], { device: OTHER, lane: '8/1/1' })
-    await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
-    configure([{ ...copy, companies: ['7'] }])
-    await vi.waitFor(() => expect(devicesIn(receiver.seen.slice(-8))).toEqual([VAN]), soon)
-    receiver.answer(() => 200)
-    await until({ waiting: 0, delivered: 2, discarded: 1, difference: 0 })
-    expect(receiver.timesOf(OTHER)).toEqual([])
-  })
+it('a waiting fix is discarded for a copy that no longer gets its company', async () => {
+  const receiver = await startCopyReceiver(() => 503)
+  const copy = copyOf({ to: receiver.url, companies: ['7', '8'] })
+  const { configure } = copying(server, [copy], { companies: ['7', '8'] })
+  await enter('7', '8')
+  await storeCopied(redis, [1, 2])
+  await storeCopied(redis, [3], { device: OTHER, lane: '8/1/1' })
+  await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
+  configure([{ ...copy, companies: ['7'] }])
+  await vi.waitFor(() => expect(devicesIn(receiver.seen.slice(-8))).toEqual([VAN]), soon)
+  receiver.answer(() => 200)
+  await until({ waiting: 0, delivered: 2, discarded: 1, difference: 0 })
+  expect(receiver.timesOf(OTHER)).toEqual([])
+})
 
-  it('a fix that waits for a copy while its settings change goes to it no more if its company is not configured any more', async () => {
-    const receiver = await startCopyReceiver(() => 503)
-    const copy = copyOf({ to: receiver.url })
-    const { configure } = copying(server, [copy], { companies: ['7', '8'] })
-    await enter('7', '8')
-    await storeCopied(redis, [1, 2])
-    await storeCopied(redis, [3], { device: OTHER, lane: '8/1/1' })
-    await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
-    configure([copy], ['7'])
-    await vi.waitFor(() => expect(devicesIn(receiver.seen.slice(-8))).toEqual([VAN]), soon)
-    receiver.answer(() => 200)
-    await until({ waiting: 0, delivered: 2, discarded: 1, difference: 0 })
-    expect(receiver.timesOf(OTHER)).toEqual([])
-  })
+it('a waiting fix is discarded for a copy if its company is no longer configured', async () => {
+  const receiver = await startCopyReceiver(() => 503)
+  const copy = copyOf({ to: receiver.url })
+  const { configure } = copying(server, [copy], { companies: ['7', '8'] })
+  await enter('7', '8')
+  await storeCopied(redis, [1, 2])
+  await storeCopied(redis, [3], { device: OTHER, lane: '8/1/1' })
+  await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
+  configure([copy], ['7'])
+  await vi.waitFor(() => expect(devicesIn(receiver.seen.slice(-8))).toEqual([VAN]), soon)
+  receiver.answer(() => 200)
+  await until({ waiting: 0, delivered: 2, discarded: 1, difference: 0 })
+  expect(receiver.timesOf(OTHER)).toEqual([])
+})
 
-  it('a fix that waits for a copy while its settings change goes to it without the positions outside of assignments, once it does not get these any more', async () => {
-    const receiver = await startCopyReceiver(() => 503)
-    const copy = copyOf({ to: receiver.url, without_route: true })
-    const { configure } = copying(server, [copy])
-    await enter('7~')
-    await storeCopied(redis, [1], { logs: '7~' })
-    await storeCopied(redis, [2], { logs: '7~', isUnassigned: true })
-    await storeCopied(redis, [3], { logs: '7~' })
-    await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
-    configure([{ ...copy, without_route: false, secret: 'next' }])
-    await vi.waitFor(() => expect(receiver.seen.at(-1)?.headers).toHaveProperty('waybridge-signature'), soon)
-    await enter('7')
-    await storeCopied(redis, [4], { logs: '7' })
-    receiver.answer(() => 200)
-    await until({ waiting: 0, delivered: 3, discarded: 1, difference: 0 })
-    expect(receiver.timesOf()).toEqual([1, 3, 4])
-  })
+it('a waiting fix without an assignment is discarded for a copy that no longer gets such fixes', async () => {
+  const receiver = await startCopyReceiver(() => 503)
+  const copy = copyOf({ to: receiver.url, without_route: true })
+  const { configure } = copying(server, [copy])
+  await enter('7~')
+  await storeCopied(redis, [1], { logs: '7~' })
+  await storeCopied(redis, [2], { logs: '7~', isUnassigned: true })
+  await storeCopied(redis, [3], { logs: '7~' })
+  await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
+  configure([{ ...copy, without_route: false, secret: 'next' }])
+  await vi.waitFor(() => expect(receiver.seen.at(-1)?.headers).toHaveProperty('waybridge-signature'), soon)
+  await enter('7')
+  await storeCopied(redis, [4], { logs: '7' })
+  receiver.answer(() => 200)
+  await until({ waiting: 0, delivered: 3, discarded: 1, difference: 0 })
+  expect(receiver.timesOf()).toEqual([1, 3, 4])
+})
 
-  it('a fix that waits for a copy while its settings change comes first, and whole, once it gets the positions outside of assignments too', async () => {
-    const receiver = await startCopyReceiver(() => 503)
-    const copy = copyOf({ to: receiver.url })
-    const other = copyOf({ name: 'other', to: receiver.url })
-    const { configure } = copying(server, [copy, other])
-    await enter('7')
-    await storeCopied(redis, [1, 2])
-    await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
-    configure([{ ...copy, without_route: true }])
-    await vi.waitFor(async () => expect(await account()).toMatchObject({ waiting: 2 }), soon)
-    await enter('7~')
-    await storeCopied(redis, [3], { logs: '7~' })
-    // Longer than a copy may be silent before it loses a log.
-    await sleep(13_000)
-    expect(await account()).toMatchObject({ waiting: 3, discarded: 0 })
-    receiver.answer(() => 200)
-    await until({ waiting: 0, delivered: 3, discarded: 0, difference: 0 })
-    expect(receiver.timesOf()).toEqual([1, 2, 3])
-    await vi.waitFor(async () => expect(await redis.keys('*cursors:7')).toEqual([]), soon)
-  })
+it('waiting fixes come first and complete if a copy now also gets positions without an assignment', async () => {
+  const receiver = await startCopyReceiver(() => 503)
+  const copy = copyOf({ to: receiver.url })
+  const other = copyOf({ name: 'other', to: receiver.url })
+  const { configure } = copying(server, [copy, other])
+  await enter('7')
+  await storeCopied(redis, [1, 2])
+  await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(3), soon)
+  configure([{ ...copy, without_route: true }])
+  await vi.waitFor(async () => expect(await account()).toMatchObject({ waiting: 2 }), soon)
+  await enter('7~')
+  await storeCopied(redis, [3], { logs: '7~' })
+  // Longer than a copy may be silent before it loses its log.
+  await sleep(13_000)
+  expect(await account()).toMatchObject({ waiting: 3, discarded: 0 })
+  receiver.answer(() => 200)
+  await until({ waiting: 0, delivered: 3, discarded: 0, difference: 0 })
+  expect(receiver.timesOf()).toEqual([1, 2, 3])
+  await vi.waitFor(async () => expect(await redis.keys('*cursors:7')).toEqual([]), soon)
+})
 
-  it('a fix that waits for a copy while its settings change is sent by the secret and in the format of now', async () => {
-    const receiver = await startCopyReceiver(() => 503)
-    const copy = copyOf({ to: receiver.url, secret: 'first' })
-    const { configure } = copying(server, [copy])
-    await enter('7')
-    await storeCopied(redis, [1])
-    await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(0), soon)
-    configure([copyOf({ to: receiver.url, secret: 'second', format: 'osmand' })])
-    await vi.waitFor(() => expect(receiver.seen.at(-1)?.method).toBe('GET'), soon)
-    receiver.answer(() => 200)
-    await until({ waiting: 0, delivered: 1 })
-    expect(receiver.taken.map(({ url }) => url)).toEqual([
-      `/?id=${VAN}&timestamp=1&lat=52.5&lon=13.4&accuracy=5&token=second`,
-    ])
-  })
+it('a waiting fix is sent with the present secret and format of its copy', async () => {
+  const receiver = await startCopyReceiver(() => 503)
+  const copy = copyOf({ to: receiver.url, secret: 'first' })
+  const { configure } = copying(server, [copy])
+  await enter('7')
+  await storeCopied(redis, [1])
+  await vi.waitFor(() => expect(receiver.seen.length).toBeGreaterThan(0), soon)
+  configure([copyOf({ to: receiver.url, secret: 'second', format: 'osmand' })])
+  await vi.waitFor(() => expect(receiver.seen.at(-1)?.method).toBe('GET'), soon)
+  receiver.answer(() => 200)
+  await until({ waiting: 0, delivered: 1 })
+  expect(receiver.taken.map(({ url }) => url)).toEqual([
+    `/?id=${VAN}&timestamp=1&lat=52.5&lon=13.4&accuracy=5&token=second`,
+  ])
 })
 
 it('a retry sends the parked positions that a copy still gets, and discards the others', async () => {
@@ -137,7 +135,7 @@ it('a retry sends the parked positions that a copy still gets, and discards the 
   expect([receiver.timesOf(), receiver.timesOf(OTHER)]).toEqual([[1], []])
 })
 
-it('a copy over HTTPS trusts the authority that its file names now', async () => {
+it('a copy over HTTPS trusts the CA that its file now contains', async () => {
   const certificates = await CertificateMaker.create()
   onTestFinished(() => certificates.remove())
   const [before, after] = [await certificates.server('before'), await certificates.server('after')]

@@ -24,11 +24,11 @@ const DEVICE = {
 const IDS = { company_id: '7', courier_id: '42', route_id: '1007' }
 const NOT_FOUND = { ...IDS, fixes: 214, parked: { status: 404, message: 'no such route' }, refused: [] }
 
-/** The sentence on a device; what the facts leave out is not looked at. */
+/** Returns the sentence about a device with these facts. */
 function says(device: object, facts: object = {}): string {
   const upstream = { state: 'up', since_at: at('06:00:00') }
   const all = { device: { ...DEVICE, ...device }, parked: [], upstream, now: NOW, ...facts }
-  // The sentences below leave out the zone.
+  // The expected sentences leave out the time zone.
   return english(explain(all as unknown as ExplainedDevice, (instant) => clockIn('UTC', NOW)(instant).slice(0, -1)))
 }
 
@@ -40,11 +40,11 @@ function held(why: 'unknown' | 'no_route' | 'clock' | 'suspicious', offset?: str
   return { held: [{ reason: why, fixes: 12, oldest_at: at('08:01:00'), offset }] }
 }
 
-describe('a device whose frames are not understood', () => {
+describe('frames that are not understood', () => {
   const misunderstood = { frames: 40, sinceAt: at('07:41:00'), protocol: 'gt06' }
   const kept = 'kept, and decoded again after an upgrade or a change of its entry'
 
-  it('a device whose frames are not understood is explained by their number, and since when they come', () => {
+  it('frames of a device that are not understood are explained with their number and since when they come', () => {
     const line = 'last fix 08:14:02, route 1007 by routes.csv:17'
     expect(says({}, { misunderstood })).toBe(`${line}, 40 frames of gt06 are not understood since 07:41:00: ${kept}`)
     expect(says({}, { misunderstood: { ...misunderstood, frames: 1 } })).toContain('1 frame of gt06 is not understood')
@@ -54,13 +54,13 @@ describe('a device whose frames are not understood', () => {
     )
   })
 
-  it('a device whose frames are not understood has its protocol and number of frames named, also if it is not configured', () => {
+  it('frames that are not understood are explained with protocol and number for an unconfigured device too', () => {
     const unknown = { configured: false, source: undefined, lane: undefined }
     expect(says(unknown, { misunderstood })).toContain(`add it to devices.yaml; 40 frames of gt06 are not understood`)
   })
 })
 
-describe('a device that is not configured', () => {
+describe('an unconfigured device', () => {
   const unknown = { configured: false, source: undefined, lane: undefined, state: 'online' } as const
 
   it.each([
@@ -90,48 +90,50 @@ describe('a device that is not configured', () => {
       'not configured, nothing is held: it was deleted through the admin port: put it there again, or edit its entry, devices.yaml:6',
     ],
     ['and was not heard', { last_heard: undefined }, 'not configured, nothing is held: add it to devices.yaml'],
-  ])('is explained %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
+  ])('an unconfigured device is explained %s', (_, device, sentence) =>
+    expect(says({ ...unknown, ...device })).toBe(sentence),
+  )
 })
 
-describe('the last contact of a device', () => {
-  it.each([
-    [
-      'never',
-      { state: 'never', last_heard: undefined, last_fix: undefined },
-      'never heard, route 1007 by routes.csv:17, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
-    ],
-    [
-      'not since what was held of it has gone',
-      {
-        state: 'never',
-        last_heard: undefined,
-        last_fix: undefined,
-        lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
-      },
-      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
-    ],
-    [
-      'not lately',
-      { state: 'offline', condition: 'silent', last_heard: { at: at('18:42:10', '2026-11-19') } },
-      'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: check its power and its SIM card',
-    ],
-    [
-      'a moment ago, before it hung up',
-      { state: 'offline' },
-      'last fix 08:14:02, route 1007 by routes.csv:17, all delivered',
-    ],
-    [
-      'without a fix so far',
-      { last_fix: undefined },
-      'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, nothing to deliver',
-    ],
-    [
-      'with a fix whose time is none',
-      { last_fix: { received_at: at('08:14:03') } },
-      'last fix 08:14:03, route 1007 by routes.csv:17, all delivered',
-    ],
-  ] as const)('%s', (_, device, sentence) => expect(says(device)).toBe(sentence))
-})
+it.each([
+  [
+    'never',
+    { state: 'never', last_heard: undefined, last_fix: undefined },
+    'never heard, route 1007 by routes.csv:17, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
+  ],
+  [
+    'not since what was held of it has gone',
+    {
+      state: 'never',
+      last_heard: undefined,
+      last_fix: undefined,
+      lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
+    },
+    'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
+  ],
+  [
+    'not lately',
+    { state: 'offline', condition: 'silent', last_heard: { at: at('18:42:10', '2026-11-19') } },
+    'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: check its power and its SIM card',
+  ],
+  [
+    'a moment ago, before it hung up',
+    { state: 'offline' },
+    'last fix 08:14:02, route 1007 by routes.csv:17, all delivered',
+  ],
+  [
+    'without a fix so far',
+    { last_fix: undefined },
+    'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, nothing to deliver',
+  ],
+  [
+    'with a fix whose time is none',
+    { last_fix: { received_at: at('08:14:03') } },
+    'last fix 08:14:03, route 1007 by routes.csv:17, all delivered',
+  ],
+] as const)('the last contact of a device is explained: %s', (_, device, sentence) =>
+  expect(says(device)).toBe(sentence),
+)
 
 describe('held fixes', () => {
   it.each([
@@ -153,19 +155,19 @@ describe('held fixes', () => {
       '+00:00',
       '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
     ],
-  ] as const)('are explained for the reason %s and the offset %s', (why, offset, sentence) =>
+  ] as const)('held fixes are explained for the reason %s and the offset %s', (why, offset, sentence) =>
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
   it.for([{ secret: true }, { networks: ['10.0.0.0/8'] }, { protocol: 'h02' }])(
-    'are explained by its entry: %o',
+    'held fixes are explained by the entry of the device: %o',
     (entry) =>
       expect(says({ ...held('unknown'), ...entry })).toBe(
         'last fix 08:14:02, route 1007 by routes.csv:17, 12 fixes held since 08:01:00, they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)',
       ),
   )
 
-  it('are explained by the put that replaced their line', () => {
+  it('held fixes are explained by the put that replaced their line', () => {
     const replaced_line = { source: 'routes.csv:2' }
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
     expect(says({ held: [one] })).toBe(
@@ -173,17 +175,17 @@ describe('held fixes', () => {
     )
   })
 
-  it('name the entry of a device that was put through the admin port', () =>
+  it('the explanation of held fixes names an entry that was put through the admin port', () =>
     expect(says({ ...held('clock', '+03:00'), source: 'admin 2026-11-20T06:00:00Z' })).toMatch(
       /set time_zone: "\+03:00" in its entry$/,
     ))
 
-  it('come before waiting fixes, and beside parked ones', () =>
+  it('held fixes are explained before waiting fixes, and beside parked ones', () =>
     expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(
       /, 12 fixes held since .*routes\.csv; refused 404 .*, 214 parked: correct the line$/,
     ))
 
-  it('are counted in the singular', () => {
+  it('a single held fix is explained in the singular', () => {
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const
     expect(says({ held: [one], lane: undefined })).toMatch(
       /^last fix 08:14:02, no route now, 1 fix held since 08:01:00, no route/,
@@ -203,11 +205,11 @@ describe('a filtered fix', () => {
     ['clock', 'filtered as clock at 08:15:00: the fix is ahead of the clock by more than filter.max_future'],
     ['no_route', 'filtered as no_route at 08:15:00: it had no route then, and hold.no_route is false'],
     ['a new reason', 'filtered as a new reason at 08:15:00'],
-  ])('is explained for the reason %s', (why, sentence) =>
+  ])('a filtered fix is explained for the reason %s', (why, sentence) =>
     expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
-  it('the last contact of a device is shown if there was no good fix', () =>
+  it('the last contact of a device is explained if there was no good fix', () =>
     expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
       'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix',
     ))
@@ -216,7 +218,7 @@ describe('a filtered fix', () => {
     ['before the last good one', filtered('zero', '08:14:03')],
     ['held for a route that the device has now', wasHeld('no_route')],
     ['held for a clock that is correct now', wasHeld('clock')],
-  ])('is not shown when it was %s', (_, device) =>
+  ])('a filtered fix is not explained if it was %s', (_, device) =>
     expect(says(device)).toBe('last fix 08:14:02, route 1007 by routes.csv:17, all delivered'),
   )
 })
@@ -226,20 +228,20 @@ const parked = (...lanes: object[]) => says({}, { parked: lanes })
 describe('parked positions', () => {
   const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
 
-  it('parked positions with 404 advise to correct the line', () =>
+  it('the explanation of parked positions with 404 says to correct the line', () =>
     expect(parked(NOT_FOUND)).toBe(`${HEAD} refused 404 by the service (no such route), 214 parked: correct the line`))
 
-  it('parked positions with 404 advise to correct the entry if it assigns the route', () =>
+  it('the explanation of parked positions with 404 says to correct the entry if it assigns the route', () =>
     expect(says({ lane: { ...LANE, source: 'devices.yaml:3', from_at: undefined } }, { parked: [NOT_FOUND] })).toBe(
       'last fix 08:14:02, route 1007 by devices.yaml:3, refused 404 by the service (no such route), 214 parked: correct the entry',
     ))
 
-  it('parked positions with 403 advise to check apikey and courier', () =>
+  it('the explanation of parked positions with 403 says to check apikey and courier', () =>
     expect(parked({ ...NOT_FOUND, parked: { status: 403, message: '' } })).toBe(
       `${HEAD} refused 403 by the service, 214 parked: check the apikey of company 7, and that the courier belongs to it`,
     ))
 
-  it('parked positions show the most frequent answer, in one line and cut', () => {
+  it('the explanation of parked positions shows the most frequent answer, cut to one line', () => {
     const refused = [
       { status: 413, message: 'too large', at: at('08:19:30'), count: 2 },
       { status: 422, at: at('08:19:30'), message: `accuracy:\n  ${'no '.repeat(100)}`, count: 5 },
@@ -249,24 +251,24 @@ describe('parked positions', () => {
     )
   })
 
-  it('name another route, and count those on more routes', () =>
+  it('the explanation of parked positions names another route, and counts those on more routes', () =>
     expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 3 }, { ...NOT_FOUND, route_id: '1006', fixes: 20 })).toBe(
       `${HEAD} all delivered; earlier ones were refused 404 by the service (no such route), 20 parked on route 1006 and 3 on other routes: correct the line`,
     ))
 
-  it('parked positions show the present route first, however few they are', () =>
+  it('the explanation of parked positions shows the present route first, however few they are', () =>
     expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 900 }, NOT_FOUND)).toBe(
       `${HEAD} refused 404 by the service (no such route), 214 parked and 900 on other routes: correct the line`,
     ))
 
-  it('parked positions are shown for a silent device too', () =>
+  it('parked positions of a silent device are explained too', () =>
     expect(says({ state: 'offline', condition: 'silent' }, { parked: [NOT_FOUND] })).toBe(
       'silent since 08:14:03, last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line',
     ))
 })
 
 describe('a device without a route', () => {
-  it('a device without a route is advised to get a line', () =>
+  it('the explanation of a device without a route says to add a line', () =>
     expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
 
   it('a device without a route is explained by the put that replaced its line', () =>
@@ -274,7 +276,7 @@ describe('a device without a route', () => {
       'last fix 08:14:02, no route now, a put replaced routes.csv:2: put a line, or edit that one',
     ))
 
-  it('a device without a route is explained together with never being heard', () =>
+  it('a device without a route that was never heard is explained by both', () =>
     expect(says({ lane: undefined, state: 'never' })).toBe(
       'never heard, no route now, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
     ))
@@ -328,16 +330,18 @@ describe('waiting positions', () => {
       {},
       '900 waiting since 08:18:59: behind, the newest position is sent first',
     ],
-  ])('%s', (_, device, findings, sentence) => expect(says(device, findings)).toBe(`${HEAD} ${sentence}`))
+  ])('waiting positions are explained: %s', (_, device, findings, sentence) =>
+    expect(says(device, findings)).toBe(`${HEAD} ${sentence}`),
+  )
 })
 
-describe('a device without trouble', () => {
-  it('shows which put assigned its route', () =>
+describe('a device without problems', () => {
+  it('the explanation of a device without problems shows which put assigned its route', () =>
     expect(says({ lane: { ...LANE, source: 'admin 2026-11-20T06:00:00.000Z' } })).toBe(
       'last fix 08:14:02, route 1007 by the admin port, put 06:00:00, all delivered',
     ))
 
-  it('shows when the last push was', () =>
+  it('the explanation of a device without problems shows the time of the last push', () =>
     expect(says(waiting(0, { last_push: { at: at('08:14:04'), status: 200 } }))).toBe(
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04',
     ))
@@ -347,21 +351,21 @@ const wasRefused = (why: string, ...before: object[]) => ({
   events: [...before, { at: at('08:15:00'), event: 'refused', reason: why }, { at: at('08:14:00'), event: 'routed' }],
 })
 
-describe("the outcome of a device's last message", () => {
+describe('the last message of a device', () => {
   it.each([
     ['wrong_secret', /refused since 08:15:00: it presents a wrong secret, or none: set the same secret/],
     ['not_permitted', /refused since 08:15:00: it came in a way that its entry does not allow/],
-  ])('is explained if it was refused as %s, and not by power and SIM', (why, text) => {
+  ])('a last message refused as %s is explained, and not by power and SIM', (why, text) => {
     const sentence = says({ ...wasRefused(why), state: 'never', last_heard: undefined, last_fix: undefined })
     expect(sentence).toMatch(text)
     expect(sentence).not.toMatch(/SIM|power|point it/)
   })
 
-  it('counts no more once a message was taken', () =>
+  it('a refused message is no longer explained after a message was accepted', () =>
     expect(says(wasRefused('wrong_secret', { at: at('08:16:00'), event: 'routed' }))).toMatch(/, all delivered$/))
 })
 
-it('a device on a port that does not understand it is sent to another port', () => {
+it('a device on a port that does not understand it is directed to another port', () => {
   const sender = { at: 0, sinceAt: 0, address: '203.0.113.7:40112', port: 5027, protocol: 'teltonika' }
   const sentence = says({ state: 'never', last_heard: undefined, last_fix: undefined }, { sender })
   expect(sentence).toMatch(
@@ -370,22 +374,22 @@ it('a device on a port that does not understand it is sent to another port', () 
   expect(sentence).not.toMatch(/SIM|power/)
 })
 
-describe('positions that were refused earlier', () => {
+describe('earlier refused positions', () => {
   const refused = [{ status: 422, message: 'accuracy', at: at('08:00:00'), count: 8 }]
   const facts = { parked: [{ ...IDS, fixes: 8, refused }] }
   const taken = { ...LANE, last_push: { at: at('08:14:04'), status: 200 } }
 
-  it('positions that were refused earlier are named last if others are taken since', () =>
+  it('earlier refused positions are explained last if others are accepted since', () =>
     expect(says({ lane: taken }, facts)).toBe(
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04; earlier ones were refused 422 by the service (accuracy), 8 parked: correct the cause and retry them, or delete them',
     ))
 
-  it('positions that were refused earlier do not hide a present trouble', () =>
+  it('earlier refused positions do not hide a present problem', () =>
     expect(says({ lane: taken, ...held('no_route') }, facts)).toMatch(
       /^[^;]*12 fixes held since .*; earlier ones were/,
     ))
 
-  it('positions that were refused earlier are not the trouble of pushes that fail for another reason, nor while no push is known', () => {
+  it('earlier refused positions do not explain pushes that fail for another reason, or without a known push', () => {
     const failing = waiting(3, { last_push: { at: at('08:19:59'), status: 503 } })
     expect(says(failing, facts)).toMatch(
       /: the service answered 503, it is being retried; earlier ones were refused 422/,
@@ -393,14 +397,14 @@ describe('positions that were refused earlier', () => {
     expect(says({}, facts)).toMatch(/, all delivered; earlier ones were refused 422/)
   })
 
-  it('positions that were refused earlier are the trouble if the last of them is recent', () =>
+  it('earlier refused positions are the problem if the last of them is recent', () =>
     expect(
       says({ lane: taken }, { parked: [{ ...IDS, fixes: 8, refused: [{ ...refused[0], at: at('08:19:30') }] }] }),
     ).toMatch(/routes\.csv:17, refused 422/))
 })
 
 it.each([...SAID_BY_FINDING])(
-  'a device with the finding %s is told what to do, also if its evidence is not shown',
+  'a device with the finding %s is told what to do, even if its evidence is not shown',
   (code) => {
     const action = say(CODES[code].action)
     const saysOf = (evidence: readonly string[]) => says({}, { findings: [{ code, evidence, action }] })

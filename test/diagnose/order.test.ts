@@ -19,7 +19,7 @@ function trafficStopped(company_id: string, sinceAt: number): Found {
   return { code: 'traffic_stopped', subject: { company_id }, count: 8, sinceAt }
 }
 
-/** So many positions are delivered a second. */
+/** Returns a rate of delivered positions per second. */
 function delivering(perS: number): Readonly<Record<Link, Flow>> {
   const flow = { count: 4, perS }
   return {
@@ -47,7 +47,7 @@ it('findings that concern all vans come before those of many, of one, and of non
     ),
   ).toEqual(['upstream_down', 'traffic_stopped', 'lane_hanging', 'wrong_secret', 'unknown_device']))
 
-it('an error of one van comes before a warning of many', () =>
+it('an error of one van comes before a warning of many vans', () =>
   expect(
     codesOf(
       { code: 'silent', subject: { company_id: '7' }, count: 300 },
@@ -55,7 +55,7 @@ it('an error of one van comes before a warning of many', () =>
     ),
   ).toEqual(['lane_hanging', 'silent']))
 
-it('of two findings about equally many vans, the one that has lasted longer comes first', () => {
+it('of two findings about equally many vans, the longer one comes first', () => {
   expect(
     ordered(trafficStopped('7', NOW), trafficStopped('8', NOW - 1)).map(({ subject }) => subject.company_id),
   ).toEqual(['8', '7'])

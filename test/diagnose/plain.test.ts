@@ -30,11 +30,11 @@ function findingsOf(facts: Partial<Facts>): string[] {
   ])
 }
 
-/** What an operator knows, and a dispatcher does not. */
+/** Words that an operator knows, but a dispatcher does not. */
 const JARGON =
   /\b(lanes?|fix(es)?|put|parked|push\w*|custody|apikey|oauth|upstream|redis|workers?|gateway|checksum|frames?|listener|API)\b|\.(yaml|csv)/i
 
-/** Faults that a dispatcher meets. */
+/** Findings that a dispatcher sees. */
 const MET: readonly FindingCode[] = [
   ...(['silent', 'gps_old', 'clock_ahead', 'clock_behind', 'no_route', 'two_on_route', 'unknown_device'] as const),
   ...(['wrong_secret', 'not_permitted', 'checksum_errors', 'not_understood', 'sos', 'power_cut'] as const),
@@ -52,22 +52,25 @@ const MET: readonly FindingCode[] = [
 describe.each(['en', 'de'] as const)('the words of a dispatcher in the language %s', (language) => {
   const codes = Object.entries({ ...CODES, not_taken: NOT_TAKEN })
 
-  it.each(codes)('%s is a whole sentence that names what it is about', (_, { message, action }) => {
-    const texts = [say(message, 'Van 12'), say(action)].map((text) => wordsOf(text, language))
-    for (const text of texts) expect(text).toMatch(/^.{12,}$/)
-    expect(texts.join()).not.toMatch(/undefined|null|\[object|(?<!settings: )\{/)
-    const isAboutOne = message.includes('{}') && !/worker|process|log/.test(`${message} ${action}`)
-    if (isAboutOne) expect(texts[0]).toContain('Van 12')
-  })
+  it.each(codes)(
+    'the text of %s for a dispatcher is a whole sentence that names its subject',
+    (_, { message, action }) => {
+      const texts = [say(message, 'Van 12'), say(action)].map((text) => wordsOf(text, language))
+      for (const text of texts) expect(text).toMatch(/^.{12,}$/)
+      expect(texts.join()).not.toMatch(/undefined|null|\[object|(?<!settings: )\{/)
+      const isAboutOne = message.includes('{}') && !/worker|process|log/.test(`${message} ${action}`)
+      if (isAboutOne) expect(texts[0]).toContain('Van 12')
+    },
+  )
 
-  it.each(MET)('%s has no word that only an operator knows', (code) => {
+  it.each(MET)('the text of %s for a dispatcher has no technical word', (code) => {
     const { message, action } = CODES[code]
     const text = [say(message, 'Van 12'), say(action)].map((each) => wordsOf(each, language)).join(' ')
     expect(text).not.toMatch(language === 'en' ? JARGON : /spur|geparkt|apikey|redis|prüfsumme|\bAPI\b|\.yaml|\.csv/i)
   })
 })
 
-it('a plain text says whose password the tracking service refuses, and not which lanes are parked', () => {
+it('a plain text says whose password the tracking service refuses, without the parked lanes', () => {
   const lanes = [{ company: '8', status: 403, message: 'forbidden', since: NOW, lanes: ['8/1/2', '8/3/4'] }]
   expect(findingsOf({ lanes })).toEqual([
     'the tracking service refuses the password of company 8',
@@ -78,7 +81,7 @@ it('a plain text says whose password the tracking service refuses, and not which
   )
 })
 
-it('a plain text keeps how the tracking service fails, and how many positions wait', () => {
+it('a plain text says how the tracking service fails, and how many positions wait', () => {
   const lastError = { at: NOW - 1000, code: 'http', status: 503, message: 'busy', operation: 'push' }
   expect(findingsOf({ upstream: { ...DOWN, lastError }, backlog: { fixes: 5, lanes: 1 } })[0]).toBe(
     'the tracking service answers with the error 503: 5 positions wait',
@@ -87,7 +90,7 @@ it('a plain text keeps how the tracking service fails, and how many positions wa
   expect(findingsOf({ upstream: { ...DOWN, lastError: refused } })[0]).toBe('the tracking service refuses connections')
 })
 
-it('a plain text names a van before its trouble, and counts several vans', () => {
+it('a plain text names a van before its problem, and counts several vans', () => {
   const named = { id: '1', name: 'Van 41', sinceAt: NOW - 600_000, evidence: 'x' }
   const group = { code: 'silent', subject: { company_id: '8' }, sinceAt: NOW } as const
   expect(findingsOf({ devices: [{ ...group, count: 1, named: [named] }] })[0]).toBe(
@@ -98,7 +101,7 @@ it('a plain text names a van before its trouble, and counts several vans', () =>
   )
 })
 
-it('a plain text names the time zone to set and the van, and no file', () => {
+it('a plain text names the van and the time zone to set, but no file', () => {
   const action = say(
     'set time_zone: "{}" for {}, or have the device report UTC',
     '+02:00',
@@ -108,7 +111,7 @@ it('a plain text names the time zone to set and the van, and no file', () => {
   expect(wordsOf(action, 'de')).toBe('für Van 4 unter Bearbeiten die Zeitzone +02:00 setzen')
 })
 
-it('a plain text keeps foreign texts, and texts without other words', () => {
+it('a plain text keeps foreign texts, and texts without a plain form', () => {
   expect(plainly('lane {} of an API')).toBe('lane {} of an API')
   expect(wordsOf(say(CODES.port_taken.message, 'teltonika'))).toBe(
     'the default port of teltonika is taken: no tracker can connect to it',

@@ -13,14 +13,14 @@ interface Sender {
   readonly everyS?: number
   readonly isAligned?: boolean
   readonly untilS?: number
-  /** When it is heard again. */
+  /** When the van is heard again. */
   readonly fromS?: number
   readonly traits?: readonly Trait[]
   readonly company?: string
-  /** From when on it is parked. */
+  /** When the van was parked. */
   readonly parkedS?: number
   readonly hasStood?: boolean
-  /** Its gateway's clock is behind by so many seconds. */
+  /** Seconds by which the clock of its gateway is slow. */
   readonly behindS?: number
 }
 
@@ -28,7 +28,7 @@ function fleet(count: number, sender: (index: number) => Partial<Sender> = () =>
   return Array.from({ length: count }, (_, index) => ({ id: `${index}`, ...sender(index) }))
 }
 
-/** What a van has done at a time, if it is due; vans send at different seconds unless they are aligned. */
+/** Returns what was heard of a van at a time; vans send at different seconds unless they are aligned. */
 function seen(sender: Sender, nowS: number): TrafficVan[] {
   const { id, everyS = 10, untilS = Infinity, fromS = Infinity, isAligned = false } = sender
   const { behindS = 0, company = '7', hasStood = false, parkedS = Infinity, traits = [] } = sender
@@ -40,7 +40,7 @@ function seen(sender: Sender, nowS: number): TrafficVan[] {
   return [{ id, company, heardAt: START + heardS * S, usualMs: everyS * S, hasStood, gateway, traits: () => traits }]
 }
 
-/** What is said each second. */
+/** Returns the silences found at each second. */
 function watch(senders: readonly Sender[], untilS: number, isExplained: (nowS: number) => boolean = () => false) {
   const traffic = new TrafficWatch(START - 3600 * S)
   return Array.from({ length: untilS }, (_, nowS) => {
@@ -53,7 +53,7 @@ function watch(senders: readonly Sender[], untilS: number, isExplained: (nowS: n
   })
 }
 
-/** After how many seconds it is first said. */
+/** Returns the second at which a silence is first found, or -1. */
 function saidAfter(said: readonly (readonly StoppedTraffic[])[]): number {
   return said.findIndex((stops) => stops.length > 0)
 }
@@ -65,7 +65,7 @@ function findings(traffic: readonly StoppedTraffic[]) {
 const trait = (kind: Trait['kind'], value: string): Trait => ({ kind, value })
 const port = (value: string) => trait('port', value)
 
-/** What is said each second of so many vans that stood when they fell silent. */
+/** Returns the silences found at each second for vans that stood when they fell silent. */
 function watchStood(count: number) {
   return watch(
     fleet(count, () => ({ untilS: 100, hasStood: true })),
@@ -73,176 +73,174 @@ function watchStood(count: number) {
   )
 }
 
-/** A van that falls silent; the first eleven are heard again. */
+/** Returns a van that falls silent; the first eleven are heard again. */
 function cutOff(index: number): Partial<Sender> {
   return { untilS: 100, fromS: index < 11 ? 400 : Infinity, traits: [port('1')] }
 }
 
-describe('vans that fall silent together', () => {
-  it('vans that fall silent together are all of a fleet but one: said within 60 s, with the number and the seconds', () => {
-    const said = watch(
-      fleet(204, (index) => (index === 203 ? {} : { untilS: 100 })),
-      200,
-    )
-    expect(saidAfter(said)).toBeGreaterThan(120)
-    expect(saidAfter(said)).toBeLessThanOrEqual(160)
-    const [finding, ...others] = findings(said[199])
-    expect(others).toEqual([])
-    expect(finding).toMatchObject({
-      code: 'traffic_stopped',
-      severity: 'error',
-      count: 203,
-      message: '203 of 204 vans fell silent within 9 s',
-      action: expect.stringContaining('port forwarding'),
-      evidence: expect.arrayContaining(['203 vans are silent still', '0, 1, 2, 3, 4 and 198 more']),
-    })
-  })
-
-  it.each([5, 20, 30, 40])('are said within 60 s if they send every %i s', (everyS) => {
-    expect(
-      saidAfter(
-        watch(
-          fleet(8, () => ({ everyS, untilS: 200 })),
-          300,
-        ),
-      ) - 200,
-    ).toBeLessThanOrEqual(60)
-  })
-
-  it('vans that fall silent together are said within 60 s if many send once a minute', () => {
-    expect(
-      saidAfter(
-        watch(
-          fleet(60, () => ({ everyS: 60, untilS: 200 })),
-          300,
-        ),
-      ) - 200,
-    ).toBeLessThanOrEqual(60)
-  })
-
-  it.each<[string, Trait, Trait]>([
-    ['at port 5027 (tcp)', port('5027 (tcp)'), port('5023 (tcp)')],
-    ['that speak gt06 (tcp)', trait('protocol', 'gt06 (tcp)'), trait('protocol', 'h02 (tcp)')],
-    ['at the gateway 1 on a', trait('gateway', '1 on a'), trait('gateway', '2 on b')],
-    ['of company 7', trait('company', '7'), trait('company', '8')],
-    ['of the model FMB920', trait('model', 'FMB920'), trait('model', 'GV55')],
-    ['from the network 10.1.0.0/16', trait('network', '10.1.0.0/16'), trait('network', '10.2.0.0/16')],
-  ])('share something that the others do not: %s', (words, own, foreign) => {
-    const common = trait('model', 'all have it')
-    const said = watch(
-      fleet(40, (index) => ({
-        untilS: index % 4 === 0 ? 100 : Infinity,
-        company: index % 4 === 0 ? '7' : '8',
-        traits: [common, index % 4 === 0 ? own : foreign],
-      })),
-      200,
-    )
-    expect(findings(said[199])).toMatchObject([
-      {
-        subject: own.kind === 'gateway' ? {} : { company_id: '7' },
-        count: 10,
-        message: `10 of 10 vans ${words} fell silent within 8 s`,
-      },
-    ])
-  })
-
-  it('vans that fall silent together are counted against the others of their company, and all that fits them alone is named', () => {
-    const said = watch(
-      fleet(40, (index) => ({
-        untilS: index % 4 === 0 ? 100 : Infinity,
-        traits: index % 4 === 0 ? [port('1'), trait('protocol', 'gt06')] : [port('2')],
-      })),
-      200,
-    )
-    expect(findings(said[199])).toMatchObject([
-      {
-        subject: { company_id: '7' },
-        evidence: expect.arrayContaining([
-          'of 30 other vans 0 fell silent then',
-          'this fits them alone, too: that speak gt06',
-        ]),
-      },
-    ])
-  })
-
-  it('vans that fall silent together are of no company if others share what they have in common, and then no company is told of their number', () => {
-    const said = watch(
-      fleet(40, (index) => ({
-        untilS: index < 10 ? 100 : Infinity,
-        company: index < 10 ? '7' : '8',
-        traits: [port(index < 12 ? '1' : '2')],
-      })),
-      200,
-    )
-    expect(said[199]).toMatchObject([{ vans: 10, of: 12, company: undefined }])
-    expect(findings(said[199])).toMatchObject([{ subject: {} }])
-  })
-
-  it('vans that fall silent together are said if they stood, only if they are many', () => {
-    expect(saidAfter(watchStood(19))).toBe(-1)
-    expect(saidAfter(watchStood(20))).toBeLessThanOrEqual(160)
-  })
-
-  it('vans that fall silent together are said in time by a gateway whose clock is behind', () => {
-    const after = saidAfter(
-      watch(
-        fleet(50, () => ({ untilS: 100, behindS: 25 })),
-        300,
-      ),
-    )
-    expect(after).toBeGreaterThan(120)
-    expect(after).toBeLessThanOrEqual(160)
-  })
-
-  it('vans that fall silent together is not said of the fast ones alone before the slow ones can be judged', () => {
-    const fast = trait('protocol', 'fast')
-    const slow = trait('protocol', 'slow')
-    const said = watch(
-      fleet(20, (index) => ({ everyS: index < 10 ? 10 : 35, untilS: 100, traits: [index < 10 ? fast : slow] })),
-      300,
-    )
-    expect(said.flat().every(({ shared }) => shared === undefined)).toBe(true)
-    expect(said[299]).toMatchObject([{ vans: 20, of: 20 }])
-  })
-
-  it('counts those that are missing later, and ends once most are heard again', () => {
-    const said = watch(
-      fleet(40, (index) => (index < 20 ? { everyS: index < 14 ? 10 : 70, ...cutOff(index) } : { traits: [port('2')] })),
-      450,
-    )
-    expect(said[160]).toMatchObject([{ vans: 14, of: 14 }])
-    expect(said[399]).toMatchObject([{ vans: 20, of: 20, still: 20 }])
-    expect(said[449]).toEqual([])
-  })
-
-  it('says half of a fleet that has nothing in common, and that this is so', () => {
-    const said = watch(
-      fleet(40, (index) => (index % 2 === 0 ? { untilS: 100 } : {})),
-      200,
-    )
-    expect(findings(said[199])).toMatchObject([
-      {
-        message: '20 of 40 vans fell silent within 8 s',
-        evidence: expect.arrayContaining(['nothing that is known of them sets them apart from the others']),
-      },
-    ])
-  })
-
-  it('two events are two findings that are both said', () => {
-    const [one, other] = [trait('company', '7'), trait('company', '8')]
-    const said = watch(
-      fleet(40, (index) => {
-        if (index < 10) return { untilS: 100, company: '7', traits: [one] }
-        if (index < 20) return { untilS: 150, company: '8', traits: [other] }
-        return { company: '9' }
-      }),
-      250,
-    )
-    expect(findings(said[249]).map(({ subject }) => subject.company_id)).toEqual(['7', '8'])
+it('the silence of all vans of a fleet but one is a finding within 60 s, with the number and the seconds', () => {
+  const said = watch(
+    fleet(204, (index) => (index === 203 ? {} : { untilS: 100 })),
+    200,
+  )
+  expect(saidAfter(said)).toBeGreaterThan(120)
+  expect(saidAfter(said)).toBeLessThanOrEqual(160)
+  const [finding, ...others] = findings(said[199])
+  expect(others).toEqual([])
+  expect(finding).toMatchObject({
+    code: 'traffic_stopped',
+    severity: 'error',
+    count: 203,
+    message: '203 of 204 vans fell silent within 9 s',
+    action: expect.stringContaining('port forwarding'),
+    evidence: expect.arrayContaining(['203 vans are silent still', '0, 1, 2, 3, 4 and 198 more']),
   })
 })
 
-describe('nothing is said of', () => {
+it.each([5, 20, 30, 40])('the silence of many vans that send every %i s is a finding within 60 s', (everyS) => {
+  expect(
+    saidAfter(
+      watch(
+        fleet(8, () => ({ everyS, untilS: 200 })),
+        300,
+      ),
+    ) - 200,
+  ).toBeLessThanOrEqual(60)
+})
+
+it('the silence of many vans that send once a minute is a finding within 60 s', () => {
+  expect(
+    saidAfter(
+      watch(
+        fleet(60, () => ({ everyS: 60, untilS: 200 })),
+        300,
+      ),
+    ) - 200,
+  ).toBeLessThanOrEqual(60)
+})
+
+it.each<[string, Trait, Trait]>([
+  ['at port 5027 (tcp)', port('5027 (tcp)'), port('5023 (tcp)')],
+  ['that speak gt06 (tcp)', trait('protocol', 'gt06 (tcp)'), trait('protocol', 'h02 (tcp)')],
+  ['at the gateway 1 on a', trait('gateway', '1 on a'), trait('gateway', '2 on b')],
+  ['of company 7', trait('company', '7'), trait('company', '8')],
+  ['of the model FMB920', trait('model', 'FMB920'), trait('model', 'GV55')],
+  ['from the network 10.1.0.0/16', trait('network', '10.1.0.0/16'), trait('network', '10.2.0.0/16')],
+])('vans that fall silent together share what the others do not have: %s', (words, own, foreign) => {
+  const common = trait('model', 'all have it')
+  const said = watch(
+    fleet(40, (index) => ({
+      untilS: index % 4 === 0 ? 100 : Infinity,
+      company: index % 4 === 0 ? '7' : '8',
+      traits: [common, index % 4 === 0 ? own : foreign],
+    })),
+    200,
+  )
+  expect(findings(said[199])).toMatchObject([
+    {
+      subject: own.kind === 'gateway' ? {} : { company_id: '7' },
+      count: 10,
+      message: `10 of 10 vans ${words} fell silent within 8 s`,
+    },
+  ])
+})
+
+it('vans that fall silent together are compared with their company, and everything they alone share is named', () => {
+  const said = watch(
+    fleet(40, (index) => ({
+      untilS: index % 4 === 0 ? 100 : Infinity,
+      traits: index % 4 === 0 ? [port('1'), trait('protocol', 'gt06')] : [port('2')],
+    })),
+    200,
+  )
+  expect(findings(said[199])).toMatchObject([
+    {
+      subject: { company_id: '7' },
+      evidence: expect.arrayContaining([
+        'of 30 other vans 0 fell silent then',
+        'this fits them alone, too: that speak gt06',
+      ]),
+    },
+  ])
+})
+
+it('the silence of vans that share a cause with other companies is of no company, and tells no company its size', () => {
+  const said = watch(
+    fleet(40, (index) => ({
+      untilS: index < 10 ? 100 : Infinity,
+      company: index < 10 ? '7' : '8',
+      traits: [port(index < 12 ? '1' : '2')],
+    })),
+    200,
+  )
+  expect(said[199]).toMatchObject([{ vans: 10, of: 12, company: undefined }])
+  expect(findings(said[199])).toMatchObject([{ subject: {} }])
+})
+
+it('the silence of vans that stood is a finding only if they are many', () => {
+  expect(saidAfter(watchStood(19))).toBe(-1)
+  expect(saidAfter(watchStood(20))).toBeLessThanOrEqual(160)
+})
+
+it('the silence of vans is a finding in time even if the clock of their gateway is slow', () => {
+  const after = saidAfter(
+    watch(
+      fleet(50, () => ({ untilS: 100, behindS: 25 })),
+      300,
+    ),
+  )
+  expect(after).toBeGreaterThan(120)
+  expect(after).toBeLessThanOrEqual(160)
+})
+
+it('the silence of fast vans is no finding before the slow ones can be judged', () => {
+  const fast = trait('protocol', 'fast')
+  const slow = trait('protocol', 'slow')
+  const said = watch(
+    fleet(20, (index) => ({ everyS: index < 10 ? 10 : 35, untilS: 100, traits: [index < 10 ? fast : slow] })),
+    300,
+  )
+  expect(said.flat().every(({ shared }) => shared === undefined)).toBe(true)
+  expect(said[299]).toMatchObject([{ vans: 20, of: 20 }])
+})
+
+it('the finding of a silence counts vans that are missing later, and ends when most are heard again', () => {
+  const said = watch(
+    fleet(40, (index) => (index < 20 ? { everyS: index < 14 ? 10 : 70, ...cutOff(index) } : { traits: [port('2')] })),
+    450,
+  )
+  expect(said[160]).toMatchObject([{ vans: 14, of: 14 }])
+  expect(said[399]).toMatchObject([{ vans: 20, of: 20, still: 20 }])
+  expect(said[449]).toEqual([])
+})
+
+it('the silence of half of a fleet with nothing in common is a finding that says so', () => {
+  const said = watch(
+    fleet(40, (index) => (index % 2 === 0 ? { untilS: 100 } : {})),
+    200,
+  )
+  expect(findings(said[199])).toMatchObject([
+    {
+      message: '20 of 40 vans fell silent within 8 s',
+      evidence: expect.arrayContaining(['nothing that is known of them sets them apart from the others']),
+    },
+  ])
+})
+
+it('two silences at a time are two findings', () => {
+  const [one, other] = [trait('company', '7'), trait('company', '8')]
+  const said = watch(
+    fleet(40, (index) => {
+      if (index < 10) return { untilS: 100, company: '7', traits: [one] }
+      if (index < 20) return { untilS: 150, company: '8', traits: [other] }
+      return { company: '9' }
+    }),
+    250,
+  )
+  expect(findings(said[249]).map(({ subject }) => subject.company_id)).toEqual(['7', '8'])
+})
+
+describe('no common silence', () => {
   it.each<[string, Sender[], number]>([
     ['a fleet that drives', fleet(200), 600],
     ['a fleet that ends its shift one by one', fleet(200, (index) => ({ untilS: 300 + index * 8 })), 2400],
@@ -261,16 +259,16 @@ describe('nothing is said of', () => {
       300,
     ],
     ['some vans of many that fall silent', fleet(100, (index) => (index < 8 ? { untilS: 100 } : {})), 600],
-  ])('%s', (_, senders, untilS) => {
+  ])('no common silence is found for %s', (_, senders, untilS) => {
     expect(saidAfter(watch(senders, untilS))).toBe(-1)
   })
 
-  it('silence that something else explains, nor of a moment after that', () => {
+  it('no common silence is found while something else explains it, or a moment later', () => {
     const senders = fleet(50, () => ({ untilS: 100, fromS: 200 }))
     expect(saidAfter(watch(senders, 400, (nowS) => nowS >= 108 && nowS < 198))).toBe(-1)
   })
 
-  it('what was heard before the watch had run for a minute', () => {
+  it('no common silence is found for vans that were heard before the watch had run for a minute', () => {
     const traffic = new TrafficWatch(START)
     const vans = fleet(50, () => ({ untilS: 50 })).flatMap((each) => seen(each, 50))
     for (let nowS = 50; nowS < 300; nowS++) traffic.look(vans, { now: START + nowS * S, isExplained: false })
@@ -278,7 +276,7 @@ describe('nothing is said of', () => {
   })
 })
 
-it('a silence that lasts is said once what explained it is over for a while', () => {
+it('a common silence that lasts longer than its other explanation is found a while later', () => {
   const said = watch(
     fleet(50, () => ({ untilS: 100 })),
     400,
@@ -288,7 +286,7 @@ it('a silence that lasts is said once what explained it is over for a while', ()
   expect(saidAfter(said)).toBeLessThanOrEqual(300)
 })
 
-it('a watch goes on if the clock is set back by hours', () => {
+it('the watch for silence continues if the clock is set back by hours', () => {
   const traffic = new TrafficWatch(START + 3 * 3600 * S)
   const senders = fleet(50, () => ({ untilS: 100 }))
   for (let nowS = 0; nowS < 200; nowS++)
@@ -299,7 +297,7 @@ it('a watch goes on if the clock is set back by hours', () => {
   expect(traffic.stops()).toMatchObject([{ vans: 50 }])
 })
 
-it('a watch goes on if the one before has stopped: what was said is still said, and ends as it would have', () => {
+it('a new watch takes over the findings of the one before, and ends them in the same way', () => {
   const senders = fleet(50, (index) => ({ untilS: 100, fromS: index < 40 ? 300 : 400 }))
   const before = new TrafficWatch(START - 3600 * S)
   const look = (traffic: TrafficWatch, nowS: number) => {

@@ -27,12 +27,12 @@ it.each<[verdict: string, devices: TriedFacts[]]>([
     '2 of 2 devices understood, 50 % of answers equal, 2 devices differ: look',
     Array(2).fill(device({ answers_different: 10 })),
   ],
-])('%s', (verdict, devices) => {
+])('the verdict of a trial: %s', (verdict, devices) => {
   expect(english(trialVerdict(devices))).toBe(verdict)
   expect(inLanguage(trialVerdict(devices), 'de')).not.toMatch(/device|answer|understood/)
 })
 
-it('a device wants a look if an answer differs or a frame is not understood', () => {
+it('a device on trial needs a look if an answer differs or a frame is not understood', () => {
   expect([GOOD, device({ answers_different: 1 }), device({ not_understood: 1 })].map(needsLook)).toEqual([
     false,
     true,

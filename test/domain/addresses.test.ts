@@ -14,7 +14,7 @@ it.each([
   expect(networkOf(address)).toBe(network)
 })
 
-it('a port at an IPv6 address has that in brackets', () => {
+it('an IPv6 address with a port is written in brackets', () => {
   const hosts = ['old.example', '192.0.2.7', '::1', 'fe80::1%eth0']
   expect(hosts.map((host) => hostPort({ host, port: 5027 }))).toEqual([
     'old.example:5027',

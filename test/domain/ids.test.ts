@@ -14,11 +14,11 @@ it.each([
   ['two wrong digits', '356307042442017', undefined],
   ['a digit too many', '3563070424410133', undefined],
   ['a name', 'van-12', undefined],
-])('sees how a typed id differs: %s', (_, typed, slip) => {
+])('slipBetween says how a typed id differs: %s', (_, typed, slip) => {
   expect(slipBetween(typed, IMEI)).toBe(slip)
 })
 
-it('slipBetween ignores other digits in ids without a check digit or in a wrong IMEI, and between two right IMEIs', () => {
+it('slipBetween ignores other digits without a check digit, in a wrong IMEI, and between two right IMEIs', () => {
   expect(slipBetween('9170412012', '9170412013')).toBeUndefined()
   expect(slipBetween('356307042441013', '356307042441018')).toBeUndefined()
   expect(slipBetween('356307042400290', '356307042400209')).toBeUndefined()
@@ -26,6 +26,6 @@ it('slipBetween ignores other digits in ids without a check digit or in a wrong 
   expect(slipBetween('12', '21')).toBeUndefined()
 })
 
-it('knows an IMEI by its check digit', () => {
+it('isImei checks the check digit', () => {
   expect([IMEI, '356307042441014', '35630704244101', undefined].map(isImei)).toEqual([true, false, false, false])
 })

@@ -13,7 +13,7 @@ const DEVICES = JSON.stringify({
 })
 const soon = { timeout: 60_000 }
 
-describe.skipIf(!findChromium())('what the page can do', () => {
+describe.skipIf(!findChromium())('actions on the page', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES })
 
   async function send(id: string, time: number) {
@@ -27,7 +27,7 @@ describe.skipIf(!findChromium())('what the page can do', () => {
   const routeOf = async (id: string) =>
     (await fixture.product.admin<{ lane?: { route_id: string } }>(`/admin/devices/${id}`)).lane?.route_id
 
-  it('gives a van a route, after it has said what that does', async () => {
+  it('the page gives a van a route after it has shown what that does', async () => {
     const { page, faults, close } = await fixture.open(`/vans/${SPARE}`)
     await page.getByRole('button', { name: 'Assign a route' }).click()
     await dialog(page).getByLabel('Route', { exact: true }).fill('2001')
@@ -42,7 +42,7 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     await close()
   })
 
-  it('swaps a van: names whom it takes the route from, and asks', async () => {
+  it('the page swaps two vans after it has named the van that loses its route', async () => {
     const { page, close } = await fixture.open(`/vans/${SPARE}`)
     await page.getByRole('button', { name: 'Change route' }).click()
     await dialog(page).getByRole('button', { name: 'Take over from' }).click()
@@ -54,7 +54,7 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     await close()
   })
 
-  it('ends a route', async () => {
+  it('the page ends a route', async () => {
     const { page, close } = await fixture.open(`/vans/${SPARE}`)
     await page.getByRole('button', { name: 'Change route' }).click()
     await dialog(page).getByRole('button', { name: 'End its route' }).click()
@@ -65,7 +65,7 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     await close()
   })
 
-  it('sets the time zone of a van whose clock is ahead: its held fixes are delivered', async () => {
+  it('the page sets the time zone of a van with a fast clock, whose held fixes are then delivered', async () => {
     const time = Date.now() + 3 * 3_600_000 - 5000
     const line = await send(AHEAD, time)
     const { page, faults, close } = await fixture.open(`/vans/${AHEAD}`)
@@ -77,7 +77,7 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     await close()
   })
 
-  it('edits the entry of a van, and says at the field what is wrong with it', async () => {
+  it('the page edits the entry of a van, and shows mistakes at their field', async () => {
     const { page, close } = await fixture.open(`/vans/${VAN}`)
     await page.getByRole('button', { name: 'Edit' }).click()
     await dialog(page).getByLabel('Courier').fill('abc')
@@ -90,12 +90,12 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     await close()
   })
 
-  it('names several devices at once', async () => {
+  it('the page names several devices at once', async () => {
     const lines = await Promise.all(UNKNOWN.map((id) => send(id, Date.now() - 5000)))
     const { page, close } = await fixture.open('/arrivals')
     for (const id of UNKNOWN) await page.getByLabel(`Mark ${id}`).check()
     await page.getByRole('button', { name: 'Name 2 devices' }).click()
-    // It is filled in once the fleet is known.
+    // The field is filled when the fleet is known.
     await expect.poll(() => dialog(page).getByLabel('Company').inputValue(), soon).toBe('7')
     for (const [index, id] of UNKNOWN.entries())
       await dialog(page)
@@ -115,7 +115,7 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     await close()
   })
 
-  it('is live: a van that sends is on the page without a reload', async () => {
+  it('the page shows a sending van without a reload', async () => {
     const { page, close } = await fixture.open('/vans')
     await page.getByText('Live', { exact: true }).waitFor(soon)
     const line = await send(VAN, Date.now() - 1000)
@@ -124,7 +124,7 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     await close()
   })
 
-  it('is used with the keyboard alone: to the content, to the search, into a dialog and out of it', async () => {
+  it('the page works with the keyboard only: to the content, the search, into a dialog and out of it', async () => {
     const { page, close } = await fixture.open('/vans')
     await page.getByRole('link', { name: 'Van 20' }).waitFor()
     await page.keyboard.press('/')

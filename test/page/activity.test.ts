@@ -6,7 +6,7 @@ const VAN = '356307042441013'
 const HEADER = 'device,courier_id,route_id,from,until\n'
 const LINE = 'Van 12,42,1002,2099-11-20 06:00,2099-11-20 20:00\n'
 const PUT = '/admin/routes?company_id=7&from=2099-11-20&until=2099-11-21&force=true'
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
 describe.skipIf(!findChromium())('the activity in a real browser', async () => {
@@ -23,7 +23,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     return answer.status
   }
 
-  it('says what to do while nothing has happened, then shows a change as it happens', async () => {
+  it('the activity says what to do while nothing has happened, then shows a change at once', async () => {
     const { page, faults, close } = await fixture.open('/activity?kind=change')
     await page.locator('.empty').waitFor()
     expect(await send('PUT', PUT, HEADER + LINE)).toBe(200)
@@ -34,7 +34,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await close()
   })
 
-  it('shows the lines that a roster had rejected, and requests that were refused', async () => {
+  it('the activity shows rejected lines of a roster, and refused requests', async () => {
     expect(await send('PUT', PUT, `${HEADER}${LINE}Van 99,42,1002,2099-11-20 06:00,2099-11-20 20:00\n`)).toBe(200)
     expect(await send('DELETE', '/admin/devices/none')).toBe(404)
     const { page, faults, close } = await fixture.open('/activity')
@@ -47,7 +47,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await close()
   })
 
-  it('finds a change by the name of a token or of a van, and leads to the van', async () => {
+  it('the activity finds a change by the name of a token or a van, and links to the van', async () => {
     const headers = { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' }
     const entry = JSON.stringify({ name: 'Van 12', company_id: '7', courier_id: '42', route_id: '1001' })
     const url = `http://127.0.0.1:${fixture.product.ports.admin}/admin/devices/${VAN}`
@@ -60,7 +60,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await close()
   })
 
-  it('shows earlier changes on demand', async () => {
+  it('the activity shows earlier changes on demand', async () => {
     for (let times = 0; times < 105; times++) await send('DELETE', `/admin/devices/none-${times}`)
     const { page, close } = await fixture.open('/activity?kind=change')
     await expect.poll(() => page.locator('.activity-item').count()).toBe(100)
@@ -69,7 +69,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await close()
   })
 
-  it('shows a fault that ended, with how long it lasted', async () => {
+  it('the activity shows a fault that has ended, with its duration', async () => {
     api.respond(status(503))
     const fix = `id=${VAN}&lat=52.5&lon=13.4&timestamp=${Math.floor(Date.now() / 1000)}`
     await fetch(`http://127.0.0.1:${fixture.product.ports['http/osmand']}/?${fix}`)
@@ -87,11 +87,11 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await close()
   })
 
-  it('explains a finding by its code, where alerts lead, and lists where it holds', async () => {
+  it('the activity explains a finding by its code, which alerts link to, and lists where it applies', async () => {
     const { page, faults, close } = await fixture.open('/findings/upstream_down')
     await page.getByRole('heading', { name: 'upstream_down' }).waitFor()
     await expect.poll(() => page.locator('.paragraph').first().textContent()).toContain('tracking API')
-    // Other findings may hold: it is not said that nothing is wrong.
+    // Other findings may be present, so that the page does not say that all is well.
     await page.getByText('Nowhere at this moment.').waitFor()
     await expectAccessible(page)
     await page.evaluate("location.hash = '#/findings/no_such_code'")
@@ -100,7 +100,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await close()
   })
 
-  it.each(LOOKS)('axe finds nothing serious, %s, %o, %s', async (colorScheme, viewport, locale) => {
+  it.each(LOOKS)('axe finds no serious problem in the activity, %s, %o, %s', async (colorScheme, viewport, locale) => {
     const { page, faults, close } = await fixture.open('/activity', { colorScheme, viewport, locale })
     await page.locator('.activity-item').first().waitFor()
     await expectAccessible(page)

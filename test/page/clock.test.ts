@@ -23,7 +23,7 @@ describe.skipIf(!findChromium())('the clock of the page', () => {
     return opened
   }
 
-  it('is that of the roster, also in dialogs and in what the admin port says', async () => {
+  it('the page uses the time zone of the roster, also in dialogs and in texts of the admin port', async () => {
     const { page, faults, close } = await openDay()
     expect(await page.locator('.rail .clock').textContent()).toContain('Times of Asia/Kolkata')
     expect(await barOf(page).textContent()).toContain('18:00–20:00')
@@ -43,7 +43,7 @@ describe.skipIf(!findChromium())('the clock of the page', () => {
     await close()
   })
 
-  it('is that of the browser if the reader wants, everywhere, also after a reload', async () => {
+  it('the page uses the time zone of the browser on request, everywhere and after a reload', async () => {
     const { page, faults, close } = await openDay()
     await page.getByRole('button', { name: 'Show times of UTC' }).click()
     await expect.poll(() => barOf(page).textContent()).toContain('12:30–14:30')
@@ -66,7 +66,7 @@ describe.skipIf(!findChromium())('the clock of the page', () => {
     await close()
   })
 
-  it('changes the times in texts of the admin port, and no other numbers', async () => {
+  it('the page converts times in texts of the admin port, and no other numbers', async () => {
     const { page, close } = await openDay()
     const asset = await page.locator('script[type=module]').getAttribute('src')
     const shown = (text: string) =>
@@ -81,7 +81,7 @@ describe.skipIf(!findChromium())('the clock of the page', () => {
     await close()
   })
 
-  it('is named below the view on a phone', async () => {
+  it('the page names its time zone below the view on a phone', async () => {
     const { page, close } = await openDay({ viewport: PHONE })
     expect(await page.locator('.view > .clock').isVisible()).toBe(true)
     expect(await page.locator('.rail > .clock').isVisible()).toBe(false)

@@ -4,7 +4,7 @@ import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../
 const VAN = '356307042441013'
 const SEVEN = 'canary-of-company-7'
 
-describe.skipIf(!findChromium())('the page with a token for one company, in a real browser', () => {
+describe.skipIf(!findChromium())('the page with a token for one company', () => {
   const fixture = pageFixture(
     {
       'devices.yaml': `"${VAN}": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }
@@ -16,7 +16,7 @@ companies: [{ company_id: 7, apikey: canary-7, oauth_token: canary-oauth-7 }, { 
 admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, companies: [7] }] }
 `,
   )
-  /** Changes a van of each company, so that each view has something to show and something to hide. */
+  /** Changes a van of each company, so that each view has data to show and data to hide. */
   async function change(): Promise<void> {
     const headers = { authorization: 'Bearer canary-of-all', 'content-type': 'text/csv' }
     for (const [company, line] of [
@@ -45,18 +45,21 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     ['/activity', 'Roster sent', DESKTOP],
     ['/arrivals', 'Not for this token', DESKTOP],
     ['/arrivals', 'Not for this token', PHONE],
-  ] as const)('shows in %s what is of the company: %s', async (view, text, viewport) => {
-    await change()
-    const { page, faults, close } = await fixture.open(view, { token: SEVEN, viewport })
-    await page.locator('main').getByText(text).first().waitFor()
-    await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
-    expect((await page.locator('body').textContent())?.replaceAll('zebra-1', '')).not.toMatch(/zebra/i)
-    await expectAccessible(page)
-    expect(faults).toEqual([])
-    await close()
-  })
+  ] as const)(
+    'the page with a company token shows in %s only data of the company: %s',
+    async (view, text, viewport) => {
+      await change()
+      const { page, faults, close } = await fixture.open(view, { token: SEVEN, viewport })
+      await page.locator('main').getByText(text).first().waitFor()
+      await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
+      expect((await page.locator('body').textContent())?.replaceAll('zebra-1', '')).not.toMatch(/zebra/i)
+      await expectAccessible(page)
+      expect(faults).toEqual([])
+      await close()
+    },
+  )
 
-  it('has the view of a trial while one runs', async () => {
+  it('the page with a company token has the view of a trial while one runs', async () => {
     const { page, faults, close } = await fixture.open('/', { token: SEVEN })
     await page.getByRole('link', { name: 'Trial' }).click()
     await page.locator('main').getByText('No tracker has come yet').waitFor()
@@ -64,7 +67,7 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await close()
   })
 
-  it('adds a van by its id', async () => {
+  it('the page with a company token adds a van by its id', async () => {
     const { page, faults, close } = await fixture.open('/arrivals', { token: SEVEN })
     await page.getByLabel('Id of the tracker').fill('356307042441099')
     await page.locator('main button[type=submit]').click()
@@ -79,7 +82,7 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await close()
   })
 
-  it('gives its van another route', async () => {
+  it('the page with a company token gives its van another route', async () => {
     const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { token: SEVEN })
     await page.getByRole('button', { name: /Assign a route|Change route/ }).click()
     const dialog = page.getByRole('dialog')

@@ -7,7 +7,7 @@ describe.skipIf(!findChromium())('copies in a real browser', () => {
     'copies: [{ name: crm, to: "http://127.0.0.1:9/secret-path" }]\n',
   )
 
-  it.each([DESKTOP, PHONE])('shows each copy, with what waits, on %o', async (viewport) => {
+  it.each([DESKTOP, PHONE])('the page shows each copy with its waiting positions on %o', async (viewport) => {
     const { page, faults, close } = await fixture.open('/', { viewport })
     const url = `http://127.0.0.1:${fixture.product.ports['http/osmand']}/?id=1&lat=52.5&lon=13.4`
     expect((await fetch(`${url}&timestamp=${Math.floor(Date.now() / 1000)}`)).status).toBe(200)

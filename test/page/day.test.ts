@@ -21,7 +21,7 @@ admin: { port: 0, tokens: [${TOKEN}, { token: ${SEVEN}, name: seven, companies: 
 const DAY_MS = 86_400_000
 const line = (van: string, route: number, day: string) => `${van},,${route},${day} 00:00,${day} 24:00`
 const dayOf = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
-/** By how many pixels the page, or the view in it, is wider than its place. */
+/** Pixels by which the page, or its view, is wider than its place. */
 const OVERHANG =
   "Math.max(...[document.documentElement, document.querySelector('main')].map((e) => e.scrollWidth - e.clientWidth))"
 const soon = { timeout: 90_000 }
@@ -29,7 +29,7 @@ const soon = { timeout: 90_000 }
 describe.skipIf(!findChromium())('the view Day in a real browser', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES }, YAML)
 
-  // What is put for today is yesterday's after midnight.
+  // The test does not run over midnight, when today becomes yesterday.
   beforeEach(() =>
     expect.poll(() => new Date().toISOString(), { timeout: 90_000 }).not.toMatch(/T(23:5[89]|00:0[0-4])/),
   )
@@ -47,7 +47,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { rejected: [] }])
   }
 
-  /** Fixes of a van of the last minutes, one a minute. */
+  /** Sends fixes of a van, one for each of the last minutes. */
   async function drive(id: string, minutes: number): Promise<void> {
     const now = Date.now()
     const connection = await dial(fixture.product.ports['tcp/teltonika'])
@@ -69,10 +69,10 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     await drive(VAN, 4)
   })
 
-  it('lists the routes of a day, the worst share first; a gap says why and leads to the day of its van', async () => {
+  it('the view Day lists the routes of a day by share, worst first, and links a gap to the day of its van', async () => {
     const { page, faults, close } = await open('/day?company=7')
     const rows = page.locator('.day-sheet')
-    // The minutes of what was delivered are written some seconds later.
+    // Delivered minutes are written some seconds later.
     await expect
       .poll(async () => {
         await page.reload()
@@ -96,7 +96,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     await close()
   })
 
-  it('is opened from the palette, and its gaps, days and companies with the keyboard alone', async () => {
+  it('the view Day opens from the palette, and works with the keyboard only', async () => {
     const { page, faults, close } = await open('/')
     await page.getByRole('navigation', { name: 'Views' }).waitFor()
     const tabs = await page.getByRole('navigation', { name: 'Views' }).locator('.nav-text').allTextContents()
@@ -123,7 +123,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     await close()
   })
 
-  it('chooses among the last 31 days, and says if no routes are planned, or why there is no such day', async () => {
+  it('the view Day offers the last 31 days, and says that no routes are planned, or why there is no such day', async () => {
     const { page, close } = await open(`/day?day=${dayOf(-31)}`)
     await page.getByText('No routes planned on that day').waitFor()
     await expectAccessible(page)
@@ -137,7 +137,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     await close()
   })
 
-  it('does not show the answer for a day that is no longer chosen', async () => {
+  it('the view Day ignores the answer for a day that is no longer chosen', async () => {
     const { page, close } = await open('/')
     let isAnswered = false
     await page.route(`**/admin/days?*day=${dayOf(-1)}*`, async (route) => {
@@ -156,14 +156,14 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     await close()
   })
 
-  it('keeps what it has while the admin port does not answer, and says of when it is', async () => {
+  it('the view Day keeps its content while the admin port does not answer, and says how old it is', async () => {
     const { page, close } = await open(`/day?day=${dayOf(-1)}`)
     const row = page.locator('.day-sheet', { hasText: '2001' })
     await row.waitFor()
     await page.getByText('Live', { exact: true }).waitFor(soon)
     await page.route('**/admin/days?*', (route) => route.abort())
     await row.getByRole('button').click()
-    // A change of the roster makes it ask again, and leaves an open list open.
+    // A change of the roster reloads the view, and keeps an open list open.
     await put(8, '2099-11-20', [line('Zebra Van', 8001, '2099-11-20')])
     await expect.poll(() => page.locator('.day-stale').textContent(), soon).toMatch(/^As of \d\d:\d\d.*does not answer/)
     expect(await row.locator('.day-gap-list').count()).toBe(1)
@@ -173,7 +173,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     await close()
   })
 
-  it('saves the same as CSV, and prints a plain table on A4', async () => {
+  it('the view Day saves the same content as CSV, and prints a plain table on A4', async () => {
     const { page, faults, close } = await open('/day?company=7')
     await page.locator('.day-sheet').first().waitFor()
     const [download] = await Promise.all([
@@ -193,7 +193,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     expect(await page.getByRole('button', { name: 'CSV' }).isVisible()).toBe(false)
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^Day: .*Seven Ltd$/)
     expect(await page.locator('.day-sheet').first().textContent()).toContain('Not known')
-    // A4 across is 842 × 595 points.
+    // A4 in landscape is 842 × 595 points.
     const pdf = await page.pdf({ preferCSSPageSize: true })
     expect(pdf.toString('latin1')).toMatch(/MediaBox \[0 0 84[12]\S* 59[456]/)
     await page.emulateMedia({ media: 'screen' })
@@ -201,7 +201,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     await close()
   })
 
-  it('shows a token of a company its routes alone, without a choice of companies', async () => {
+  it('the view Day shows a company token only its routes, without a choice of companies', async () => {
     const { page, faults, close } = await open('/day', { token: SEVEN })
     await page.locator('.day-sheet', { hasText: '1001' }).waitFor()
     expect(await page.locator('.day-view').textContent()).not.toContain('8001')
@@ -216,7 +216,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     [PHONE, 'light', 'de-DE'],
     [PHONE, 'dark', 'en-GB'],
   ] as const)(
-    'fits its window %j in %s and %s, with what was corrected and read back',
+    'the view Day fits the window %j in %s and %s, with corrected and verified positions',
     async (viewport, colorScheme, locale) => {
       const { page, faults, close } = await open('/', { viewport, colorScheme, locale })
       await page.route('**/admin/days?*', (route) => route.fulfill({ json: manySheets(7) }))
@@ -230,14 +230,14 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
         isGerman ? 'nach einer Korrektur hierher nachgeliefert' : 'delivered here later, by a correction',
       )
       expect(text).toContain(isGerman ? 'zurückgelesenen Positionen fehlen' : 'that were read back are missing')
-      // All but one minute is not all.
+      // A day with one missing minute is not shown as complete.
       expect(await page.locator('.day-share', { hasText: /^100/ }).count()).toBe(1)
       expect(faults).toEqual([])
       await close()
     },
   )
 
-  it('shows the worst of five thousand routes at once, more of them when asked, and prints all', async () => {
+  it('the view Day shows the worst of five thousand routes at once, more on demand, and prints all', async () => {
     const { page, faults, close } = await open('/')
     let routes = 5000
     await page.route('**/admin/days?*', (route) => {
@@ -264,7 +264,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
   })
 })
 
-/** What the admin port would say of so many routes of yesterday, the worst first; the last one lacks nothing, the one before a minute. */
+/** Returns sheets of many routes, worst first; the last one is complete, the one before lacks a minute. */
 function manySheets(count: number, first = 0) {
   const midnight = Date.parse(dayOf(-1))
   const at = (minute: number) => new Date(midnight + minute * 60_000).toISOString()

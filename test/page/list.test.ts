@@ -5,7 +5,7 @@ import { BROKEN, fleetCsv, fleetXlsx, imeiOf, lineOf, plateOf } from '../support
 
 const OPERATOR = 'operator-token-77aa31'
 const VAN = '356307042441013'
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
 describe.skipIf(!findChromium())('a list of vans in a real browser', () => {
@@ -30,7 +30,7 @@ admin: { port: 0, tokens: [{ name: dispatch, token: ${OPERATOR} }] }
     ['fleet.xlsx', fleetXlsx(), DESKTOP, 'dark', 'en-GB'],
     ['fleet.csv', fleetCsv(), PHONE, 'light', 'de-DE'],
   ] as const)(
-    'is looked at, decided, applied and taken back: %s (%#)',
+    'a device list is reviewed, decided, applied and undone on the page: %s (%#)',
     async (name, bytes, viewport, colorScheme, locale) => {
       const isGerman = locale === 'de-DE'
       const say = (german: string, english: string) => (isGerman ? german : english)
@@ -91,7 +91,7 @@ admin: { port: 0, tokens: [{ name: dispatch, token: ${OPERATOR} }] }
     },
   )
 
-  it('is read as somebody says where no column is recognised', async () => {
+  it('the page asks for the columns of a device list if none is recognised', async () => {
     const { page, faults, close } = await open()
     await drop(page, Buffer.from('Wer;Was\nB-WB 1;tracker-1\n'), 'odd.csv')
     await page.getByText('Choose the column that has the ids').waitFor()
@@ -109,7 +109,7 @@ admin: { port: 0, tokens: [{ name: dispatch, token: ${OPERATOR} }] }
     await close()
   })
 
-  it('says at once what is wrong with a file that is none, and may be left', async () => {
+  it('the page says at once what is wrong with an unusable file, which can be discarded', async () => {
     const { page, close } = await open()
     await drop(page, Buffer.from('x'.repeat(5_000_000)), 'large.csv')
     await page.getByText('a file may have at most 4 MB').waitFor()
@@ -120,7 +120,7 @@ admin: { port: 0, tokens: [{ name: dispatch, token: ${OPERATOR} }] }
     await close()
   })
 
-  it('is put by the roster as it is then, if somebody else has changed it meanwhile', async () => {
+  it('the page applies a device list to the present roster, even if it has changed meanwhile', async () => {
     const { page, close } = await open()
     const list = `IMEI;Name;Courier\n${imeiOf(1)};B-WB 7;51\n${VAN};Van 12;43\n`
     await drop(page, Buffer.from(list), 'vans.csv')

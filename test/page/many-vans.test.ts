@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findChromium, pageFixture } from '../support/browser.ts'
 
 const VANS = 5000
-/** Seconds in which frames are counted. */
+/** Seconds during which frames are counted. */
 const SECONDS = 5
 const PER_SECOND = 2000
 
@@ -13,7 +13,7 @@ const PER_SECOND = 2000
 describe.skipIf(!findChromium())('five thousand vans on the map', () => {
   const fixture = pageFixture({ 'devices.yaml': '"356307042441013": { name: Van 1, company_id: 7 }\n' })
 
-  it('are drawn while they move, and only the rows in view are in the table', async () => {
+  it('the map draws five thousand moving vans, and the table contains only the visible rows', async () => {
     const { page, faults, close } = await fixture.open('/')
     await page.route('**/admin/devices?*', async (route) => {
       const from = Number(new URL(route.request().url()).searchParams.get('page_token') ?? 0)
@@ -35,13 +35,13 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     console.log(
       `5,000 vans: ${median(frames).toFixed(0)} ms a frame while they move, ${median(zoomed).toFixed(0)} ms after zooming`,
     )
-    // One may take longer on a machine that is busy.
+    // A single frame may take longer on a busy machine.
     expect(median(frames)).toBeLessThan(700)
     expect(faults).toEqual([])
     await close()
   })
 
-  it.each([1000, 5000])('%i vans that move each second are copies of pictures that are drawn once', async (vans) => {
+  it.each([1000, 5000])('the map draws %i vans that move each second as copies of cached images', async (vans) => {
     const { page, faults, close } = await fixture.open('/')
     await page.route('**/admin/devices?*', async (route) => {
       const from = Number(new URL(route.request().url()).searchParams.get('page_token') ?? 0)
@@ -68,7 +68,7 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     const after = await read()
     const seconds = after.at - before.at
     const times = (await page.evaluate<number[]>('mapTimes')).slice(before.frames)
-    // In the rest of each second, no van moves a pixel, and nothing is drawn.
+    // In the rest of each second, no van moves by a pixel, and nothing is drawn.
     const gaps = times
       .slice(1)
       .map((time, n) => time - times[n])
@@ -78,13 +78,13 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     console.log(`${vans} vans: ${framesPerS.toFixed(0)} frames/s, main thread ${busy} % busy`)
     const copied = after.copied - before.copied
     expect(copied).toBeGreaterThan(1000)
-    // What is drawn anew are clusters with another number.
+    // Only clusters with another number are drawn again.
     expect(after.drawn - before.drawn).toBeLessThan(copied / 10)
     expect(faults).toEqual([])
     await close()
   })
 
-  it('zooms in to a cluster by click and by Enter, and draws nothing while no van moves', async () => {
+  it('the map zooms in to a cluster by click and by Enter, and draws nothing while no van moves', async () => {
     const { page, faults, close } = await fixture.open('/')
     await page.route('**/admin/devices?*', (route) =>
       route.fulfill({ json: { results: Array.from({ length: 50 }, (_, n) => ({ ...van(n % 2, 0), id: String(n) })) } }),
@@ -96,7 +96,7 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     const scale = page.locator('.leaflet-control-scale-line')
     const whole = await scale.textContent()
     const map = page.locator('.map')
-    // Out until both places are one cluster, at the centre of the map.
+    // Zooms out until both places are one cluster at the centre of the map.
     for (let n = 0; n < 7; n++) await page.locator('.leaflet-control-zoom-out').click()
     const far = await scale.textContent()
     expect(far).not.toBe(whole)
@@ -116,14 +116,14 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
   })
 })
 
-/** A van of a town, which drives about ten pixels of the map a second. */
+/** Returns a van in a town that drives about ten pixels of the map per second. */
 function townVan(index: number) {
   const result = van(index, 0)
   const [lat, lon] = [52 + ((index * 37) % 997) / 2000, 13 + ((index * 61) % 991) / 1000]
   return { ...result, position: { ...result.position, lat, lon } }
 }
 
-/** Runs in the page: the event stream tells each second that all vans have moved; counts the frames of the vans' canvas. */
+/** Runs in the page: an event stream moves all vans each second; counts the frames of the canvas. */
 const moveVans = `(vans) => {
   globalThis.mapFrames = 0
   globalThis.mapCopied = 0
@@ -141,7 +141,7 @@ const moveVans = `(vans) => {
   }
   const clear = CanvasRenderingContext2D.prototype.clearRect
   CanvasRenderingContext2D.prototype.clearRect = function (...args) {
-    // Scripts of earlier tests in this window run as well: only the last one counts.
+    // Scripts of earlier tests in this window run too, so only the last one counts.
     if (counts === globalThis.mapTimes && this.canvas === [...document.querySelectorAll('.map canvas')].at(-1)) {
       mapFrames++
       counts.push(performance.now())
@@ -186,7 +186,7 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 }
 
-/** The times between frames in two seconds, of five at least, ms. */
+/** Returns the times between at least five frames within two seconds, ms. */
 const FRAMES = `new Promise((resolve) => {
   const frames = []
   const from = performance.now()

@@ -7,12 +7,12 @@ import { pmtiles, tileAt, vectorTile } from '../support/tiles.ts'
 
 const [LAT, LON] = [52.66, 12.36]
 const VAN = '"356307042441013": { name: Van 1, company_id: 7 }\n'
-/** The nearest zoom of these tiles: the map shows it larger beyond. */
+/** Highest zoom of these tiles, which the map enlarges beyond it. */
 const LAST_ZOOM = 11
-/** The zoom of the tiles that the map shows first. */
+/** Zoom of the tiles that the map shows first. */
 const SHOWN_ZOOM = 13
 
-/** All of the world is water or wood, and around the van there is a place and a street. */
+/** Returns tiles that are all water or wood, with a place and a street around the van. */
 function tile(place: string, ground: 'water' | 'wood', name: string): Buffer {
   const everywhere = [
     [-10, -10],
@@ -73,7 +73,7 @@ async function showMap(page: Page): Promise<void> {
   await page.evaluate("location.hash = '/vans?show=map'")
 }
 
-/** Runs in the page: keeps all texts that are written on a canvas. */
+/** Runs in the page: records all texts drawn on a canvas. */
 const NAMES = `globalThis.written = new Set()
 const { fillText } = CanvasRenderingContext2D.prototype
 CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
@@ -83,7 +83,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
 
 const written = (page: Page) => page.evaluate<string[]>('[...globalThis.written]')
 
-/** The colours at the middle of all tiles on the map, and those that they should have. */
+/** Returns the colours at the middle of all tiles on the map, and the expected ones. */
 function coloursOf(page: Page): Promise<{ shown: string[]; water: string; green: string }> {
   return page.evaluate(`(() => {
     const hex = (numbers) => '#' + [...numbers].slice(0, 3).map((part) => part.toString(16).padStart(2, '0')).join('')
@@ -103,7 +103,7 @@ const isAll = async (page: Page, colour: 'water' | 'green') => {
 const note = (page: Page) => page.locator('.map-note')
 const attribution = (page: Page) => page.locator('.map-attribution')
 const BUILT_IN = 'Natural Earth · GeoNames, CC BY 4.0'
-/** What a tile server may say of itself. */
+/** Attribution with hostile markup. */
 const SAID = `<a href="https://osm.example/copyright" onclick="globalThis.isRun = 1">&copy; OpenStreetMap contributors</a>,
   <a href="javascript:globalThis.isRun = 1">by</a> <b style="color: red">us</b>
   <script>globalThis.isRun = 1</script><img src="/stolen" onerror="globalThis.isRun = 1">`
@@ -117,7 +117,7 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
     return fetch(`http://127.0.0.1:${fixture.product.ports.admin}/map.pmtiles`, { headers })
   }
 
-  it('is drawn in the colours of the page, light and dark, with names', async () => {
+  it('the map draws a PMTiles file in the light and dark colours of the page, with names', async () => {
     const { page, faults, close } = await fixture.open('/')
     await showMap(page)
     await expect.poll(() => isAll(page, 'water'), { timeout: 60_000 }).toBe(true)
@@ -132,7 +132,7 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
     await close()
   })
 
-  it('is shown with the text and the links of its attribution, and nothing else of it', async () => {
+  it('the map shows only the text and the links of the attribution of a PMTiles file', async () => {
     const { page, faults, close } = await fixture.open('/')
     await showMap(page)
     await attribution(page).waitFor()
@@ -149,7 +149,7 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
     await close()
   })
 
-  it('has the names of the language of the page', async () => {
+  it('the map shows the names of a PMTiles file in the language of the page', async () => {
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
     await showMap(page)
     await expect.poll(() => written(page), { timeout: 60_000 }).toContain('Watertown auf Deutsch')
@@ -157,13 +157,13 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
     await close()
   })
 
-  it('may be replaced while a map shows it, by one that is away for a time', async () => {
+  it('the map continues when its PMTiles file is replaced, or missing for a time', async () => {
     const { page, faults, close } = await fixture.open('/')
     await showMap(page)
     await expect.poll(() => isAll(page, 'water'), { timeout: 60_000 }).toBe(true)
     await put(pmtiles(tiles('wood', 'A much longer name of a wood')))
     const out = page.locator('.leaflet-control-zoom-out')
-    // To a zoom whose tiles the page does not have yet.
+    // Zooms to tiles that the page does not have yet.
     for (let zoom = SHOWN_ZOOM; zoom >= LAST_ZOOM; zoom--) await out.click()
     await expect.poll(() => isAll(page, 'green'), { timeout: 30_000 }).toBe(true)
     await put(Buffer.from('no archive'))
@@ -176,7 +176,7 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
     await close()
   })
 
-  it('is served to who has a token, in parts alone', async () => {
+  it('the admin port serves a PMTiles file only with a token, and only in parts', async () => {
     const bytes = pmtiles(tiles('water', 'Watertown'))
     await put(bytes)
     const authorization = `Bearer ${fixture.token}`
@@ -226,7 +226,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
   afterAll(() => server.close())
   const fixture = pageFixture({ 'devices.yaml': VAN }, `page: { tiles: "${url}/{z}/{x}/{y}.pbf" }\n`)
 
-  it('is asked once for its TileJSON, whose attribution is shown', async () => {
+  it('the page requests the TileJSON of a tile server once, and shows its attribution', async () => {
     const { page, close } = await fixture.open('/')
     await showMap(page)
     await attribution(page).waitFor()
@@ -237,7 +237,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
     await close()
   })
 
-  it('is the only host that is asked; nearer than its nearest tiles these are shown larger', async () => {
+  it('the page sends requests only to the tile server, and enlarges its most detailed tiles', async () => {
     const { page, faults, close } = await fixture.open('/')
     await showMap(page)
     await expect.poll(() => isAll(page, 'water'), { timeout: 60_000 }).toBe(true)
@@ -250,7 +250,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
     await close()
   })
 
-  it('may be away: the built-in map is shown, which is said once, and tiles again when they come', async () => {
+  it('the page shows the built-in map while the tile server is down, says so once, and then shows tiles again', async () => {
     state.isAway = true
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
     await showMap(page)

@@ -9,7 +9,7 @@ const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
 const dialog = (page: Page) => page.getByRole('dialog')
 
-describe.skipIf(!findChromium())('JSON that nobody understands', () => {
+describe.skipIf(!findChromium())('JSON that was not understood', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES })
 
   const send = async (second: number) => {
@@ -18,7 +18,7 @@ describe.skipIf(!findChromium())('JSON that nobody understands', () => {
     return (await fetch(`http://127.0.0.1:${fixture.product.ports['http/osmand']}/`, { method: 'POST', body })).status
   }
 
-  it('is shown with a proposal, tried, saved and read from then on; the mapping is deleted again', async () => {
+  it('the page proposes, tries, saves and deletes a mapping for JSON that was not understood', async () => {
     expect(await send(0)).toBe(400)
     const { page, faults, close } = await fixture.open('/arrivals', { viewport: DESKTOP })
     const panel = page.getByRole('region', { name: 'JSON that nobody understands' })
@@ -53,7 +53,7 @@ describe.skipIf(!findChromium())('JSON that nobody understands', () => {
     await close()
   })
 
-  it('fits a phone', async () => {
+  it('the page of a mapping fits a phone', async () => {
     await send(0)
     const { page, faults, close } = await fixture.open('/arrivals', { viewport: PHONE })
     await page.getByRole('button', { name: 'Say where its position is' }).first().click()

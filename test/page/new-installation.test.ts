@@ -17,7 +17,7 @@ async function send({ ports }: Product) {
 describe.skipIf(!findChromium())('the page of a new installation', () => {
   const fixture = pageFixture({}, 'companies:\n')
 
-  it('names and routes the first van by itself', async () => {
+  it('the page of a new installation proposes a name and a route for the first van', async () => {
     const line = await dial(fixture.product.ports['tcp/teltonika'])
     const fix = {
       time: Date.now(),
@@ -37,7 +37,7 @@ describe.skipIf(!findChromium())('the page of a new installation', () => {
     await expect.poll(() => dialog.getByLabel('Company').inputValue(), soon).toBe('1')
     await dialog.getByLabel('Name').fill('Van 1')
     await dialog.getByLabel('Route').fill('1001')
-    // A route alone would be without effect.
+    // A route without a courier has no effect.
     await expect.poll(() => dialog.getByLabel('Courier').getAttribute('required')).toBe('')
     await dialog.getByLabel('Courier').fill('42')
     await expectAccessible(page)
@@ -51,10 +51,10 @@ describe.skipIf(!findChromium())('the page of a new installation', () => {
   })
 })
 
-describe.skipIf(!findChromium())('the page of an installation that has a tracking API and no company', () => {
+describe.skipIf(!findChromium())('the page of an installation without a company', () => {
   const fixture = pageFixture({}, `companies:\ntracking: { base_url: "${NOWHERE}" }\n`)
 
-  it('says where to write the company, and offers it a second later', async () => {
+  it('the page without a company says where to configure one, and offers it a second later', async () => {
     const line = await send(fixture.product)
     const { page, close } = await fixture.open('/arrivals', { viewport: DESKTOP })
     await page.getByRole('button', { name: 'Name it' }).click()

@@ -12,7 +12,7 @@ const modules = findOpenApiClient()
 const MISSING = 'needs openapi-typescript (npm run test:page)'
 const run = promisify(execFile)
 
-/** Uses what it reads in what it writes, without a cast: each id of an answer goes into a path, a query or a body. */
+/** Uses each id of an answer in a path, a query or a body, without a cast. */
 const CLIENT = join(ROOT, 'test/support/openapi-client/client.ts.txt')
 
 const TSCONFIG = {

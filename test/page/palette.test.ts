@@ -8,18 +8,18 @@ const DEVICES = JSON.stringify(
   ),
 )
 const READER = 'canary-reader'
-/** By how many pixels the page, or the view in it, is wider than its place. */
+/** Pixels by which the page, or its view, is wider than its place. */
 const OVERHANG =
   "Math.max(...[document.documentElement, document.querySelector('main')].map((e) => e.scrollWidth - e.clientWidth))"
 
-describe.skipIf(!findChromium())('the palette, and what a token that may only read is shown', () => {
+describe.skipIf(!findChromium())('the palette and the limits of a read token', () => {
   const fixture = pageFixture(
     { 'devices.yaml': DEVICES },
     `admin: { port: 0, tokens: [canary-of-all, { token: ${READER}, name: Eva, role: read }] }\n`,
   )
   const open = (view: string, token = 'canary-of-all', viewport = DESKTOP) => fixture.open(view, { token, viewport })
 
-  it('/ finds a van in any view, and Enter opens the only hit, also if the vans are not loaded yet', async () => {
+  it('the palette finds a van in any view, and Enter opens the only hit, even before the vans are loaded', async () => {
     for (const view of ['/', '/vans', '/roster', '/activity']) {
       const { page, faults, close } = await open(view)
       await page.locator('main h1').first().waitFor()
@@ -33,7 +33,7 @@ describe.skipIf(!findChromium())('the palette, and what a token that may only re
     }
   })
 
-  it('/ finds routes, views and actions; arrows mark another hit, Escape closes it', async () => {
+  it('the palette finds routes, views and actions, with arrows for the next hit and Escape to close', async () => {
     const { page, faults, close } = await open('/')
     await page.locator('.verdict h1').waitFor()
     await page.keyboard.press('/')
@@ -59,7 +59,7 @@ describe.skipIf(!findChromium())('the palette, and what a token that may only re
     await close()
   })
 
-  it('/ stays a letter in a field, and Enter without a hit does nothing', async () => {
+  it('the palette does not open for / in a field, and ignores Enter without a hit', async () => {
     const { page, close } = await open('/vans')
     await page.getByRole('searchbox').fill('a')
     await page.getByRole('searchbox').press('/')
@@ -72,7 +72,7 @@ describe.skipIf(!findChromium())('the palette, and what a token that may only re
     await close()
   })
 
-  it('shows a token that may only read what it may not do, disabled and with the reason', async () => {
+  it('the page disables forbidden actions for a read token, and says why', async () => {
     const { page, faults, close } = await open(`/vans/${VANS[0].id}`, READER)
     await page.getByText('May only read').first().waitFor()
     for (const name of ['Change route', 'Edit', 'Watch for 15 minutes']) {
@@ -85,7 +85,7 @@ describe.skipIf(!findChromium())('the palette, and what a token that may only re
     await close()
   })
 
-  it('shows a token that may change things nothing of that', async () => {
+  it('the page disables nothing for a token with the role operate', async () => {
     const { page, close } = await open(`/vans/${VANS[0].id}`)
     await page.getByRole('button', { name: 'Edit' }).waitFor()
     expect(await page.getByRole('button', { name: 'Edit' }).isEnabled()).toBe(true)
@@ -94,7 +94,7 @@ describe.skipIf(!findChromium())('the palette, and what a token that may only re
   })
 
   it.each(['/', '/vans', '/roster', '/arrivals', '/queues', '/activity', `/vans/${VANS[0].id}`])(
-    '%s does not scroll sideways on a phone',
+    'the view %s does not scroll sideways on a phone',
     async (view) => {
       const { page, close } = await open(view, READER, PHONE)
       await page.locator('main h1').first().waitFor()

@@ -17,7 +17,7 @@ const FILES = {
   'devices.yaml': `"${OWN}": { name: Van 47, company_id: 7 }\n"356307042441088": { name: Van 88, company_id: 8 }\n`,
 }
 
-describe.skipIf(!findChromium())('a tracker that is pointed here', () => {
+describe.skipIf(!findChromium())('the set-up of a tracker', () => {
   const fixture = pageFixture(FILES, YAML)
   const open = (view: string, options = {}) => fixture.open(view, { token: OPERATOR, ...options })
 
@@ -37,7 +37,7 @@ describe.skipIf(!findChromium())('a tracker that is pointed here', () => {
     return line
   }
 
-  it('gets an SMS with the port that listens and a QR code, and is seen with its first position', async () => {
+  it('the page shows the SMS and a QR code for a tracker, and then its first position', async () => {
     const { page, faults, close } = await open('/arrivals')
     await page.getByRole('link', { name: 'Point a tracker here' }).first().click()
     await page.locator('.point-fields input').first().fill('teltonika')
@@ -63,7 +63,7 @@ describe.skipIf(!findChromium())('a tracker that is pointed here', () => {
     await close()
   })
 
-  it('is waited for by its id, whoever else sends; a token of its company sees it too', async () => {
+  it('the page waits for a tracker by its id whatever else arrives, also with a token of its company', async () => {
     const { page, close } = await fixture.open(`/point?id=${OWN}`, { token: SEVEN, viewport: PHONE })
     await page.getByText(`Waiting for ${OWN}`).waitFor()
     const other = await send('356307042441088')
@@ -77,7 +77,7 @@ describe.skipIf(!findChromium())('a tracker that is pointed here', () => {
     await close()
   })
 
-  it.each(LOOKS)('keeps within the window, without a serious finding of axe, %s, %o, %s', async (...how) => {
+  it.each(LOOKS)('the set-up page fits its window, and axe finds no serious problem, %s, %o, %s', async (...how) => {
     const [colorScheme, viewport, locale] = how
     const { page, faults, close } = await open('/point', { colorScheme, viewport, locale })
     await page.locator('.point-fields input').first().fill('gps103')

@@ -15,7 +15,7 @@ const programs = findPrometheus()
 const MISSING = 'needs Prometheus (WAYBRIDGE_PROMETHEUS)'
 const soon = { timeout: 60_000 }
 
-/** Queries whose answer may be empty while nothing waits, is wrong, refused or pushed, and without copies. */
+/** Queries with an empty answer while nothing waits, fails, is refused or pushed, and without copies. */
 const MAY_BE_EMPTY =
   /waybridge_(?:copy|findings|oldest|fixes_received|last_|push_requests|refused|fixes_filtered|decode_errors|bridge|pauses)|_bucket|restarts/
 
@@ -53,7 +53,7 @@ it.skipIf(!programs)(
       )
       return answers.filter(([, status, isFilled]) => status !== 'success' || !isFilled)
     }
-    // A rate takes two samples, also of what the processes count only later; while a scrape takes too long, all is empty.
+    // A rate needs two samples, also of counters that appear later; during a slow scrape all answers are empty.
     await expect.poll(unanswered, soon).toEqual([])
     const alerts = async () => (await ask('ALERTS{alertname="WaybridgeNotScraped"}')).data.result
     await expect.poll(alerts, soon).toEqual([])
@@ -65,7 +65,7 @@ interface PrometheusAnswer {
   readonly data: { readonly result: readonly object[] }
 }
 
-/** Runs Prometheus with the shipped configuration, but every two seconds, on a product; returns what asks it. */
+/** Runs Prometheus with the shipped configuration, scraping a product every two seconds; returns a query function. */
 async function startPrometheus(adminPort: number): Promise<(query: string) => Promise<PrometheusAnswer>> {
   const dir = await temporaryDir()
   const shipped = readFileSync(join(FOLDER, 'prometheus.yml'), 'utf8')

@@ -13,7 +13,7 @@ const DEVICES = Object.fromEntries(
     { name: `Van ${index + 1}`, company_id: 7, courier_id: 41 + index, route_id: 1001 + index },
   ]),
 )
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const refuse: Respond = status(422, '{"message":"position_in_the_sea"}', { 'content-type': 'application/json' })
 const down: Respond = status(503)
@@ -53,7 +53,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     line.socket.destroy()
   }
 
-  it('says what to expect while nothing waits and nothing was refused', async () => {
+  it('the queues say what to expect while nothing waits and nothing was refused', async () => {
     const { page, faults, close } = await fixture.open('/queues')
     await page.getByText('Nothing waits').waitFor()
     await page.getByText('Nothing was refused').waitFor()
@@ -61,7 +61,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('says where to point a tracker while none has come that nobody configured', async () => {
+  it('the arrivals say where to point a tracker while no unconfigured one has arrived', async () => {
     const { page, faults, close } = await fixture.open('/arrivals')
     await page.getByText(`Point a tracker at 127.0.0.1, port ${port}: it appears here`).waitFor()
     await expectAccessible(page)
@@ -69,7 +69,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('shows what the tracking API refuses with its answer, and tries it again', async () => {
+  it('the queues show what the tracking API refuses with its answer, and try it again', async () => {
     api.respond(refuse)
     await drive(VANS[0], 2)
     const { page, faults, close } = await fixture.open('/queues')
@@ -90,7 +90,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('deletes what was refused only once that is confirmed', async () => {
+  it('the queues delete refused positions only after a confirmation', async () => {
     api.respond(refuse)
     await drive(VANS[1], 1)
     const { page, close } = await fixture.open('/queues')
@@ -107,7 +107,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('lists the lanes that wait, those with most fixes or the oldest first, with their last push', async () => {
+  it('the queues list the waiting lanes, the fullest or the oldest first, with their last push', async () => {
     api.respond(down)
     await drive(VANS[2], 2)
     await drive(VANS[1], 5)
@@ -134,7 +134,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     expect(faults).toEqual([])
     await close()
   })
-  it('says that something else answers in place of the API, and tests what is in between', async () => {
+  it('the page says that something else answers in place of the API, and tests the connection', async () => {
     const html = { 'content-type': 'text/html' }
     api.respond(status(200, '<html>Log in to the network, please: now', html))
     await drive(VANS[2], 2)
@@ -168,7 +168,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('sends a test to the receivers of alerts, and says which took it', async () => {
+  it('the page sends a test to the alert receivers, and says which accepted it', async () => {
     const { page, faults, close } = await fixture.open('/')
     await page.getByRole('button', { name: 'Test alerts' }).click()
     const dialog = page.getByRole('dialog', { name: 'Test of the alerts' })
@@ -187,7 +187,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('tests the API in German', async () => {
+  it('the page tests the API in German', async () => {
     api.respond(status(403, '{"message":"no"}'))
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
     await page.getByRole('button', { name: 'Prüfen', exact: true }).click()
@@ -198,13 +198,13 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await close()
   })
 
-  it('names what an API refuses, and counts these positions as refused', async () => {
+  it('the page names what an API refuses, and counts these positions as refused', async () => {
     api.respond(status(401))
     await drive(VANS[0], 3)
     const { page, faults, close } = await fixture.open('/')
     await page.getByText('Answers, and refuses the password of company 7').waitFor({ timeout: 60_000 })
     expect(await page.getByText('Accepts positions').count()).toBe(0)
-    // A finding may begin or end between two looks.
+    // A finding may begin or end between two reads.
     const listed = async () => String(await page.locator('.finding').count())
     const badge = page.locator('.nav-link .badge').first()
     await expect.poll(async () => (await badge.textContent()) === (await listed())).toBe(true)

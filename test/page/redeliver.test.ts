@@ -23,18 +23,18 @@ admin:
   tokens: [{ name: dispatch, token: ${OPERATOR}, role: operate }, { name: reader, token: ${READER}, role: read }]
 `
 const soon = { timeout: 90_000 }
-/** As a field for a local time has it, so many minutes ago. */
+/** Returns a local time this many minutes ago, in the format of an input field. */
 const local = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)
 
-describe.skipIf(!findChromium())('what went to another route, in a real browser', () => {
+describe.skipIf(!findChromium())('positions that went to another route', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES, 'routes.csv': HEADER }, YAML)
 
-  // Of the minutes before midnight nothing is on the next day's roster.
+  // The test does not run over midnight, because the roster of the next day has none of its minutes.
   beforeEach(() => expect.poll(() => new Date().toISOString(), { timeout: 1_200_000 }).not.toMatch(/T(23:5|00:[01])/))
 
   const open = (view: string, options = {}) => fixture.open(view, { token: OPERATOR, ...options })
 
-  /** Fixes of a van, one a minute until now, which are delivered once this resolves. */
+  /** Sends fixes of a van, one for each minute until now; resolves when they are delivered. */
   async function drive(van: number, minutes: number, route = 1000 + van): Promise<void> {
     const id = idOf(van)
     const now = Date.now()
@@ -50,13 +50,13 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     connection.socket.destroy()
   }
 
-  /** How many positions of the last hour the tracking service has on a route. */
+  /** Returns the number of positions of the last hour that the tracking service has on a route. */
   async function on(route: number): Promise<number> {
     const now = Math.floor(Date.now() / 1000)
     return (await fixture.product.positions(String(route), now - 3600, now + 60)).length
   }
 
-  it('is delivered to its own route as well with the assignment, and the activity says so', async () => {
+  it('an assignment on the page delivers earlier positions to the new route too, and the activity says so', async () => {
     await drive(1, 5)
     const { page, faults, close } = await open(`/vans/${idOf(1)}`)
     const dialog = await showAssignment(page, 3001, 30)
@@ -84,14 +84,14 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 
-  it('stays where it is if the box is not ticked, also if the van sends while the dialog is open', async () => {
+  it('positions stay on their route if the box is not ticked, even if the van sends while the dialog is open', async () => {
     await drive(2, 4)
     const { page, faults, close } = await open(`/vans/${idOf(2)}`)
     await page.getByText('Live', { exact: true }).waitFor(soon)
     const dialog = await showAssignment(page, 3002, 30)
     const box = dialog.getByRole('checkbox', { name: 'Deliver them to route 3002 as well' })
     await box.uncheck()
-    // What comes meanwhile is on the page, and changes nothing of what was typed and ticked.
+    // New positions appear on the page, but do not change typed or ticked fields.
     const asked = page.waitForResponse(`**/admin/devices/${idOf(2)}`)
     await drive(2, 1)
     await asked
@@ -107,7 +107,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 
-  it('is offered by undo as well', async () => {
+  it('undo on the page offers to deliver positions again', async () => {
     await drive(3, 3)
     const { page, faults, close } = await open(`/vans/${idOf(3)}`)
     const dialog = await showAssignment(page, 3003, 20)
@@ -118,7 +118,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await page.locator('.writer').first().getByRole('button', { name: 'Undo' }).click()
     const undo = page.getByRole('dialog')
     const offer = undo.locator('.redeliver')
-    // Route 1003 has had the first three.
+    // Route 1003 already has the first three positions.
     await expect.poll(() => offer.textContent()).toMatch(/^1 position of .* has gone to route 3003\./)
     expect(await undo.getByRole('checkbox', { name: 'Deliver it to route 1003 as well' }).isChecked()).toBe(true)
     await undo.locator('button[type=submit]').click()
@@ -127,7 +127,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 
-  it('is offered if two vans swap from a time that is over, each with its route', async () => {
+  it('a swap of two vans in the past offers to deliver the positions of each van again', async () => {
     await drive(4, 3)
     await drive(5, 2)
     const { page, faults, close } = await open('/roster')
@@ -137,7 +137,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await dialog.getByRole('button', { name: /^Van 5/ }).click()
     const swap = page.getByRole('dialog', { name: 'Swap Van 4 and Van 5' })
     await swap.getByRole('status').waitFor()
-    // From now on nothing was delivered yet.
+    // Nothing has been delivered after this time.
     expect(await swap.locator('.redeliver').count()).toBe(0)
     await swap.getByRole('button', { name: /^From the start of the route, \d\d:\d\d$/ }).click()
     const offer = swap.locator('.redeliver')
@@ -154,7 +154,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 
-  it('is offered if a van takes over from a time that is over: it is then done with a second click', async () => {
+  it('a takeover in the past offers to deliver positions again, with a second click', async () => {
     await drive(6, 2)
     const { page, faults, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 7: 1007/ }).click()
@@ -168,7 +168,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await close()
   })
 
-  it('is offered for a file that is dropped; a token that may only read sees it, and changes nothing', async () => {
+  it('a dropped file offers to deliver positions again, but not to a read token', async () => {
     await drive(8, 3)
     const day = new Date().toISOString().slice(0, 10)
     const text = `device,courier_id,route_id,from,until\nVan 8,,3008,${day} 00:00,${day} 24:00\n`
@@ -191,7 +191,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     }
   })
 
-  it('is offered under Now if a file has put it elsewhere; a token that may only read cannot take it', async () => {
+  it('the view Now offers to deliver positions again after a change of a file, but not to a read token', async () => {
     await drive(9, 3)
     const day = new Date().toISOString().slice(0, 10)
     await fixture.product.write('routes.csv', `${HEADER}Van 9,,3009,${day} 00:00,${day} 24:00\n`)
@@ -214,7 +214,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     }
   })
 
-  it('is offered for each company by itself, and says if somebody else has decided before', async () => {
+  it('the view Now offers a redelivery for each company, and says if somebody else has decided it', async () => {
     const { page, faults, close } = await open('/')
     const calls: string[] = []
     await page.route('**/admin/events?*', (route) => route.abort())
@@ -234,7 +234,7 @@ describe.skipIf(!findChromium())('what went to another route, in a real browser'
     await findings.first().getByRole('button', { name: 'Deliver them as well' }).click()
     await page.getByText('412 positions are delivered as well.').waitFor()
     await findings.last().getByRole('button', { name: 'Not needed' }).click()
-    // Nothing was left to be decided.
+    // No decision was left.
     await page.getByText('Somebody else has decided that already.').waitFor()
     expect(calls).toEqual(['POST ?company_id=7', 'DELETE ?company_id=8'])
     expect(faults).toEqual([])
@@ -252,7 +252,7 @@ async function showAssignment(page: Page, route: number, minutes: number) {
   return dialog
 }
 
-/** A finding as the admin port tells it. */
+/** Returns a finding in the format of the admin port. */
 function offerOf(company: string) {
   const text = { message: `412 positions of Van 12 went to another route, company ${company}`, action: 'deliver them' }
   return {

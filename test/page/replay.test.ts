@@ -15,16 +15,16 @@ const at = (minute: number, lat: number) => ({ at: minute * 60_000, lat, lon: 13
 const soon = { timeout: 90_000 }
 const dayOf = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
-describe('the place of a van at an instant', () => {
+describe('the place of a van at a time', () => {
   const track = [at(0, 52), at(2, 52.2), at(30, 53)]
 
-  it('the place of a van at an instant is not known before the first point, and between two of its way if these are close', () => {
+  it('the place of a van is unknown before its first point, and interpolated between two close points', () => {
     expect(placeAt(track, -1)).toBeUndefined()
     expect(placeAt([], 0)).toBeUndefined()
     expect(placeAt(track, 60_000)).toMatchObject({ lat: expect.closeTo(52.1, 6), lon: 13, heading: 0, isKnown: true })
   })
 
-  it('the place of a van at an instant is the last one, and not known, where nothing was heard for long', () => {
+  it('the place of a van is its last point, marked as unknown, if it was silent for long', () => {
     expect(placeAt(track, 15 * 60_000)).toEqual({ lat: 52.2, lon: 13, isKnown: false })
     expect(placeAt(track, 30 * 60_000)).toEqual({ lat: 53, lon: 13, isKnown: true })
     expect(placeAt(track, 60 * 60_000)).toEqual({ lat: 53, lon: 13, isKnown: false })
@@ -34,7 +34,7 @@ describe('the place of a van at an instant', () => {
 describe.skipIf(!findChromium())('the replay of a day in a real browser', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES }, 'time_zone: UTC\n')
 
-  // The minutes before are of the same day.
+  // The minutes before belong to the same day.
   beforeEach(() => expect.poll(() => new Date().toISOString(), { timeout: 1_200_000 }).not.toMatch(/T(23:5|00:[01])/))
 
   async function drive(): Promise<void> {
@@ -52,13 +52,13 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     connection.socket.destroy()
   }
 
-  it('the place of a van at an instant goes through the day by slider, keys and by itself, and back to now', async () => {
+  it('the replay goes through a day by slider, by keys and by itself, and back to now', async () => {
     await drive()
     const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
     const slider = page.getByRole('slider', { name: 'Replay of the day' })
     await slider.waitFor()
     expect(await page.getByRole('button', { name: 'Back to now' }).count()).toBe(0)
-    // The gaps of the day are on it.
+    // The slider shows the gaps of the day.
     await expect.poll(() => page.locator('.replay .g-unknown').count(), soon).toBeGreaterThan(0)
     await slider.focus()
     await page.keyboard.press('ArrowLeft')
@@ -68,13 +68,13 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     expect(await valueOf(page)).toBe(before - 60_000)
     await page.keyboard.press('PageDown')
     expect(await valueOf(page)).toBe(before - 61 * 60_000)
-    // An hour ago nothing ran: the slider says that there is no position.
+    // An hour ago nothing ran, so the slider says that there is no position.
     expect(await slider.getAttribute('aria-valuetext')).toMatch(/^\d\d:\d\d, (Not known|no position)/)
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Play' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await expect.poll(() => valueOf(page)).toBeGreaterThan(before - 61 * 60_000)
-    // The van sends while it plays: the replay goes on from where it is, to the last position.
+    // The van sends during the replay, which continues from its time to the last position.
     await drive()
     await page.getByRole('button', { name: 'Play' }).waitFor(soon)
     expect(Date.now() - (await valueOf(page))).toBeLessThan(15 * 60_000)
@@ -86,7 +86,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     await close()
   })
 
-  it('says if nothing is stored for the day, and does not take the van of now for one of another day', async () => {
+  it('the replay says that no positions are stored for the day, and does not show the present place instead', async () => {
     await drive()
     const { page, faults, close } = await fixture.open(`/vans/${SPARE}`)
     await page.getByText(/^Nothing to replay: the tracking service has no position of/).waitFor()
@@ -101,7 +101,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     await close()
   })
 
-  it('says if the positions cannot be read, and does not call that none', async () => {
+  it('the replay says that the positions cannot be read, and not that there are none', async () => {
     const { page, close } = await fixture.open('/')
     await page.route('**/courier-positions?*', (route) => route.fulfill({ status: 503, json: { message: 'down' } }))
     await page.evaluate(`location.hash = '/vans/${SPARE}'`)
@@ -110,7 +110,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     await close()
   })
 
-  it('does not show the way of a day that is no longer chosen', async () => {
+  it('the replay ignores the track of a day that is no longer chosen', async () => {
     await drive()
     const { page, close } = await fixture.open('/')
     const held = Promise.withResolvers<void>()

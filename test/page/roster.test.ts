@@ -22,16 +22,16 @@ admin:
 const today = () => new Date().toISOString().slice(0, 10)
 const line = (van: number, route: number, day: string) => `Van ${van},,${route},${day} 00:00,${day} 24:00`
 const HEADER = 'device,courier_id,route_id,from,until\n'
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
 describe.skipIf(!findChromium())('the roster in a real browser', () => {
   const fixture = pageFixture({ 'devices.yaml': JSON.stringify(DEVICES) }, YAML)
-  /** Of a day that no other test changes. */
+  /** Day that no other test changes. */
   const FUTURE = '2099-11-20'
   const NOON = `${FUTURE}T12:00:00Z`
 
-  // What is put for today is yesterday's after midnight.
+  // The test does not run over midnight, when today becomes yesterday.
   beforeEach(() => expect.poll(() => new Date().toISOString(), { timeout: 90_000 }).not.toContain('T23:59'))
 
   const open = (view: string, options = {}) => fixture.open(view, { token: OPERATOR, ...options })
@@ -47,14 +47,14 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { rejected: [] }])
   }
 
-  /** `Van 1 1001` for each line that decides at a time. */
+  /** Returns `Van 1 1001` for each line in effect at a time. */
   async function routesAt(at: string): Promise<string[]> {
     const answer = await ask(`/admin/routes?at=${encodeURIComponent(at)}`)
     const { results } = (await answer.json()) as { results: { name: string; route_id: string }[] }
     return results.map(({ name, route_id }) => `${name} ${route_id}`).toSorted()
   }
 
-  describe('a file', () => {
+  describe('a roster file', () => {
     beforeEach(() =>
       put(
         FUTURE,
@@ -63,7 +63,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     )
     const FILE = HEADER + [line(1, 1001, FUTURE), line(2, 2002, FUTURE), line(5, 1005, FUTURE)].join('\n')
 
-    it('says van by van what it would change, names who loses its route, and asks before it does it', async () => {
+    it('the page shows for each van what a roster file would change, names vans without a route, and asks first', async () => {
       const { page, faults, close } = await open('/roster')
       await page.locator('.timeline').waitFor()
       await choose(page, FILE)
@@ -89,7 +89,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('takes a route from nobody if only the vans that it names are to change; that is taken back with undo', async () => {
+    it('the page can change only the vans of a roster file, which takes no route from others and can be undone', async () => {
       const { page, faults, close } = await open('/roster')
       await page.locator('.timeline').waitFor()
       await choose(page, FILE)
@@ -101,7 +101,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
         .poll(() => routesAt(NOON))
         .toEqual(['Van 1 1001', 'Van 2 2002', 'Van 3 1003', 'Van 4 1004', 'Van 5 1005'])
 
-      // The put of this file, not the one before, which the list has until the page asks again.
+      // Waits for the put of this file, because the list shows the previous one until the page reads it again.
       const ofThisFile = page.locator('.writer', { hasText: '1 added, 1 changed, 0 removed' })
       await ofThisFile.getByRole('button', { name: 'Undo' }).click()
       const dialog = page.getByRole('dialog', { name: 'Take back what dispatch has sent' })
@@ -113,7 +113,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('cannot be taken back from a list that is older than the last put: the dialog says so', async () => {
+    it('the page cannot undo a roster file from a list that is older than the last put, and says so', async () => {
       const { page, close } = await open('/roster')
       await page.locator('.writer').first().waitFor()
       await page.route('**/admin/roster', (route) => route.abort())
@@ -126,7 +126,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('that is dropped shows its rejected lines with their numbers, and takes the others', async () => {
+    it('the page shows the rejected lines of a dropped roster file, and applies the others', async () => {
       const { page, close } = await open('/roster')
       await page.locator('.timeline').waitFor()
       const text = `${HEADER}${[1, 2, 3, 4].map((van) => line(van, 1000 + van, FUTURE)).join('\n')}\n${line(99, 1, FUTURE)}\n${line(6, 1006, FUTURE)}`
@@ -145,7 +145,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('that is a spreadsheet is taken as CSV is; one with macros is not', async () => {
+    it('the page accepts a roster spreadsheet like CSV, but not one with macros', async () => {
       const lines = [1, 2, 3, 4, 6].map((van) => line(van, 1000 + van, FUTURE).split(','))
       const files = sheetFiles([HEADER.trim().split(','), ...lines])
       const { page, faults, close } = await open('/roster')
@@ -153,7 +153,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await choose(page, zip({ ...files, 'xl/vbaProject.bin': 'macros' }), 'night.xlsx')
       await expect.poll(() => page.locator('.put').getByRole('alert').textContent()).toContain('macros')
       await choose(page, zip(files), 'night.xlsx')
-      // Only the admin port reads spreadsheets: the page does not know of which day this one is.
+      // Only the admin port reads spreadsheets, so the page does not know the day of this one.
       for (const label of ['Replaces lines from', 'to']) await page.getByLabel(label, { exact: true }).fill(FUTURE)
       await page.getByRole('button', { name: 'Apply', exact: true }).click()
       await expect.poll(() => routesAt(NOON)).toContain('Van 6 1006')
@@ -161,7 +161,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('that cannot be read is refused in German by a German page', async () => {
+    it('a German page refuses an unreadable roster file in German', async () => {
       const { page, close } = await open('/roster', { locale: 'de-DE' })
       await page.locator('.timeline').waitFor()
       await choose(page, zip({ ...sheetFiles([]), 'xl/vbaProject.bin': 'macros' }), 'night.xlsx')
@@ -169,7 +169,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('that cannot be read, or is too large, changes nothing and says why', async () => {
+    it('the page says why a roster file is unreadable or too large, and changes nothing', async () => {
       const { page, faults, close } = await open('/roster')
       await page.locator('.timeline').waitFor()
       await choose(page, 'no,roster\n1,2\n', 'photo.csv')
@@ -181,7 +181,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
       await close()
     })
 
-    it('a file is only shown to a token that may only read', async () => {
+    it('the page only shows a roster file to a token that may only read', async () => {
       const { page, close } = await fixture.open('/roster', { token: READER })
       await page.locator('.timeline').waitFor()
       await choose(page, HEADER + [1, 2, 3, 4, 5].map((van) => line(van, 1000 + van, FUTURE)).join('\n'))
@@ -193,7 +193,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     })
   })
 
-  it('swaps a van in two clicks: that which takes over has the route, and the other one none', async () => {
+  it('the page swaps a van in two clicks, so that the other van has the route', async () => {
     await put(today(), [line(1, 1001, today()), line(2, 1002, today())])
     const { page, faults, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 1: 1001/ }).click()
@@ -207,7 +207,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('says what else a swap does before it does it, if the van that takes over has a route of its own', async () => {
+  it('the page says what else a swap does if the other van has a route of its own', async () => {
     await put(today(), [line(1, 1001, today()), line(2, 1002, today())])
     const { page, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 1: 1001/ }).click()
@@ -222,7 +222,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('swaps two vans by dragging one bar onto another, in one step with one undo', async () => {
+  it('the page swaps two vans by dragging one bar onto another, in one step with one undo', async () => {
     await put(FUTURE, [line(1, 1001, FUTURE), line(2, 1002, FUTURE)])
     const { page, faults, close } = await open(`/roster?day=${FUTURE}`)
     await drag(
@@ -239,7 +239,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await dialog.getByRole('button', { name: 'Swap' }).click()
     await page.getByRole('button', { name: /^Van 2: 1001/ }).waitFor()
     expect(await routesAt(NOON)).toEqual(['Van 1 1002', 'Van 2 1001'])
-    // The list of what was written follows a moment later.
+    // The list of puts is updated a moment later.
     await page.reload()
     await page.getByRole('button', { name: 'Undo' }).first().click()
     await page.getByRole('dialog').getByRole('button', { name: /^Undo/ }).click()
@@ -248,7 +248,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('dragged onto the row of a free van, asks before the first van is without a route', async () => {
+  it('the page asks before a van that is dragged to a free van loses its route', async () => {
     await put(FUTURE, [line(1, 1001, FUTURE)])
     const { page, close } = await open(`/roster?day=${FUTURE}`)
     await drag(
@@ -263,7 +263,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('a drag that ends on its own van, or with Escape, does nothing, and a click still asks who takes over', async () => {
+  it('the page ignores a drag that ends on its own van or with Escape, and a click still opens the dialog', async () => {
     await put(FUTURE, [line(1, 1001, FUTURE), line(2, 1002, FUTURE)])
     const { page, close } = await open(`/roster?day=${FUTURE}`)
     const bar = page.getByRole('button', { name: /^Van 1: 1001/ })
@@ -281,7 +281,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('swaps from the dialog as well, without a mouse', async () => {
+  it('the page swaps vans from the dialog, without a mouse', async () => {
     await put(today(), [line(1, 1001, today()), line(2, 1002, today())])
     const { page, close } = await open('/roster', { viewport: PHONE })
     await page.getByRole('button', { name: /^Van 1: 1001/ }).press('Enter')
@@ -298,7 +298,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('a token that may only read sees what a swap would do, and cannot do it', async () => {
+  it('the page shows a token that may only read what a swap would do, but cannot do it', async () => {
     await put(FUTURE, [line(1, 1001, FUTURE), line(2, 1002, FUTURE)])
     const { page, close } = await fixture.open(`/roster?day=${FUTURE}`, { token: READER })
     await drag(
@@ -315,7 +315,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('shows what others change without a reload, and marks two vans on one route', async () => {
+  it('the page shows changes of others without a reload, and marks two vans on one route', async () => {
     await put(today(), [line(1, 1001, today())])
     const { page, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 1: 1001/ }).waitFor()
@@ -325,7 +325,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('says the route and the courier of a part of the day that is too short for words', async () => {
+  it('the page names the route and the courier of a part of the day that is too short for a label', async () => {
     await put(FUTURE, [`Van 4,,5004,${FUTURE} 23:50,${FUTURE} 24:00`])
     const { page, close } = await open(`/roster?day=${FUTURE}`)
     await page.getByRole('button', { name: /^Van 4: 5004 courier 44 23:50–24:00/ }).waitFor()
@@ -333,7 +333,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('shows another day, and finds a van by its route, by its address', async () => {
+  it('the page shows another day, and finds a van by its route, from its URL', async () => {
     await put(FUTURE, [line(4, 5004, FUTURE)])
     const { page, faults, close } = await open(`/roster?day=${FUTURE}&q=5004`)
     await page.getByRole('button', { name: /^Van 4: 5004 courier 44 00:00–24:00/ }).waitFor()
@@ -345,21 +345,24 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it.each(LOOKS)('axe finds nothing serious, hostile names keep within the window, %s, %o, %s', async (...how) => {
-    const [colorScheme, viewport, locale] = how
-    await put(today(), [line(1, 1001, today()), line(3, 1001, today())])
-    const { page, faults, close } = await open('/roster', { colorScheme, viewport, locale })
-    await page.locator('.stay').first().waitFor()
-    await page.locator('.writer').first().waitFor()
-    await expectAccessible(page)
-    expect(await page.locator('.timeline').textContent()).toContain('<script>alert(1)</script>')
-    expect(await page.evaluate(OVERHANG)).toBe(0)
-    expect(faults).toEqual([])
-    await close()
-  })
+  it.each(LOOKS)(
+    'axe finds no serious problem in the roster, and hostile names fit the window, %s, %o, %s',
+    async (...how) => {
+      const [colorScheme, viewport, locale] = how
+      await put(today(), [line(1, 1001, today()), line(3, 1001, today())])
+      const { page, faults, close } = await open('/roster', { colorScheme, viewport, locale })
+      await page.locator('.stay').first().waitFor()
+      await page.locator('.writer').first().waitFor()
+      await expectAccessible(page)
+      expect(await page.locator('.timeline').textContent()).toContain('<script>alert(1)</script>')
+      expect(await page.evaluate(OVERHANG)).toBe(0)
+      expect(faults).toEqual([])
+      await close()
+    },
+  )
 })
 
-/** Drags by the mouse; `held` runs before the button is released. */
+/** Drags with the mouse; `held` runs before the button is released. */
 async function drag(page: Page, bar: Locator, onto: Locator, held?: () => Promise<void>): Promise<void> {
   const [from, to] = [await bar.boundingBox(), await onto.boundingBox()]
   await page.mouse.move(from!.x + 90, from!.y + from!.height / 2)

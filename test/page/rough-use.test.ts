@@ -8,7 +8,7 @@ const GUEST = 'guest-token-31fe77'
 const ADMIN = (guest = '') =>
   `admin: { port: 0, tokens: [{ name: ops, token: ${OPERATOR} }, { name: guest, token: ${GUEST}${guest} }] }`
 
-/** A server of images that counts what it is asked for, and may be away. */
+/** Starts an image server that counts its requests, and can be down. */
 async function imageServer() {
   const asked: string[] = []
   const state = { isAway: false }
@@ -25,7 +25,7 @@ async function imageServer() {
   return { url, asked, state }
 }
 
-describe.skipIf(!findChromium())('a page that is used roughly', async () => {
+describe.skipIf(!findChromium())('rough use of the page', async () => {
   const [tiles, other] = await Promise.all([imageServer(), imageServer()])
   const fixture = pageFixture(
     { 'devices.yaml': entryOf(1) },
@@ -40,7 +40,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', async () => {
     })
   }
 
-  it('shows the tiles of the server that is configured, and can ask no other one', async () => {
+  it('the page shows the tiles of the configured server, and can reach no other one', async () => {
     const { page, faults, close } = await open('/vans?show=map')
     await expect.poll(() => tiles.asked.length, { timeout: 60_000 }).toBeGreaterThan(0)
     expect(faults.filter((fault) => !fault.startsWith(`asks ${tiles.url}/`))).toEqual([])
@@ -53,7 +53,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', async () => {
     await close()
   })
 
-  it('shows the built-in map while the tile server is away, and says so once', async () => {
+  it('the page shows the built-in map while the tile server is down, and says so once', async () => {
     tiles.state.isAway = true
     const { page, close } = await open('/vans?show=map')
     const note = page.locator('.map-note')
@@ -70,7 +70,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', async () => {
     await close()
   })
 
-  it('is current again after a day of sleep in which the admin process was started anew', async () => {
+  it('the page is up to date again after a day of sleep and a restart of the admin process', async () => {
     const { page } = await open('/vans')
     await page.clock.install()
     await page.reload()
@@ -90,7 +90,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', async () => {
     await page.context().close()
   })
 
-  it('asks for another token when its own expires while it is open', async () => {
+  it('the page asks for another token when its token expires while it is open', async () => {
     const { page, close } = await open('/', GUEST)
     await page.locator('.verdict h1').waitFor()
     const yaml = await fixture.product.read('gateway.yaml')
@@ -103,7 +103,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', async () => {
     await close()
   })
 
-  it('shows the present state beyond 200 open pages, by asking for it', async () => {
+  it('the page shows the present state by polling beyond 200 open pages', async () => {
     const ending = new AbortController()
     const streams = await Promise.all(
       Array.from({ length: 201 }, () => ask('/admin/events?topics=status', { signal: ending.signal })),

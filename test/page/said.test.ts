@@ -20,7 +20,7 @@ const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 describe.skipIf(!findChromium())('what trackers say beside their positions', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES })
 
-  /** A gateway has heard a van in Moabit, which said something else before. */
+  /** Stores that a gateway heard a van in Moabit, which reported something else before. */
   async function hear(device: string, agoMs: number, said: Said, before: Said = {}) {
     const redis = await connected(`unix://${join(fixture.product.dir, 'data/redis/redis.sock')}`)
     onTestFinished(() => redis.disconnect())
@@ -35,7 +35,7 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     await heard.close()
   }
 
-  it('are in the view of a van, and it is parked in the list and on the map, but not if its ignition is on', async () => {
+  it('the view of a van shows what its tracker says, and list and map show it as parked without ignition', async () => {
     await hear(PARKED, 40 * MIN, { ignition: false, external_voltage: 12.41, driver: '0001A2' }, { ignition: true })
     await hear(SILENT, 40 * MIN, { ignition: true })
     await hear(ALARM, MIN, {
@@ -74,7 +74,7 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     await close()
   })
 
-  it('stand beside what a tracker that connects anew for each position carries on the air', async () => {
+  it('the view of a van shows the data volume of a tracker that connects anew for each position', async () => {
     const redis = await connected(`unix://${join(fixture.product.dir, 'data/redis/redis.sock')}`)
     onTestFinished(() => redis.disconnect())
     const yesterday = localDay(localDay(Date.now(), 'UTC').from - 1, 'UTC').from

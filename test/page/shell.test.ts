@@ -6,7 +6,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     'devices.yaml': '"356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }\n',
   })
 
-  it('takes the token from the address, keeps it in the tab, and removes it from the address', async () => {
+  it('the page takes the token from the URL, keeps it in the tab, and removes it from the URL', async () => {
     const { page, faults, close } = await fixture.open('/')
     await page.locator('.verdict h1').waitFor()
     expect(page.url()).not.toContain(fixture.token)
@@ -16,7 +16,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
-  it('asks for another token if it is wrong, and opens with the right one', async () => {
+  it('the page asks for another token if it is wrong, and opens with the right one', async () => {
     const { page, faults, close } = await fixture.open('/', { token: 'wrong' })
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('the token is unknown')
     await page.getByLabel('Token').fill(fixture.token)
@@ -26,21 +26,21 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
-  it('asks for a token if it has none', async () => {
+  it('the page asks for a token if it has none', async () => {
     const { page, close } = await fixture.open('/', { token: null })
     await page.getByText('This page needs a token.').waitFor()
     await expectAccessible(page)
     await close()
   })
 
-  it('speaks German to a German browser', async () => {
+  it('the page is German in a German browser', async () => {
     const { page, close } = await fixture.open('/', { locale: 'de-AT' })
     await page.getByRole('heading', { name: 'Der Weg einer Position' }).waitFor()
     expect(await page.locator('html').getAttribute('lang')).toBe('de')
     await close()
   })
 
-  it('says to a German browser in German what is wrong, what to do, and where a van is', async () => {
+  it('the page says in German what is wrong, what to do, and where a van is', async () => {
     await fixture.product.admin('/admin/enrolment?for=10m', { method: 'POST' })
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
     const finding = page.locator('.finding')
@@ -58,7 +58,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     ['dark', DESKTOP],
     ['light', PHONE],
     ['dark', PHONE],
-  ] as const)('axe finds nothing serious in Now, %s, %o', async (colorScheme, viewport) => {
+  ] as const)('axe finds no serious problem in Now, %s, %o', async (colorScheme, viewport) => {
     const { page, faults, close } = await fixture.open('/', { colorScheme, viewport })
     await page.locator('.verdict h1').waitFor()
     await expectAccessible(page)
@@ -66,7 +66,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
-  it('is kept by browsers only if its address says which version it is', async () => {
+  it('browsers cache the page only under a URL with its version', async () => {
     const headers = { 'accept-encoding': 'br' }
     const ask = (path: string) => fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, { headers })
     const index = await ask('/')

@@ -41,7 +41,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
 
   const origin = () => `http://127.0.0.1:${fixture.product.ports.admin}`
 
-  /** Somebody's own browser. */
+  /** Opens a browser context of one person. */
   async function newContext(locale = 'en-GB'): Promise<BrowserContext> {
     const context = await browser.newContext({ locale })
     context.setDefaultTimeout(60_000)
@@ -49,7 +49,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     return context
   }
 
-  /** Opens the page and signs in; resolves once the provider has sent the browser back. */
+  /** Opens the page and signs in; resolves when the provider has redirected back. */
   async function signIn(page: Page, person: string, view = '/'): Promise<void> {
     await page.goto(`${origin()}/#${view}`)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -58,7 +58,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await page.waitForURL(`${origin()}/**`)
   }
 
-  it('is a button, and the field for a token is behind another one; both open the page', async () => {
+  it('the page shows a button for the sign-in, and the field for a token behind another one, and both work', async () => {
     const page = await (await newContext()).newPage()
     await page.goto(`${origin()}/`)
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
@@ -70,7 +70,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await verdict(page)
   })
 
-  it('leads to the view of before, survives a reload and another tab, and follows the event stream', async () => {
+  it('the sign-in returns to the previous view, lasts over a reload and in another tab, and has events', async () => {
     const context = await newContext()
     const page = await context.newPage()
     const faults: string[] = []
@@ -91,7 +91,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     expect(faults).toEqual([])
   })
 
-  it('lets somebody do what their group may: change something, or only look', async () => {
+  it('the sign-in allows what the group of a person may do: change, or only read', async () => {
     const page = await (await newContext()).newPage()
     await signIn(page, 'anna')
     await verdict(page)
@@ -107,7 +107,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await reader.getByText('May only read').first().waitFor()
   })
 
-  it('tells somebody in none of the groups so, in English and in German', async () => {
+  it('the sign-in tells a person without a group so, in English and in German', async () => {
     const page = await (await newContext()).newPage()
     await signIn(page, 'carl')
     await page.getByText('You are in none of the groups that may use this page: ask whoever runs it.').waitFor()
@@ -119,7 +119,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     expect(german.url()).not.toContain('sign-in')
   })
 
-  it('ends by the button, at the provider too, and in the other tab', async () => {
+  it('the sign-out ends the sign-in, also at the provider and in the other tab', async () => {
     const context = await newContext()
     const [page, other] = [await context.newPage(), await context.newPage()]
     await signIn(page, 'anna')
@@ -131,12 +131,12 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await page.waitForURL(`${origin()}/**`)
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     await other.getByText('Your sign-in has ended: sign in again.').waitFor()
-    // The provider asks who they are.
+    // The provider asks for the user again.
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByLabel('Person').waitFor()
   })
 
-  it('ends while the page is open when the provider gives nothing more; another tab opens it again', async () => {
+  it('the sign-in ends on an open page when the provider no longer renews it, and another tab renews it', async () => {
     provider.open(origin(), { tokenS: 10, renews: false })
     const context = await newContext()
     const [page, other] = [await context.newPage(), await context.newPage()]
@@ -144,14 +144,14 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await verdict(page)
     await page.getByText('Your sign-in has ended: sign in again.').waitFor()
     provider.open(origin())
-    // The provider knows them still.
+    // The provider still knows the user.
     await other.goto(`${origin()}/`)
     await other.getByRole('button', { name: 'Sign in' }).click()
     await verdict(other)
     await verdict(page)
   })
 
-  it('ends while the page is open when the group may not use it any more', async () => {
+  it('the sign-in ends on an open page when its group may no longer use it', async () => {
     const page = await (await newContext()).newPage()
     await signIn(page, 'anna')
     await verdict(page)
@@ -161,7 +161,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     await page.getByText('Your sign-in has ended: sign in again.').waitFor()
   })
 
-  it('leaves no secret in the log, which says who signed in', async () => {
+  it('the sign-in leaves no secret in the log, which names the person', async () => {
     const page = await (await newContext()).newPage()
     await signIn(page, 'anna')
     await verdict(page)
@@ -170,7 +170,7 @@ describe.skipIf(!findChromium())('the sign-in of the page', () => {
     expect(fixture.product.said()).not.toMatch(new RegExp(`${CLIENT.client_secret}|eyJ|code=|state=`))
   })
 
-  it('says that the provider does not answer, until it does', async () => {
+  it('the page says that the provider is down until it answers', async () => {
     onTestFinished(() => void (provider.isAway = false))
     provider.isAway = true
     const yaml = await fixture.product.read('gateway.yaml')

@@ -10,7 +10,7 @@ const VAN = '356307042441013'
 const DEVICES = { [VAN]: { name: 'Van 12', company_id: 7, courier_id: 42, route_id: 1001, model: 'FMB920' } }
 
 describe.skipIf(!findChromium())('the trial in a real browser', async () => {
-  /** It accepts no login. */
+  /** Old server that accepts no login. */
   const old = await openOldServer(teltonika, { answer: (bytes) => (bytes.length === 1 ? Buffer.from([7]) : bytes) })
   afterAll(() => old.stop())
   const trial = `trial: { host: 127.0.0.1, port: ${old.port} }`
@@ -29,24 +29,27 @@ describe.skipIf(!findChromium())('the trial in a real browser', async () => {
     line.socket.destroy()
   })
 
-  it.each([DESKTOP, PHONE])('shows the verdict and the first difference at $width pixels', async (viewport) => {
-    const { page, faults, close } = await fixture.open('/trial', { viewport })
-    await page.getByText('1 of 1 devices understood, 50 % of answers equal, 1 device differs: look').waitFor()
-    await page.getByText('First difference').click()
-    await page.getByText('The old server answered').waitFor()
-    await expectAccessible(page)
-    expect(faults).toEqual([])
-    await close()
-  })
+  it.each([DESKTOP, PHONE])(
+    'the trial shows the verdict and the first difference at $width pixels',
+    async (viewport) => {
+      const { page, faults, close } = await fixture.open('/trial', { viewport })
+      await page.getByText('1 of 1 devices understood, 50 % of answers equal, 1 device differs: look').waitFor()
+      await page.getByText('First difference').click()
+      await page.getByText('The old server answered').waitFor()
+      await expectAccessible(page)
+      expect(faults).toEqual([])
+      await close()
+    },
+  )
 
-  it('is in German', async () => {
+  it('the trial is shown in German', async () => {
     const { page, close } = await fixture.open('/trial', { locale: 'de-DE' })
     await page.getByText('1 von 1 Geräten verstanden').waitFor()
     await page.getByRole('link', { name: 'Probebetrieb' }).waitFor()
     await close()
   })
 
-  it('switches a device and back, and leaves the rest of its entry', async () => {
+  it('the trial switches a device off and on, and keeps the rest of its entry', async () => {
     const { page, faults, close } = await fixture.open('/trial')
     const entry = () => fixture.product.admin<Record<string, unknown>>(`/admin/devices/${VAN}`)
     await page.getByRole('button', { name: 'Switch to waybridge' }).click()

@@ -29,7 +29,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     return { send, end: () => line.socket.destroy() }
   }
 
-  it('are shown from when somebody watches: bytes beside what was read, live', async () => {
+  it('the page shows the frames of a watched van live: the bytes, and what was read from them', async () => {
     const tracker = await connect()
     tracker.send()
     const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
@@ -37,7 +37,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     await frames.getByText('Frames are not kept').waitFor()
     await frames.getByRole('button', { name: 'Watch for 15 minutes' }).click()
     await frames.getByText('Waiting for the next frame').waitFor()
-    // A gateway learns within a second that somebody watches.
+    // A gateway learns within a second that the device is watched.
     const sending = setInterval(tracker.send, 500)
     await frames.locator('.frame').first().waitFor({ timeout: 60_000 })
     clearInterval(sending)
@@ -47,7 +47,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     expect(await first.locator('.hex-bytes').first().textContent()).toMatch(/^00 00 00 00 /)
     expect(await first.textContent()).toContain('36 km/h · 90°')
     expect(await first.textContent()).toContain('Answered with 00 00 00 02')
-    // Their number ends at 20.
+    // At most 20 frames are shown.
     const newest = () => frames.locator('.frame').first().textContent()
     const before = await newest()
     tracker.send()
@@ -58,7 +58,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     await close()
   })
 
-  it('show on each day when there were positions, and why there were none', async () => {
+  it('the page shows for each day when a van had positions, and why it had none', async () => {
     const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
     const days = page.locator('.days-panel')
     await days.getByRole('button').first().waitFor()
@@ -66,7 +66,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     expect(await days.getByRole('button', { pressed: true }).count()).toBe(1)
     await days.getByRole('button').last().click()
     await expect.poll(() => days.locator('.day-gaps').textContent()).toMatch(/Nothing ran here/)
-    // A gateway that ends writes what it has noted.
+    // A gateway writes its notes when it ends.
     for (const pid of fixture.product.pidsOf('gateway')) process.kill(pid, 'SIGTERM')
     await expect
       .poll(() => days.locator('.day-fixes').first().textContent(), { timeout: 60_000 })
@@ -74,7 +74,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     expect(await days.getByRole('button').last().getAttribute('aria-pressed')).toBe('true')
     expect(faults).toEqual([])
     await close()
-    // The gateway is started again.
+    // The gateway restarts.
     await expect.poll(async () => (await connect().catch(() => undefined))?.end() !== undefined).toBe(true)
   })
 
@@ -82,22 +82,25 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     ['light', DESKTOP, 'de-DE'],
     ['dark', PHONE, 'en-GB'],
     ['light', PHONE, 'de-DE'],
-  ] as const)('are without a serious finding of axe, %s, %o, %s', async (colorScheme, viewport, locale) => {
-    // More events than the list of them shows at once.
-    for (let times = 0; times < 10; times++) (await connect()).end()
-    const tracker = await connect()
-    const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { colorScheme, viewport, locale })
-    await fixture.product.admin(`/admin/devices/${VAN}/watch`, { method: 'POST' })
-    const sending = setInterval(tracker.send, 500)
-    await page.locator('.frames-panel .frame').first().waitFor()
-    clearInterval(sending)
-    await page.locator('.days-panel .day-row').first().waitFor()
-    const place = locale === 'de-DE' ? '2 km nordöstlich von Jonava' : '2 km NE of Jonava'
-    await expect.poll(() => page.locator('.van-figures').textContent()).toContain(place)
-    await expectAccessible(page)
-    expect(await page.evaluate(OVERHANG)).toBe(0)
-    expect(faults).toEqual([])
-    tracker.end()
-    await close()
-  })
+  ] as const)(
+    'axe finds no serious problem in the frames of a van, %s, %o, %s',
+    async (colorScheme, viewport, locale) => {
+      // More events than the list shows at once.
+      for (let times = 0; times < 10; times++) (await connect()).end()
+      const tracker = await connect()
+      const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { colorScheme, viewport, locale })
+      await fixture.product.admin(`/admin/devices/${VAN}/watch`, { method: 'POST' })
+      const sending = setInterval(tracker.send, 500)
+      await page.locator('.frames-panel .frame').first().waitFor()
+      clearInterval(sending)
+      await page.locator('.days-panel .day-row').first().waitFor()
+      const place = locale === 'de-DE' ? '2 km nordöstlich von Jonava' : '2 km NE of Jonava'
+      await expect.poll(() => page.locator('.van-figures').textContent()).toContain(place)
+      await expectAccessible(page)
+      expect(await page.evaluate(OVERHANG)).toBe(0)
+      expect(faults).toEqual([])
+      tracker.end()
+      await close()
+    },
+  )
 })

@@ -11,7 +11,7 @@ const DEVICES = JSON.stringify({
   [NEVER]: { name: 'Van 3', company_id: 7, courier_id: 43, route_id: 1003 },
   [FREE]: { name: 'Van 4', company_id: 7 },
 })
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const REFUSAL = 'The tracking service refuses courier 42 on route 1002'
 const refused = status(404, '{"message":"no_such_route"}', { 'content-type': 'application/json' })
@@ -19,7 +19,7 @@ const unprocessable = status(422, '{"message":"too_old"}', { 'content-type': 'ap
 const usual: Respond = (push, response) => (push.courier === '42' ? refused : ok)(push, response)
 const soon = { timeout: 60_000 }
 
-describe.skipIf(!findChromium())('the vans with a problem, in a real browser', async () => {
+describe.skipIf(!findChromium())('vans with a problem', async () => {
   const api = await startApi(usual)
   const fixture = pageFixture(
     { 'devices.yaml': DEVICES },
@@ -40,7 +40,7 @@ describe.skipIf(!findChromium())('the vans with a problem, in a real browser', a
     await expect.poll(() => line.answered().length).toBeGreaterThan(4)
   }
 
-  it('says in one sentence what is wrong with a van, and shows none in green that the tracking service refuses', async () => {
+  it('the page says in one sentence what is wrong with a van, and shows no refused van in green', async () => {
     await drive(WELL)
     await drive(REFUSED)
     const { page, faults, close } = await fixture.open('/vans')
@@ -56,7 +56,7 @@ describe.skipIf(!findChromium())('the vans with a problem, in a real browser', a
     await close()
   })
 
-  it('says of a van whose single positions are refused that they are, and no longer once they are taken', async () => {
+  it('the page says that single positions of a van are refused, until they are accepted', async () => {
     api.respond((push, response) => (push.courier === '41' ? unprocessable : usual)(push, response))
     await drive(WELL)
     const { page, close } = await fixture.open('/vans')
@@ -71,7 +71,7 @@ describe.skipIf(!findChromium())('the vans with a problem, in a real browser', a
     await close()
   })
 
-  it('lists those with a problem, first the one that nobody has seen for longest', async () => {
+  it('the page lists the vans with a problem, the one that was silent for longest first', async () => {
     await drive(WELL)
     await drive(REFUSED)
     const { page, faults, close } = await fixture.open('/vans')

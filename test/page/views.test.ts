@@ -15,11 +15,11 @@ const DEVICES = JSON.stringify({
   [LONG]: { name: LONG_NAME, company_id: 7, courier_id: 44, route_id: 1003 },
   [RIGHT]: { name: 'Van \u202Eright\u202C', company_id: 7 },
 })
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const VIEWS = ['/', '/vans', `/vans/${VAN}`, '/arrivals', '/queues']
 
-/** A frame of GT06. */
+/** Returns a GT06 frame. */
 function gt06(type: number, content: Buffer, serial: number): Buffer {
   const covered = Buffer.concat([Buffer.of(content.length + 5, type), content, Buffer.of(0, serial)])
   const sum = Buffer.alloc(2)
@@ -27,7 +27,7 @@ function gt06(type: number, content: Buffer, serial: number): Buffer {
   return Buffer.concat([Buffer.from('7878', 'hex'), covered, sum, Buffer.from('0d0a', 'hex')])
 }
 
-/** A packet of a device with one fix of this moment. */
+/** Returns a packet of a device with one present fix. */
 function packetOf(id: string): Buffer {
   const where = { latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90, satellites: 9 }
   return teltonika.packet([{ time: Date.now() - 2000, ...where }], { id, serial: 1 }).bytes
@@ -43,7 +43,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     return line
   }
 
-  it('lists every van, and finds one by a part of its name', async () => {
+  it('the page lists every van, and finds one by a part of its name', async () => {
     const { page, faults, close } = await fixture.open('/vans')
     await page.getByRole('link', { name: 'Van 12' }).waitFor()
     await page.getByRole('link', { name: '<script>alert(1)</script>' }).waitFor()
@@ -54,7 +54,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('counts frames that could not be read by protocol and reason, and says how to hand them on', async () => {
+  it('the page counts frames that were not understood by protocol and reason, and says how to report them', async () => {
     const line = await dial(fixture.product.ports['tcp/gt06'])
     line.socket.write(gt06(0x01, Buffer.from(`0${VAN}`, 'hex'), 1))
     await expect.poll(() => line.answered().length).toBe(10)
@@ -75,7 +75,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await fixture.product.admin('/admin/misunderstood?all=true', { method: 'DELETE' })
   })
 
-  it('shows an old van by its deep link, with what is known of it', async () => {
+  it('the page shows a van that has been silent for long by its deep link, with what is known', async () => {
     const line = await drive(VAN)
     const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
     await page.getByRole('heading', { name: 'Van 12' }).waitFor()
@@ -87,7 +87,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('shows a van that sends all the time, also if each answer takes longer than a second', async () => {
+  it('the page shows a van that sends all the time, even if each answer takes more than a second', async () => {
     const line = await drive(VAN)
     const { page, faults, close } = await fixture.open('/')
     await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
@@ -104,7 +104,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('names a device that nobody has configured: its held fixes are delivered', async () => {
+  it('the page names an unconfigured device, whose held fixes are then delivered', async () => {
     const line = await drive(UNKNOWN)
     const { page, faults, close } = await fixture.open('/arrivals')
     await page.getByText(UNKNOWN).waitFor()
@@ -125,7 +125,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('keeps a sender in its place while another one sends, so that no button moves', async () => {
+  it('the page keeps a sender in its place while another one sends, so that no button moves', async () => {
     const { page, faults, close } = await fixture.open('/arrivals')
     const ids = () => page.locator('.arrival-title a').allTextContents()
     const first = await drive(FIRST)
@@ -145,7 +145,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('lists a van whose bytes nobody understands once, with the number of its connections', async () => {
+  it('the page lists a van whose bytes were not understood once, with the number of its connections', async () => {
     for (let times = 0; times < 3; times++) {
       const line = await dial(fixture.product.ports['tcp/gt06'])
       line.socket.end(`nobody knows this: 0${VAN} \r\n`)
@@ -160,7 +160,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('shows hostile names as text, and keeps within the window', async () => {
+  it('the page shows hostile names as text that fits the window', async () => {
     for (const id of [SCRIPT, LONG, RIGHT]) {
       const { page, faults, close } = await fixture.open(`/vans/${id}`, { viewport: PHONE })
       await page.locator('.van-title h1').waitFor()
@@ -170,7 +170,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     }
   })
 
-  it('greys what is shown and says since when, while the admin port does not answer', async () => {
+  it('the page greys its content while the admin port does not answer, and says since when', async () => {
     const { page, close } = await fixture.open('/')
     await page.locator('.verdict h1').waitFor()
     const frozen = fixture.product.pidsOf('admin')
@@ -185,7 +185,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('says of a van that Redis does not answer, also if it is opened only then', async () => {
+  it('the page says of a van that Redis is down, even if it is opened only then', async () => {
     const { page, faults, close } = await fixture.open('/vans')
     await page.getByRole('link', { name: 'Van 12' }).waitFor()
     const redis = fixture.product.redisPid()!
@@ -204,7 +204,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it.each(LOOKS)('axe finds nothing serious in any view, %s, %o, %s', async (colorScheme, viewport, locale) => {
+  it.each(LOOKS)('axe finds no serious problem in any view, %s, %o, %s', async (colorScheme, viewport, locale) => {
     const { page, faults, close } = await fixture.open('/', { colorScheme, viewport, locale })
     for (const view of VIEWS) {
       await page.evaluate(`location.hash = '${view}'`)

@@ -12,14 +12,14 @@ import { BIN, CACHE, ROOT } from './place.mjs'
 const VALUES = join(ROOT, 'test/deploy/values')
 const SHAPES = ['defaults', ...readdirSync(VALUES)] as const
 const VERSIONS = ['1.30', '1.37']
-/** Types of operators, of which Kubernetes itself has no schema. */
+/** Types of operators, for which Kubernetes has no schema. */
 const OF_OPERATORS = /^(monitoring\.coreos\.com|keda\.sh)\//
-/** What the pods have in their environment. */
+/** Environment of the pods. */
 const VARIABLES = ['ADMIN_TOKEN', 'REDIS_PASSWORD'].map((name) => `${name}=0123456789abcdef0123456789abcdef`)
 
 beforeEach(({ skip }) => skip(!existsSync(join(BIN, 'helm')), 'there is no helm, and no Go that builds it'))
 
-it('helm finds no fault in the chart', async () => {
+it('helm finds no error in the chart', async () => {
   expect(await run('helm', 'lint', '--strict', CHART)).toContain('0 chart(s) failed')
 })
 
@@ -27,7 +27,7 @@ it.each(SHAPES)('the chart with %s makes valid objects', async (name) => {
   await validate(await shape(name))
 })
 
-it.each(SHAPES)('waybridge and HAProxy read the files that the chart with %s makes', async (name) => {
+it.each(SHAPES)('waybridge and HAProxy accept the files that the chart with %s makes', async (name) => {
   const objects = await shape(name)
   const folder = join(CACHE, 'chart-files')
   rmSync(folder, { recursive: true, force: true })
@@ -42,7 +42,7 @@ it.each(SHAPES)('waybridge and HAProxy read the files that the chart with %s mak
     const variables = [...VARIABLES, 'TRACKING_URL=http://tracking:8090', 'REDIS_URL=redis://redis']
     const args = [process.execPath, join(ROOT, 'src/cli/index.ts'), 'check', '--config', folder]
     const said = await run('env', ...variables, ...args).catch(String)
-    // Files that the objects of others hold.
+    // Files that other objects contain.
     const faults = said.split('\n').filter((line) => /^\S+:\d+/.test(line) && !/(cert|key)\.pem|run\/fleet/.test(line))
     expect(faults).toEqual([])
   }
@@ -53,7 +53,7 @@ it.each(SHAPES)('waybridge and HAProxy read the files that the chart with %s mak
   }
 })
 
-it('HAProxy looks up each gateway by a name in full, and the balancer has the ports of the listeners', async () => {
+it('HAProxy resolves each gateway by its full name, and the balancer has the ports of the listeners', async () => {
   const objects = await shape('own-api.yaml')
   const { 'haproxy.cfg': config } = named(objects, 'ConfigMap', 'haproxy')!.data!
   expect(config).toContain('server-template gateway- 4 tracking-gateway.default.svc.k8s.example.com:5027\n')
@@ -64,7 +64,7 @@ it('HAProxy looks up each gateway by a name in full, and the balancer has the po
   expect(udp.externalTrafficPolicy).toBe('Local')
 })
 
-it('the ports are those of a gateway.yaml of your own, whose text stays as it is', async () => {
+it('the ports of the chart come from a custom gateway.yaml, whose text stays unchanged', async () => {
   const objects = await shape('operators.yaml')
   expect(portsOf(objects, 'tcp')).toEqual([5023, 8093, 1884, 8884])
   expect(portsOf(objects, 'udp')).toEqual([5005])
@@ -95,7 +95,7 @@ it.each([
   await expect(run('helm', 'template', 'tracking', CHART, ...options)).rejects.toThrow(reason)
 })
 
-it('the documented command makes valid objects with the files of a configuration of your own', async () => {
+it('the documented command makes valid objects with the files of a custom configuration', async () => {
   const folder = join(CACHE, 'chart')
   mkdirSync(join(folder, 'my'), { recursive: true })
   for (const file of ['gateway.yaml', 'devices.yaml', 'routes.csv'])

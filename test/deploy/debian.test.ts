@@ -20,7 +20,7 @@ beforeAll(async () => {
   const file = (await run(process.execPath, join(ROOT, 'docker/package/deb.ts'), FOLDER)).trim()
   await makeNext(file)
   machine = await startMachine('waybridge-debian-package', ['COPY *.deb /root/'], FOLDER)
-  // The package has a Node of its own.
+  // The package contains its own Node.
   await machine.inside('rm /usr/local/bin/node')
 })
 afterAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(FOLDER, { recursive: true, force: true })
 })
 
-it('by the documented commands the package is installed, and the service runs with a configuration that it alone reads', async () => {
+it('the documented commands install the package, and the service runs with a configuration that only it can read', async () => {
   await machine.inside(install)
   expect(await machine.state()).toBe('active running success')
   expect(await machine.inside(READY)).toContain('"ok":true')
@@ -39,7 +39,7 @@ it('by the documented commands the package is installed, and the service runs wi
   expect(await machine.inside('systemctl is-enabled waybridge')).toBe('enabled')
 })
 
-it('an upgrade starts the service again, keeps the configuration, and loses no fix', async () => {
+it('an upgrade of the package restarts the service, keeps the configuration, and loses no fix', async () => {
   expect(await machine.inside(sendFix())).toBe('200')
   await machine.inside("echo '# mine' >> /etc/waybridge/gateway.yaml")
   const before = await machine.inside('systemctl show --property=MainPID --value waybridge')
@@ -52,14 +52,14 @@ it('an upgrade starts the service again, keeps the configuration, and loses no f
   expect(custody.received).toBe(1)
 })
 
-it('a service that was disabled stays so after an upgrade', async () => {
+it('a disabled service stays disabled after an upgrade of the package', async () => {
   await machine.inside('systemctl disable --now waybridge')
   await machine.inside('apt-get install --reinstall ./next.deb')
   expect(await machine.state()).toBe('inactive dead success')
   await machine.inside('timeout 120 systemctl enable --now waybridge')
 })
 
-it('a removed package leaves configuration and data, a purged one the data', async () => {
+it('removing the package keeps configuration and data, and purging it keeps the data', async () => {
   await machine.inside('apt-get remove --yes waybridge')
   expect(await machine.state()).toMatch(/^inactive dead/)
   await machine.inside('test ! -e /usr/bin/waybridge && test -e /etc/waybridge/gateway.yaml')
@@ -68,7 +68,7 @@ it('a removed package leaves configuration and data, a purged one the data', asy
   await machine.inside('! systemctl cat waybridge.service')
 })
 
-/** Makes a package of a later version from one. */
+/** Makes a package of a later version from a package. */
 async function makeNext(file: string): Promise<void> {
   const tree = join(FOLDER, 'tree')
   await run('dpkg-deb', '--raw-extract', file, tree)

@@ -31,7 +31,7 @@ it('the pods of the chart become ready, as the test of the release says', async 
   await expect.poll(() => pods.test('tracking-test').catch(String), SOON).toContain('"ok":true')
 })
 
-it('vans behind HAProxy of the chart go to the other gateways when one crashes, and go on when the primary of Redis does', async () => {
+it('vans behind HAProxy of the chart reach another gateway after a crash, and continue after one of the primary', async () => {
   const load = drive(OVER_ALL)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   await crash('tracking-gateway-0', 'gateway')
@@ -42,7 +42,7 @@ it('vans behind HAProxy of the chart go to the other gateways when one crashes, 
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 
-it('a pod of the chart that lost its claim is a replica again, and nothing acknowledged is lost', async () => {
+it('a pod of the chart that lost its volume becomes a replica again, and nothing acknowledged is lost', async () => {
   const load = drive(OVER_ALL)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const lost = await primary()
@@ -69,13 +69,13 @@ function objects() {
   return rendered('--values', values)
 }
 
-/** Kills the process of a container, which is started again. */
+/** Kills the process of a container, which then restarts. */
 async function crash(pod: string, container: string): Promise<void> {
   const [{ State }] = await json<{ State: { Pid: number } }[]>('inspect', containerName(pod, container))
   process.kill(State.Pid, 'SIGKILL')
 }
 
-/** The pod of the primary that the Sentinel of a pod names. */
+/** Returns the pod of the primary that the Sentinel of a pod names. */
 async function primary(): Promise<string> {
   const say = ['redis-cli', '-p', '26379', 'sentinel', 'get-master-addr-by-name', 'waybridge']
   const [address] = (await podman('exec', containerName('tracking-redis-2', 'sentinel'), ...say)).split('\n')
@@ -85,7 +85,7 @@ async function primary(): Promise<string> {
   throw new Error(`no pod has the address ${address}`)
 }
 
-/** The number of connections of devices that a gateway has. */
+/** Returns the number of device connections of a gateway. */
 async function connections(pod: string): Promise<number> {
   const ask = "console.log(await (await fetch('http://127.0.0.1:9464/metrics')).text())"
   const metrics = await podman('exec', containerName(pod, 'gateway'), 'node', '--input-type=module', '-e', ask)

@@ -22,7 +22,7 @@ afterAll(async () => {
   await endAll()
 })
 
-it('by the documented commands all services of compose.sentinel.yaml become healthy', async () => {
+it('the documented commands make all services of compose.sentinel.yaml healthy', async () => {
   for (const command of commands.slice(0, 2)) await shell(command, COPY)
   health = checkHealth(end.signal)
   const [, , list, token] = commands
@@ -36,7 +36,7 @@ it('by the documented commands all services of compose.sentinel.yaml become heal
   expect(await shell(token, COPY)).toMatch(/^ADMIN_TOKEN=[0-9a-f]{48}$/m)
 }, 400_000)
 
-it('the site behind HAProxy goes on when both gateways are replaced by ones with other addresses, and loses nothing acknowledged', async () => {
+it('the site behind HAProxy continues when both gateways get new addresses, and loses nothing acknowledged', async () => {
   const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   for (const service of ['gateway-1', 'gateway-2']) {
@@ -48,7 +48,7 @@ it('the site behind HAProxy goes on when both gateways are replaced by ones with
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 
-it('the site goes on by itself when the primary of Redis crashes, and loses nothing acknowledged', async () => {
+it('the site continues by itself when the primary of Redis crashes, and loses nothing acknowledged', async () => {
   const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const [{ State }] = await json<{ State: { Pid: number } }[]>('inspect', await nameOf(await primary()))
@@ -57,13 +57,13 @@ it('the site goes on by itself when the primary of Redis crashes, and loses noth
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 
-it('the site goes on with another primary once a lost one is back, acknowledges nothing until then, and loses nothing acknowledged', async () => {
+it('the site acknowledges nothing between two primaries of Redis, and loses nothing acknowledged', async () => {
   const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const before = await primary()
   await podman('kill', await nameOf(before))
   await expect.poll(primary, SOON).not.toBe(before)
-  // Answers that left Redis before may still be on their way.
+  // Earlier answers of Redis may still be in transit.
   await expect.poll(() => steadyFor(load.acked, 3000), SOON).toBe(true)
   await podman('start', await nameOf(before))
   await goesOn(load)
@@ -71,7 +71,7 @@ it('the site goes on with another primary once a lost one is back, acknowledges 
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 
-it('a primary that lost its volume is a replica again by the documented commands, and nothing acknowledged is lost', async () => {
+it('a primary that lost its volume becomes a replica by the documented commands, and nothing acknowledged is lost', async () => {
   const load = drive(SPEECHES)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   const lost = await primary()
@@ -83,13 +83,13 @@ it('a primary that lost its volume is a replica again by the documented commands
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 
-/** The service of the primary that a Sentinel names. */
+/** Returns the service of the primary that a Sentinel names. */
 async function primary(): Promise<string> {
   const [address] = await askSentinel('get-master-addr-by-name waybridge')
   return serviceOf(address)
 }
 
-/** The services of the replicas that are connected to the primary, as a Sentinel says. */
+/** Returns the services of the connected replicas that a Sentinel names. */
 async function replicas(): Promise<string[]> {
   const said = await askSentinel('replicas waybridge')
   const fields = said.flatMap((field, at) => (['ip', 'master-link-status'].includes(field) ? said[at + 1] : []))

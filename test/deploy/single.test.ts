@@ -16,13 +16,13 @@ afterAll(async () => {
   await endAll()
 })
 
-it('by the documented commands the image is built and becomes healthy', async () => {
+it('the documented commands build the image, which becomes healthy', async () => {
   await shell(up, COPY)
   health = checkHealth(end.signal)
   await expect.poll(() => shell(list, COPY), { timeout: 120_000, interval: 1000 }).toContain('(healthy)')
 })
 
-it('the image has at most 200 MB, and says what it is made of', async () => {
+it('the image has at most 200 MB, and lists its contents', async () => {
   const [{ Size, Config }] = await json<{ Size: number; Config: { Labels: object } }[]>('image', 'inspect', 'waybridge')
   expect(Size).toBeLessThan(200_000_000)
   expect(Config.Labels).toMatchObject({ 'org.opencontainers.image.title': 'waybridge' })
@@ -52,7 +52,7 @@ it('the documented commands show the token and the state, and the admin port is 
   expect(await shell(ready, COPY)).toContain('"ok":true')
 })
 
-/** Runs a command in a container of the image; returns what it prints. */
+/** Runs a command in a container of the image; returns its output. */
 function inImage(command: string, ...args: string[]): Promise<string> {
   return podman('run', '--rm', '--network=none', '--entrypoint', command, 'waybridge', ...args)
 }

@@ -40,7 +40,7 @@ it('the unit starts by the documented commands, answers, and writes JSON lines t
   expect(logged.length).toBeGreaterThan(0)
 })
 
-it('the configuration is read by root and the service alone, and the service changes nothing in it', async () => {
+it('only root and the service can read the configuration, and the service changes nothing in it', async () => {
   const files = '/etc/waybridge /etc/waybridge/gateway.yaml /var/lib/waybridge/.data'
   const shown = await machine.inside(`stat --format '%a %U:%G' ${files}`)
   expect(shown.split('\n')).toEqual(['2750 root:waybridge', '640 root:waybridge', '700 waybridge:waybridge'])
@@ -48,7 +48,7 @@ it('the configuration is read by root and the service alone, and the service cha
 
 it('the unit acknowledges a fix', async () => expect(await machine.inside(sendFix())).toBe('200'))
 
-it('a reload says whether the files have mistakes, and the service goes on', async () => {
+it('a reload of the unit says whether the files have mistakes, and the service continues', async () => {
   await machine.inside('timeout 60 systemctl reload waybridge')
   await machine.inside("printf 'nobody: {}\n' > /etc/waybridge/devices.yaml")
   await machine.inside('! timeout 60 systemctl reload waybridge')
@@ -56,7 +56,7 @@ it('a reload says whether the files have mistakes, and the service goes on', asy
   expect(await machine.state()).toBe('active running success')
 })
 
-it('a secret that root alone can read reaches the service by LoadCredential', async () => {
+it('a secret that only root can read reaches the service by LoadCredential', async () => {
   const token = 'a-token-of-the-service-manager'
   const credential = '/run/credentials/waybridge.service/token'
   await machine.inside(`install --mode 600 /dev/null /root/token && echo ${token} > /root/token`)
@@ -70,7 +70,7 @@ it('a secret that root alone can read reaches the service by LoadCredential', as
   expect(await machine.inside(`${ask} --header 'authorization: Bearer ${token}'`)).toBe('200')
 })
 
-it('the unit is started again by a restart, and ends in order by a stop', async () => {
+it('a restart starts the unit again, and a stop ends it in order', async () => {
   const before = await machine.inside('systemctl show --property=MainPID --value waybridge')
   await machine.inside('timeout 120 systemctl restart waybridge')
   expect(await machine.state()).toBe('active running success')
@@ -80,7 +80,7 @@ it('the unit is started again by a restart, and ends in order by a stop', async 
   expect(await machine.state()).toBe('inactive dead success')
 })
 
-it('the unit takes over the data folder of the one before, which had a user for each start (DynamicUser=)', async () => {
+it('the unit takes over the data folder of a previous unit with DynamicUser=', async () => {
   const folder = '/var/lib/waybridge'
   await machine.inside(`install --directory --mode 700 /var/lib/private && mv ${folder} /var/lib/private/`)
   await machine.inside(`chown -R 61184:61184 /var/lib/private/waybridge && ln -s private/waybridge ${folder}`)

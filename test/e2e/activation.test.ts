@@ -15,7 +15,7 @@ const ID = '356307042441013'
 const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const soon = { timeout: 60_000, interval: 20 }
 
-it('with sockets of the service manager a restart of all refuses no connection and loses no datagram', async () => {
+it('a restart with sockets of the service manager refuses no connection and loses no datagram', async () => {
   const [port, admin, tracking] = await freePorts(3)
   const dir = await prepared(port, { admin, tracking })
   const service = serviceWithSockets(port, [process.execPath, CLI, 'start', '--config', dir])
@@ -29,7 +29,7 @@ it('with sockets of the service manager a restart of all refuses no connection a
   expect(await answered).toBe(true)
 })
 
-it('without a service manager a restart of the gateway refuses no connection and loses no datagram', async () => {
+it('a restart of the gateway without a service manager refuses no connection and loses no datagram', async () => {
   const [port, admin, tracking] = await freePorts(3)
   const dir = await prepared(port, { admin, tracking })
   const program = run([CLI, 'start', '--config', dir])
@@ -46,7 +46,7 @@ it('without a service manager a restart of the gateway refuses no connection and
   expect(program.said()).not.toContain('Deprecation')
 })
 
-it('an address that no listener has is refused with what to write', async () => {
+it('a socket address without a listener is refused with what to write', async () => {
   const [port, other, admin, tracking] = await freePorts(4)
   const dir = await prepared(other, { admin, tracking })
   const service = serviceWithSockets(port, [process.execPath, CLI, 'start', '--config', dir])
@@ -73,7 +73,7 @@ admin: { port: ${admin} }
   return dir
 }
 
-/** `answered`, or the code of the error by which the connection ended before. */
+/** Returns `answered`, or the code of the error that ended the connection before an answer. */
 function hello(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write(avlLogin(ID)))

@@ -11,7 +11,7 @@ const digits = new Date(at).toISOString().replace(/\D/g, '')
 const [ymd, hms] = [digits.slice(2, 8), digits.slice(8, 14)]
 const dmy = ymd.slice(4) + ymd.slice(2, 4) + ymd.slice(0, 2)
 
-/** Trackers of five makers, each with its own IMEI and route: what they send after each answer, their login first. */
+/** Trackers of five makers, each with an IMEI and a route: their messages, one after each answer, the login first. */
 const TRACKERS = [
   {
     protocol: 'teltonika',
@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(() => product?.end())
 
-it('trackers of five makers, pointed at one port and configured by what arrives, deliver', async () => {
+it('trackers of five makers on one port are recognised, configured by what arrives, and delivered', async () => {
   for (const { says } of TRACKERS) {
     const peer = await dial(product.ports['tcp/auto'])
     for (const [index, frame] of says.entries()) {
@@ -85,7 +85,7 @@ it('trackers of five makers, pointed at one port and configured by what arrives,
   }
 })
 
-it('all fixes of vans that speak 25 protocols, those over TCP to one port, are acknowledged and delivered', async () => {
+it('all fixes of vans with 25 protocols, those over TCP on one port, are acknowledged and delivered', async () => {
   const auto = Object.fromEntries(FLEET.map(({ speech }) => [`tcp/${speech.protocol}`, product.ports['tcp/auto']]))
   const outcome = await runSimulation({
     host: '127.0.0.1',
@@ -108,7 +108,7 @@ it('all fixes of vans that speak 25 protocols, those over TCP to one port, are a
   }
 })
 
-/** The devices that arrived and have one fix waiting, each with its protocol. */
+/** Returns the arrived devices with one held fix, each with its protocol. */
 async function arrived(): Promise<string[]> {
   const { results } = await product.admin<{ results: { device?: string; protocol: string; waiting: number }[] }>(
     '/admin/arrivals',

@@ -35,7 +35,7 @@ describe('a backup of a data folder', () => {
     await rm(scratch, { recursive: true, force: true })
   })
 
-  /** The configuration of the product, on a data folder of its own. */
+  /** Makes the configuration of the product with another data folder. */
   async function emptySite(name: string): Promise<string> {
     const dir = join(scratch, name)
     await mkdir(dir)
@@ -45,13 +45,13 @@ describe('a backup of a data folder', () => {
     return dir
   }
 
-  it('that is made while it runs starts as it was: the account, the positions, held fixes, duplicates, the token', async () => {
+  it('a backup made while the product runs restores account, positions, held fixes, duplicates and token', async () => {
     await expect.poll(() => account(product), soon).toMatchObject({ delivered: 1, held: 1, difference: 0 })
     const made = await waybridge(['backup', file(), '--config', product.dir])
     expect(made).toMatchObject({ code: 0, errors: '' })
     expect(made.out).toMatch(/KiB\. It holds positions and a token\.\n$/)
     const before = await account(product)
-    // What comes later is not in it.
+    // Later data are not in the backup.
     await send(product, 'van-12', NOW - 30)
 
     const dir = await emptySite('restored')
@@ -70,7 +70,7 @@ describe('a backup of a data folder', () => {
     await expect.poll(() => account(running as Product), soon).toMatchObject({ delivered: 2, held: 0, difference: 0 })
   })
 
-  it('a backup of a data folder is made of a folder on which nothing runs, too, and with mistakes in its devices.yaml', async () => {
+  it('a backup can be made while nothing runs, even with mistakes in devices.yaml', async () => {
     const dir = await emptySite('stopped')
     await waybridge(['restore', file(), '--config', dir])
     await writeFile(join(dir, 'devices.yaml'), 'van-12: { company: 7 }')
@@ -100,13 +100,13 @@ describe('a backup of a data folder', () => {
       async () => ['restore', join(product.dir, 'devices.yaml'), '--config', await emptySite('other')],
       /^tar: /,
     ],
-  ] as const)('says what is wrong with %s', async (_, words, message) => {
+  ] as const)('backup and restore say what is wrong with %s', async (_, words, message) => {
     const { code, errors } = await waybridge(await words())
     expect(errors).toMatch(message)
     expect(code).toBe(1)
   })
 
-  it('a backup of a data folder of a newer version is not restored', async () => {
+  it('a backup of a newer version is not restored', async () => {
     const dir = join(scratch, 'newer')
     await mkdir(dir)
     execFileSync('tar', ['-xzf', file(), '-C', dir])
@@ -120,7 +120,7 @@ describe('a backup of a data folder', () => {
     expect(code).toBe(1)
   })
 
-  it('a backup of a data folder is not restored over data', async () => {
+  it('a backup is not restored over existing data', async () => {
     const dir = await emptySite('full')
     await mkdir(join(dir, 'data'))
     await writeFile(join(dir, 'data/tracking.sqlite'), '')

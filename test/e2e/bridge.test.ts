@@ -62,7 +62,7 @@ class Vans {
   #again(): void {
     const last = this.#confirmed.filter(({ at }) => at > performance.now() - 10_000)
     this.#confirmed = []
-    // At the end of the test the broker is gone for good.
+    // At the end of the test the broker stays stopped.
     for (const { van, fix } of last) this.publish(van, fix).catch(() => {})
   }
 }
@@ -73,7 +73,7 @@ async function findings(product: Product): Promise<Status['findings']> {
   )
 }
 
-/** A Mosquitto, the product with a bridge to it, and vans that drive. */
+/** Starts a Mosquitto, the product with a bridge to it, and vans. */
 async function startAll({ gateways, more = '' }: { readonly gateways: number; readonly more?: string }) {
   const [port] = await freePorts(1)
   const broker = await startMosquitto(program as Program, port)
@@ -91,7 +91,7 @@ async function received(product: Product): Promise<number> {
   return (await product.admin<Status>('/admin/status')).custody.received
 }
 
-/** How many gateways are subscribed, by bridge. */
+/** Returns the number of subscribed gateways for each bridge. */
 async function subscribedGateways(product: Product): Promise<Record<string, number>> {
   const text = await (await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`)).text()
   const lines = text.matchAll(/^waybridge_bridge_connected\{bridge="(\w+)"\} (\d+)$/gm)
@@ -121,7 +121,7 @@ it('a broker and a gateway that are killed under load lose nothing, and nothing 
   await driving
   await expectAllOnce(product)
 
-  // What a gateway was told just before it is killed, it may not have told anybody.
+  // A killed gateway may not have reported what it received just before.
   await vans.publish(1, FIXES)
   const heard = async () => (await product.admin<Chain>('/admin/devices/van-1/chain')).links[0].evidence[0]
   await expect.poll(heard, { timeout: 30_000 }).toMatch(/: fix over mqtt from bridge fleet$/)
@@ -138,7 +138,7 @@ it('a broker and a gateway that are killed under load lose nothing, and nothing 
   await expect.poll(() => findings(product), { timeout: 60_000 }).toEqual([])
 }, 240_000)
 
-it('two gateways that share the messages and are killed in turns lose nothing, and nothing is pushed twice', async () => {
+it('two gateways with a shared subscription that are killed in turns lose nothing, and push nothing twice', async () => {
   const { product, driving } = await startAll({ gateways: 2, more: ', shared_group: waybridge' })
   for (const from of [50, 300, 500, 700]) {
     await expect.poll(() => received(product), { timeout: 30_000 }).toBeGreaterThan(from)
@@ -147,13 +147,13 @@ it('two gateways that share the messages and are killed in turns lose nothing, a
         .pidsOf('gateway')
         .toSorted((one, other) => one - other)
         .at(0)
-    // Both may have been killed a moment ago.
+    // Both gateways may have been killed a moment ago.
     let pid: number | undefined
     await expect.poll(() => (pid = oldest()), { timeout: 30_000 }).toBeDefined()
     signal(pid!, 'SIGKILL')
   }
   await driving
   await expectAllOnce(product)
-  // Without a group, the first gateway alone subscribes.
+  // Without a group, only the first gateway subscribes.
   await expect.poll(() => subscribedGateways(product), { timeout: 40_000 }).toEqual({ fleet: 2, single: 1 })
 }, 240_000)

@@ -10,7 +10,7 @@ import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { processesOn } from '../support/running.ts'
 
-/** In the configuration, in what is asked and sent, and in the file of the admin port's token. */
+/** Secrets in the configuration, in requests and messages, and in the token file of the admin port. */
 const SECRETS = [
   'canary-apikey',
   'canary-oauth',
@@ -23,12 +23,12 @@ const SECRETS = [
   'canary-mail-e05a',
   'canary-bridge-3d08',
 ]
-/** Nobody listens there: its finding is in the log and in the answers. */
+/** URL where nothing listens, so that a finding is in the log and in the answers. */
 const BRIDGE = '{ url: "mqtt://127.0.0.1:1", topics: { a/+: fix }, username: u, password: canary-bridge-3d08 }'
 const REDIS_PASSWORD = 'canary-redis-4b7d'
 const VAN = '356307042441062'
 const soon = { timeout: 60_000 }
-/** Nobody listens there: each alert fails, and the log says so. */
+/** URL where nothing listens, so that each alert fails and is logged. */
 const ALERTS = `alerts:
   webhooks: [{ url: "http://127.0.0.1:1/canary-hook-path-2f60", secret: canary-hook-key-c813 }]
   mail: { smtp: "smtp://ops:canary-mail-e05a@127.0.0.1:1", from: gate@example.com, to: [ops@example.com] }
@@ -39,14 +39,14 @@ let group: RedisGroup | undefined
 let redis: Redis
 let secrets: readonly string[]
 
-/** One machine, whose Redis and Sentinel want the password. */
+/** One machine, whose Redis and Sentinel require the password. */
 async function startGroup(): Promise<{ port: number; sentinelPort: number }> {
   const [port, sentinelPort] = await freePorts(2)
   group = await RedisGroup.start({ machines: [{ host: '127.0.0.1', port, sentinelPort }], password: REDIS_PASSWORD })
   return { port, sentinelPort }
 }
 
-/** The Redis of each: its settings in gateway.yaml, and how the test looks into it. */
+/** Each kind of Redis: its settings in gateway.yaml, and a connection for the test. */
 const PLACES = {
   'a private Redis': async () => ({
     yaml: '',
@@ -92,7 +92,7 @@ describe.each(Object.entries(PLACES))('with %s', (_, place) => {
       expectNone(command.slice(0, 3).join(' '), command.join(' ') + readFileSync(`/proc/${pid}/environ`, 'latin1'))
   })
 
-  it('no memory of a process gets into a core dump', () => {
+  it('no memory of a process can get into a core dump', () => {
     for (const { pid, command } of processesOn(product.dir))
       expect([command, Number(readFileSync(`/proc/${pid}/coredump_filter`, 'utf8'))]).toEqual([command, 0])
   })
@@ -125,7 +125,7 @@ describe.each(Object.entries(PLACES))('with %s', (_, place) => {
     for (const key of keys) expectNone(key, key + ((await redis.dumpBuffer(key)) as Buffer | null)?.toString('latin1'))
   })
 
-  it('no secret is in the log, or in a file of the data folder but the one of the token', () => {
+  it('no secret is in the log or a file of the data folder, except the one of the token', () => {
     expectNone('log', product.said())
     const data = join(product.dir, 'data')
     const files = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -138,7 +138,7 @@ describe.each(Object.entries(PLACES))('with %s', (_, place) => {
       expectNone(name, readFileSync(join(data, name), 'latin1'))
   })
 
-  it('no secret is in what is said of a Redis that is gone', async () => {
+  it('no secret is in the reports about a failed Redis', async () => {
     redis.disconnect()
     if (group) await group.kill(0)
     else process.kill(product.redisPid()!, 'SIGSTOP')
@@ -149,7 +149,7 @@ describe.each(Object.entries(PLACES))('with %s', (_, place) => {
   })
 })
 
-/** Sends right and wrong secrets to every port that takes one, and has a position pushed. */
+/** Sends right and wrong secrets to every port that accepts one, until a position is pushed. */
 async function useEverySecret(): Promise<void> {
   const mqtt = `mqtt://127.0.0.1:${product.ports.mqtt}`
   const client = await connectAsync(mqtt, { username: VAN, password: 'canary-device-9d41' })
@@ -167,7 +167,7 @@ async function useEverySecret(): Promise<void> {
   await product.admin('/admin/parked?all=true&apikey=canary-apikey', { method: 'DELETE' })
   await vi.waitUntil(async () => (await custody()) > 0, soon)
   await vi.waitUntil(async () => (await misunderstood()).results.length > 0, soon)
-  // The finding on the wrong secret is told to nobody.
+  // The alert about the wrong secret fails.
   await vi.waitUntil(() => product.said().includes('"alerts: webhook 127.0.0.1:1 is not told'), soon)
 }
 

@@ -5,10 +5,10 @@ import { startCopyReceiver } from '../support/copies.ts'
 
 const soon = { timeout: 60_000, interval: 200 }
 
-/** The section of gateway.yaml. */
+/** Returns the section `copies` of gateway.yaml. */
 const sectionOf = (...entries: string[]) => `copies:\n${entries.map((entry) => `  - ${entry}\n`).join('')}`
 
-it('a product sends copies beside a dead receiver, over kills, and follows its file', async () => {
+it('copies are sent while another receiver is down, despite kills, and follow gateway.yaml', async () => {
   const [living, dead, renamed] = [
     await startCopyReceiver(),
     await startCopyReceiver(() => undefined),
@@ -48,7 +48,7 @@ it('a product sends copies beside a dead receiver, over kills, and follows its f
   await expect.poll(async () => (await copyNamed('dead'))?.waiting, soon).toBe(10)
   expect((await product.positions('1001', begin, begin + 1000)).length).toBe(10)
 
-  // A worker that is killed in the middle sends again what it had not noted.
+  // After a kill, fixes that were not noted as sent are sent again.
   for (const pid of product.pidsOf('worker')) process.kill(pid, 'SIGKILL')
   await send(10)
   await delivered('crm').toBe(20)
@@ -59,7 +59,7 @@ it('a product sends copies beside a dead receiver, over kills, and follows its f
   expect([...new Set(living.timesOf('1'))]).toEqual(times(0, 30))
   expect(await copyNamed('crm')).toMatchObject({ state: 'up', waiting: 0, parked: 0, discarded: 0, difference: 0 })
 
-  // Another name is another copy: it gets what comes from then on.
+  // A copy with another name is a new one, which gets fixes from then on.
   const own = (await product.read('gateway.yaml')).replace(/copies:\n(?: {2}- .*\n)+/, '')
   await product.write('gateway.yaml', own + sectionOf(`{ name: erp, to: "${renamed.url}" }`, deadCopy))
   await expect.poll(() => copyNamed('erp'), soon).toMatchObject({ delivered: 0 })

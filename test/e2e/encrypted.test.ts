@@ -29,7 +29,7 @@ async function delivered(): Promise<number[]> {
   return (await product.positions('1001', NOW_S - 3600, NOW_S + 60)).map(({ timestamp }) => timestamp)
 }
 
-it('an encrypted location is delivered without a password, and a wrong key is refused', async () => {
+it('an encrypted location is delivered without a password, and one with a wrong key is refused', async () => {
   expect(await post(NOW_S - 100, SECRET)).toBe(200)
   expect(await post(NOW_S - 99, 'a guess')).toBe(403)
   await until(async () => expect(await delivered()).toEqual([NOW_S - 100]))
@@ -42,7 +42,7 @@ it('an encrypted publication is delivered', async () => {
   await until(async () => expect(await delivered()).toContain(NOW_S - 90))
 })
 
-it('while a secret changes, locations under both are delivered, and under the old one until it is taken away', async () => {
+it('locations under both secrets are delivered during a change, and under the old one until it is removed', async () => {
   await product.write('devices.yaml', devices(`secret: ${NEW_SECRET}, previous_secret: ${SECRET}`))
   for (let tst = NOW_S - 80; tst < NOW_S - 60; tst++) expect(await post(tst, SECRET)).toBe(200)
   await until(async () => expect(await post(NOW_S - 60, NEW_SECRET)).toBe(200))
@@ -52,7 +52,7 @@ it('while a secret changes, locations under both are delivered, and under the ol
   await until(async () => expect((await delivered()).length).toBeGreaterThanOrEqual(24))
 })
 
-it('no secret is in Redis, nor in what the processes say', async () => {
+it('no secret is in Redis or in the output of the processes', async () => {
   const entries = await readdir(join(product.dir, 'data'), { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
   const stored = await Promise.all(files.map((file) => readFile(file, 'latin1')))

@@ -4,7 +4,7 @@ import { FAULTS } from '../faults/faults.ts'
 import { measure, problemOf } from '../faults/measure.ts'
 import { type Site, startSite } from '../faults/site.ts'
 
-/** The others take longer: `npm run faults`. */
+/** Quick faults; `npm run faults` runs all of them. */
 const QUICK = FAULTS.filter(({ isQuick }) => isQuick)
 
 const soon = { timeout: 60_000 }
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.close())
 
-/** The metrics of src/admin/metrics.txt without a sample, but for those that a system which is well has none of. */
+/** Returns the metrics of src/admin/metrics.txt without a sample, except those without one in a healthy system. */
 async function metricsWithoutSample(): Promise<string[]> {
   const text = await (await fetch(`http://127.0.0.1:${site.product.ports.admin}/metrics`)).text()
   const listed = await readFile(new URL('../../src/admin/metrics.txt', import.meta.url), 'utf8')
@@ -26,7 +26,7 @@ async function metricsWithoutSample(): Promise<string[]> {
   return wanted.filter((name) => !new RegExp(`^${name}(?:_count)?[{ ]`, 'm').test(text))
 }
 
-it('every metric has a sample in a running product; while Redis is away those that are known from it alone have none', async () => {
+it('every metric has a sample, and without Redis those known from other sources still have one', async () => {
   await expect.poll(metricsWithoutSample, soon).toEqual([])
   await site.redis.kill('SIGSTOP')
   await expect.poll(metricsWithoutSample, soon).toEqual(KNOWN_FROM_REDIS)
@@ -34,11 +34,11 @@ it('every metric has a sample in a running product; while Redis is away those th
   await expect.poll(metricsWithoutSample, soon).toEqual([])
 })
 
-it.each(QUICK)('$what: found as $code, and over, in time', { timeout: 200_000 }, async (fault) => {
+it.each(QUICK)('$what is found as $code in time, and ends in time', { timeout: 200_000 }, async (fault) => {
   expect(problemOf(await measure(site, fault))).toBeUndefined()
 })
 
-/** Where nothing is wrong, nothing waits and there are no bridges and copies. */
+/** Metrics without a sample if nothing is wrong or waits, and without bridges and copies. */
 const WITHOUT_SAMPLE = /^waybridge_(?:findings|oldest_waiting_timestamp_seconds|(?:bridge|copy)_\w+)$/
 const KNOWN_FROM_REDIS = `
   api_push_in_flight api_up custody_difference devices fixes_discarded_total fixes_held fixes_parked fixes_redelivered_total fixes_waiting last_delivery_timestamp_seconds

@@ -20,14 +20,14 @@ afterAll(() => product?.remove())
 
 const gateways = () => pidsWith(product.dir, 'gateway')
 
-/** How many gateways accept connections on the port of Teltonika, each with four sockets. */
+/** Returns the number of gateways that accept connections on the port of Teltonika, each with four sockets. */
 async function listening(): Promise<number> {
   const port = product.ports['tcp/teltonika'].toString(16).toUpperCase()
   const sockets = (await readFile('/proc/net/tcp', 'utf8')).split('\n')
   return sockets.filter((socket) => socket.includes(`:${port} 00000000:0000 0A`)).length / 4
 }
 
-it('a start with two gateways loses nothing of 30 vans when one is killed and one gets a SIGTERM', async () => {
+it('a start with two gateways loses nothing of 30 vans if one is killed and one gets a SIGTERM', async () => {
   const { arrive, made } = await product.drive()
   await made(3 * VANS)
   const [first, second] = gateways()
@@ -45,31 +45,31 @@ it('a start with two gateways shows all gateways in the status', async () => {
   await expect.poll(notInBoth, soon).toEqual([])
 })
 
-/** The gateways that run and are not in the status, or the other way round. */
+/** Returns the gateways that either run or are in the status, but not both. */
 async function notInBoth(): Promise<number[]> {
   const { processes } = await product.admin<Status>('/admin/status')
   const shown = new Set(processes.flatMap(({ role, pid }) => (role === 'gateway' ? [pid] : [])))
   return [...shown.symmetricDifference(new Set(gateways()))]
 }
 
-it('a start with two gateways refuses no connection while one of two gateways is started again', async () => {
+it('a start with two gateways refuses no connection while one gateway restarts', async () => {
   await expect.poll(listening, soon).toBe(2)
   const [first] = gateways()
   process.kill(first, 'SIGTERM')
   for (let isGone = false, isBack = false; !isBack; isBack = isGone && (await listening()) === 2) {
     isGone ||= !gateways().includes(first)
     const error = await dial(product.ports['tcp/teltonika']).then(({ socket }) => void socket.destroy(), String)
-    // What the gateway that ends has not accepted yet is reset.
+    // The ending gateway resets connections that it has not accepted yet.
     if (error) expect(error).toContain('ECONNRESET')
   }
 })
 
-it('a start with two gateways adds up the metrics of all gateways for one who asks', async () => {
+it('a start with two gateways adds up their metrics in one answer', async () => {
   const vans = await Promise.all(Array.from({ length: 20 }, () => dial(product.ports['tcp/teltonika'])))
   await expect.poll(connections, soon).toBeGreaterThanOrEqual(vans.length)
 })
 
-it('a start with two gateways ends a second start on the ports of the first with an error', async () => {
+it('a second start on the ports of the first one ends with an error', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-second-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   const yaml = await readFile(join(product.dir, 'gateway.yaml'), 'utf8')

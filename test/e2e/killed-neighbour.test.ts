@@ -13,7 +13,7 @@ const MOST = 5
 let server: TestRedis
 withRedis((started) => void (server = started))
 
-/** A gateway on its own; all of a folder share the limit of connections. */
+/** Starts a single gateway; all gateways of a folder share the limit of connections. */
 async function standalone(dir: string): Promise<Program & { readonly port: number }> {
   const program = run([CLI, 'gateway', '--config', dir])
   const portOf = () => /"tcp\/wialon":(\d+)/.exec(program.said())?.[1]
@@ -29,7 +29,7 @@ async function isServed(port: number): Promise<boolean> {
   return peer.heard !== ''
 }
 
-it('a gateway serves vans again after its neighbour, which had all connections, was killed', async () => {
+it('a gateway serves vans again after its neighbour with all connections was killed', async () => {
   const dir = await temporaryDir()
   await writeFile(
     join(dir, 'gateway.yaml'),

@@ -5,7 +5,7 @@ import { COMPANY } from '../rig/product.ts'
 
 const VANS = 50
 let site: Site
-/** Lines that were looked at. */
+/** Number of lines that were read. */
 let read = 0
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ async function findingsAre(codes: readonly string[]): Promise<void> {
   await expect.poll(async () => (await findings()).map(({ code }) => code), { timeout: 60_000 }).toEqual(codes)
 }
 
-/** What all processes have logged since the last time: `error admin: …`. */
+/** Returns the lines of all processes since the last call, as `error admin: …`. */
 function logged(): string[] {
   const lines = site.product.said().split('\n').slice(0, -1)
   const fresh = lines.slice(read).map((line) => JSON.parse(line) as Record<string, string>)
@@ -54,8 +54,8 @@ async function during(fault: () => unknown, codes: readonly string[], mend: () =
 
 const answering = (respond: Respond) => () => site.api.respond(respond)
 
-describe('the log of a product with 50 lanes has one line when a fault begins, and one when it ends', () => {
-  it('the API answers 500', async () => {
+describe('the log of a product with 50 lanes', () => {
+  it('the log has one line when the API begins to answer 500, and one when that ends', async () => {
     const lines = await during(answering(status(500)), ['upstream_down'], answering(ok))
     expect(lines).toEqual([
       expect.stringMatching(/^error admin: begins: the tracking API answers 500/),
@@ -63,7 +63,7 @@ describe('the log of a product with 50 lanes has one line when a fault begins, a
     ])
   })
 
-  it('the API refuses the apikey of all lanes', async () => {
+  it('the log has one line when the API begins to refuse the apikey of all lanes, and one when that ends', async () => {
     const lines = await during(
       answering((request, response) => (request.apikey === 'next' ? ok : status(403))(request, response)),
       ['apikey_refused'],
@@ -83,7 +83,7 @@ describe('the log of a product with 50 lanes has one line when a fault begins, a
     ])
   })
 
-  it('Redis is frozen for 15 s', async () => {
+  it('the log has one line when Redis is frozen for 15 s, and one when that ends', async () => {
     const lines = await during(
       () => site.redis.kill('SIGSTOP'),
       ['redis_down'],
@@ -99,5 +99,5 @@ describe('the log of a product with 50 lanes has one line when a fault begins, a
   })
 })
 
-/** Of a machine that is busy. */
+/** Findings that only occur on a busy machine. */
 const OF_THE_MACHINE = ['event_loop_delay', 'slow_script']

@@ -14,7 +14,7 @@ import { withRedis } from '../support/with-redis.ts'
 
 const VAN = { company_id: 7, courier_id: 42, route_id: 1001 }
 const NOW_S = Math.floor(Date.now() / 1000)
-/** Records of a black box of Wialon IPS: one that can be read, and one whose hemisphere does not exist. */
+/** Records of a Wialon IPS black box: a readable one, and one with an invalid hemisphere. */
 const GOOD = `${dateOf(NOW_S)};5230.0000;N;01324.0000;E;0;0;30;9`
 const BAD = `${dateOf(NOW_S)};5230.0000;Q;01324.0000;E;0;0;30;9`
 
@@ -32,7 +32,7 @@ function dateOf(seconds: number): string {
   return `${date.slice(2).split('-').toReversed().join('')};${time.slice(0, 8).replaceAll(':', '')}`
 }
 
-/** A whole gateway that follows a folder of its own. */
+/** Starts a whole gateway with its own configuration folder. */
 async function gateway() {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-misunderstood-'))
   const yaml = `
@@ -62,7 +62,7 @@ const kept = async () =>
 const timesInLane = async () =>
   records(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1001'), 0, -1))).map(timestampOf)
 
-it('a frame with an unreadable record is answered once it is on disk, and survives a kill of Redis', async () => {
+it('a frame with an unreadable record is answered when it is on disk, and survives a kill of Redis', async () => {
   const { ports } = await gateway()
   const van = await dial(ports['tcp/wialon'])
   van.say('#L#van;NA\r\n')

@@ -19,7 +19,7 @@ const DEVICES = VANS.map(
 ).join('')
 const NOW = Math.floor(Date.now() / 1000) - 60
 const soon = { timeout: 60_000 }
-/** Beside the usual ones. */
+/** Ports besides the usual ones. */
 const LISTENERS = [
   ['http', 'traccar'],
   ['tcp', 'wialoncombine'],
@@ -67,7 +67,7 @@ it('positions that a Traccar server forwards are delivered', async () => {
   await expect.poll(() => delivered(TRACCAR), soon).toEqual([[54.1, 25.1]])
 })
 
-it('positions that channels of flespi publish are delivered through a bridge', async () => {
+it('positions that flespi channels publish are delivered through a bridge', async () => {
   await startMosquitto(program as Program, brokerPort)
   const publisher = await client(brokerPort, {})
   const message = {
@@ -78,7 +78,7 @@ it('positions that channels of flespi publish are delivered through a bridge', a
     'channel.id': 7,
   }
   const topic = `flespi/message/gw/channels/7/${FLESPI.id}`
-  // Until the bridge is subscribed.
+  // Publishes until the bridge is subscribed.
   const published = async () => {
     await publisher.publishAsync(topic, JSON.stringify(message), { qos: 1 })
     return delivered(FLESPI)
@@ -86,7 +86,7 @@ it('positions that channels of flespi publish are delivered through a bridge', a
   await expect.poll(published, soon).toEqual([[54.2, 25.2]])
 })
 
-it('positions that retranslators of Wialon send are delivered, by three protocols', async () => {
+it('positions that Wialon retranslators send are delivered with three protocols', async () => {
   const at = new Date(NOW * 1000).toISOString()
   const dmy = at.slice(8, 10) + at.slice(5, 7) + at.slice(2, 4)
   const ips = await dial(product.ports['tcp/wialon'])
@@ -110,13 +110,13 @@ it('positions that retranslators of Wialon send are delivered, by three protocol
   await expect.poll(() => delivered(BINARY), soon).toEqual([[54.6, 25.6]])
 })
 
-/** The JSON of a provider that nobody knows. */
+/** Returns the JSON of an unknown provider. */
 const body = (later: number) => ({
   vehicle: { imei: WEBHOOK.id },
   events: [{ when: (NOW + later) * 1000, gps: { latitude: 54.5, longitude: 25.5 + later / 100 } }],
 })
 
-it('JSON of an unknown provider is mapped, and then delivered, also if it is sent again', async () => {
+it('JSON of an unknown provider is mapped and then delivered, even if it is sent again', async () => {
   expect(await post('osmand', body(0))).toBe(400)
   const unread = async () =>
     (await product.admin<{ results: { kind: string; proposal?: { mapping: object } }[] }>('/admin/mappings/unread'))

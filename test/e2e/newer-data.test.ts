@@ -47,25 +47,28 @@ describe('data of another version', () => {
   })
   beforeEach(async () => void (await redis.flushall()))
 
-  it.each(['gateway', 'worker', 'admin'])('are refused by a %s with a sentence and exit code 1', async (role) => {
-    await redis.set(keys.format, NEWER)
-    const { ended, said } = run([CLI, role, '--config', await site(`{ url: "${server.url}" }`)])
-    expect(await ended).toBe(1)
-    expect(said()).toContain(SENTENCE)
-    expect(await redis.smembers(keys.processIds)).toEqual([])
-  })
+  it.each(['gateway', 'worker', 'admin'])(
+    'data of a newer version are refused by a %s with a sentence and exit code 1',
+    async (role) => {
+      await redis.set(keys.format, NEWER)
+      const { ended, said } = run([CLI, role, '--config', await site(`{ url: "${server.url}" }`)])
+      expect(await ended).toBe(1)
+      expect(said()).toContain(SENTENCE)
+      expect(await redis.smembers(keys.processIds)).toEqual([])
+    },
+  )
 
   it.each([
     ['a roster', async () => void (await redis.set(keys.firstRoster, '1795340141908'))],
     ['marks', async () => void (await redis.hset(keys.latestSpans, '356307042441013', '1'))],
-  ])('of version 0.1.0 are refused by %s that only it wrote, with what to do', async (_, writeFirst) => {
+  ])('data of version 0.1.0 are refused by %s that only it wrote, with what to do', async (_, writeFirst) => {
     await writeFirst()
     const { ended, said } = run([CLI, 'worker', '--config', await site(`{ url: "${server.url}" }`)])
     expect(await ended).toBe(1)
     expect(said()).toContain(OF_FIRST_VERSION)
   })
 
-  it('end a process that runs when they rise', async () => {
+  it('a process ends when the data are upgraded to a newer version', async () => {
     const { ended, said } = run([CLI, 'worker', '--config', await site(`{ url: "${server.url}" }`)])
     await expect.poll(said).toContain('"msg":"ready"')
     await redis.set(keys.format, NEWER)
@@ -73,7 +76,7 @@ describe('data of another version', () => {
     expect(said()).toContain(SENTENCE)
   })
 
-  it('are refused by start, and nothing is left running', async () => {
+  it('data of a newer version are refused by start, which leaves nothing running', async () => {
     const dir = await site('{ max_memory: 64mb }')
     const own = await startPrivateRedis(join(dir, 'data'), 64 * 2 ** 20)
     const data = openRedis(own.url, {})

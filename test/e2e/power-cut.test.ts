@@ -9,9 +9,7 @@ import { portsOf, processesOn, run, temporaryDir } from '../support/running.ts'
 const TIME = Math.floor(Date.now() / 1000) - 60
 const soon = { timeout: 60_000, interval: 20 }
 
-it('a loss of power 3 s after the first start loses no acknowledged fix, and the next start serves', async ({
-  skip,
-}) => {
+it('a power loss 3 s after the first start loses no acknowledged fix, and the next start works', async ({ skip }) => {
   const dir = await temporaryDir()
   const disk = LoopDisk.create(dir)!
   skip(disk === undefined, 'there is no loop device with ext4 for this user')
@@ -21,7 +19,7 @@ it('a loss of power 3 s after the first start loses no acknowledged fix, and the
   const query = `id=van-12&lat=52.5&lon=13.4&timestamp=${TIME}`
   expect((await fetch(`http://127.0.0.1:${first['http/osmand']}/?${query}`)).status).toBe(200)
   const token = await readFile(join(data, 'admin-token'), 'utf8')
-  // After five seconds the file system would write by itself what nobody has told it to write.
+  // After five seconds the file system would also write data without an fsync.
   await pause(3000)
   disk.cut()
   await expect.poll(() => killed(dir), soon).toBe(0)
@@ -58,7 +56,7 @@ async function started(dir: string, data: string): Promise<Record<string, number
   return portsOf(data)
 }
 
-/** Kills what runs on a folder; returns how many processes there were. */
+/** Kills the processes of a folder; returns their number. */
 function killed(dir: string): number {
   const left = processesOn(dir)
   for (const { pid } of left) signal(pid, 'SIGKILL')

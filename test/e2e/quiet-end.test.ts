@@ -12,7 +12,7 @@ const soon = { timeout: 60_000 }
 const ID = '356307042441013'
 const DEVICES = `"${ID}": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }`
 
-it('nobody is told that processes are missing while everything ends, though a push keeps a worker for seconds', async () => {
+it('no alert reports missing processes during a shutdown that a push delays for seconds', async () => {
   const receiver = await webhookReceiver()
   onTestFinished(receiver.close)
   const api = createServer()
@@ -30,18 +30,18 @@ it('nobody is told that processes are missing while everything ends, though a pu
   const fix = { time: Date.now(), latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
   line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([fix], { id: ID, serial: 1 }).bytes]))
   const [, response] = await pushed
-  // From now on a process that gives no sign of life is missed.
+  // From now on a missing sign of life would be a finding.
   const told = () => receiver.posts.map(({ body }) => JSON.parse(body) as { code: string; change: string })
   const [gateway] = product.pidsOf('gateway')
   signal(gateway, 'SIGSTOP')
   await expect.poll(told, soon).toContainEqual(expect.objectContaining({ code: 'no_gateway', change: 'begins' }))
   signal(gateway, 'SIGCONT')
   await expect.poll(told, soon).toContainEqual(expect.objectContaining({ code: 'no_gateway', change: 'ends' }))
-  // The line of the log may come later.
+  // The log line may be written later.
   await expect.poll(() => product.said(), soon).toMatch(/has ended: no gateway gives a sign of life/)
   const [saidBefore, toldBefore] = [product.said().length, told().length]
   const ended = product.end()
-  // Long enough for an admin process that still looks.
+  // Long enough for an admin process that still runs to report it.
   await pause(2000)
   response.end()
   expect(await ended).toBe(0)

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(async () => void (await product.end()))
 
-/** In the log of who reads the file; the finding has the sentence as its evidence. */
+/** Sentence in the log of the process that reads the file, and evidence of the finding. */
 const refusals = () => {
   const said = product
     .said()
@@ -49,7 +49,7 @@ async function send(seconds: number): Promise<void> {
     .toBe('0100000001')
 }
 
-it('a routes file that was refused stays refused when processes are killed and started again', async () => {
+it('a refused routes file stays refused when processes are killed and restarted', async () => {
   await product.write('routes.csv', '')
   await expect.poll(refusals, soon).toBe(1)
   for (const role of ['gateway', 'admin']) await kill(role)

@@ -6,7 +6,7 @@ const soon = { timeout: 60_000, interval: 200 }
 const HEADER = 'device,courier_id,route_id,from,until\n'
 
 it('a company without a line for today is a finding on a working day, until a line begins today', async () => {
-  // For the product it is noon of the next Wednesday.
+  // The clock of the product is set to noon of the next Wednesday.
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS + ((10 - new Date().getUTCDay()) % 7) * DAY_MS
   vi.stubEnv('CLOCK_SHIFT_MS', String(today + DAY_MS / 2 - Date.now()))
   vi.stubEnv('NODE_OPTIONS', `--import ${import.meta.resolve('../support/process/shifted-clock.ts')}`)

@@ -16,13 +16,13 @@ const VAN = '356307042441013'
 const soon = { timeout: 60_000, interval: 50 }
 const at = (seconds: number) => new Date((NOW + seconds) * 1000).toISOString()
 const HEADER = 'device,courier_id,route_id,from,until\n'
-/** A line that holds now, of the device that is put. */
+/** Returns a present line of the put device. */
 const line = (route: number, hours = 1) => `Van 1,,${route},${at(-3600 * hours)},${at(3600 * hours)}\n`
 const others = (route: number) => `1,9,${route},${at(-3600)},${at(3600)}\n`
 const JSON_TYPE = { 'content-type': 'application/json' }
 const CSV_TYPE = { 'content-type': 'text/csv' }
 
-describe('the roster, as a user changes it through the admin port', () => {
+describe('changes of the roster through the admin port', () => {
   let product: Product
   let sent = 0
 
@@ -31,7 +31,7 @@ describe('the roster, as a user changes it through the admin port', () => {
   })
   afterAll(async () => void (await product.end()))
 
-  /** Sends a fix, each a second after the one before, until it is acknowledged; returns its time. */
+  /** Sends a fix, one second later than the previous one, until it is acknowledged; returns its time. */
   async function send(): Promise<number> {
     const time = NOW - 600 + sent++
     const url = `http://127.0.0.1:${product.ports['http/osmand']}/?id=${VAN}&lat=52.5&lon=13.4&timestamp=${time}`
@@ -60,7 +60,7 @@ describe('the roster, as a user changes it through the admin port', () => {
     await expect.poll(() => product.pidsOf(role).filter((each) => each !== pid).length, soon).toBe(1)
   }
 
-  it('releases what was held of a device that is put', async () => {
+  it('a device that is put gets its held fixes released', async () => {
     const held = await send()
     const put = {
       method: 'PUT',
@@ -76,7 +76,7 @@ describe('the roster, as a user changes it through the admin port', () => {
 
   const write = (lines: string) => product.write('routes.csv', HEADER + lines)
 
-  /** Sends fixes until one has come by a route. */
+  /** Sends fixes until one is delivered to a route. */
   async function comesBy(route: string): Promise<void> {
     const come = async () => {
       await send()
@@ -85,7 +85,7 @@ describe('the roster, as a user changes it through the admin port', () => {
     await expect.poll(come, soon).not.toEqual([])
   }
 
-  it('sends the next fix to the route of a line in a file, then to the route that is put over it', async () => {
+  it('the next fix goes to the route of a line in a file, then to the route that is put over it', async () => {
     await write(line(301))
     await comesBy('301')
     const put = { method: 'PUT', headers: CSV_TYPE, body: HEADER + line(202) }
@@ -98,13 +98,13 @@ describe('the roster, as a user changes it through the admin port', () => {
       rejected: [],
       without_route: ['1'],
       devices: 2,
-      // What was delivered by the two other routes meanwhile.
+      // Meanwhile fixes were delivered to the two other routes.
       redeliver: expect.objectContaining({ fixes: expect.any(Number) as number }) as object,
     })
     await arrives('202', await send())
   })
 
-  it('holds once it is answered, also of a gateway that was stopped meanwhile', async () => {
+  it('an answered put is in effect, even at a gateway that was stopped meanwhile', async () => {
     const { socket, answered } = await dial(product.ports['http/osmand'])
     const [pid] = product.pidsOf('gateway')
     process.kill(pid, 'SIGSTOP')
@@ -122,12 +122,12 @@ describe('the roster, as a user changes it through the admin port', () => {
     socket.destroy()
   })
 
-  it('the roster, as a user changes it through the admin port is the same when every process has been killed and started again', async () => {
+  it('the roster is the same after every process was killed and restarted', async () => {
     for (const role of ['gateway', 'worker', 'admin', 'tracking']) await restart(role)
     await arrives('202', await send())
   })
 
-  it('does not give way to a line of before the put, in a file that is written after it', async () => {
+  it('a put stays in effect over a line from before it in a file that is written later', async () => {
     await write(line(301) + others(302))
     await expect
       .poll(async () => JSON.stringify(await product.admin('/admin/routes?company_id=7')), soon)
@@ -137,7 +137,7 @@ describe('the roster, as a user changes it through the admin port', () => {
     await arrives('202', await send())
   })
 
-  it('gives way to a line that is written to a file after it, also when the gateway has been killed', async () => {
+  it('a line that is written to a file after a put is in effect over it, even after a kill of the gateway', async () => {
     await write(line(301) + others(302) + line(203, 0.9))
     await comesBy('203')
     await restart('gateway')
@@ -150,7 +150,7 @@ async function sendTo({ ports }: Role, id: string, time: number): Promise<number
   return (await fetch(`http://127.0.0.1:${ports?.['http/osmand']}/?${query}`)).status
 }
 
-describe('a roster that is put at one machine', () => {
+describe('a roster that is put at another machine', () => {
   let server: TestRedis
   let redis: Redis
   let roles: Role[] = []
@@ -195,7 +195,7 @@ log: { level: fatal }
     return dir
   }
 
-  it('a roster that is put at one machine is in effect at every gateway around the same Redis when it is answered', async () => {
+  it('an answered put is in effect at every gateway with the same Redis', async () => {
     const headers = { authorization: 'Bearer t', ...JSON_TYPE }
     const body = JSON.stringify({ company_id: 7, courier_id: 5, route_id: 201 })
     const put = (id: string) =>
@@ -206,17 +206,17 @@ log: { level: fatal }
       const statuses = await Promise.all(roles.slice(0, 2).map((gateway, index) => sendTo(gateway, id, NOW + index)))
       expect(statuses).toEqual([200, 200])
     }
-    // What comes right after a change goes behind what may be held of the device, and is released at once.
+    // A fix right after a change is queued behind held fixes of the device, and released at once.
     await expect.poll(() => redis.llen(keys.lane('7/5/201')), soon).toBe(10)
   })
 
-  it('a roster that is put at one machine is said to be in effect again when Redis was away, which may have lost that', async () => {
+  it('gateways report the roster in effect again after Redis lost that report', async () => {
     await redis.del(keys.roster('applied'))
     await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await expect.poll(() => redis.hlen(keys.roster('applied')), soon).toBe(2)
   })
 
-  it('does not wait for gateways that have stopped', async () => {
+  it('a put does not wait for stopped gateways', async () => {
     expect(await redis.hlen(keys.roster('applied'))).toBe(2)
     for (const gateway of roles.splice(0, 2)) await gateway.close()
     expect(await redis.hlen(keys.roster('applied'))).toBe(0)

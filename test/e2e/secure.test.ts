@@ -49,7 +49,7 @@ afterAll(async () => {
   await certificates.remove()
 })
 
-it('a tracker over TLS, and an MQTT client with its certificate, are acknowledged and delivered', async () => {
+it('a tracker over TLS and an MQTT client with its certificate are acknowledged and delivered', async () => {
   expect(Object.keys(product.ports)).toEqual(expect.arrayContaining(['tcp/teltonika', 'mqtt', 'mqtts', 'admin']))
   const time = Math.floor(Date.now() / 1000) - 5
   const peer = await dialTls(product.ports['tcp/teltonika'], { ca: server.cert })
@@ -73,7 +73,7 @@ it('a tracker over TLS, and an MQTT client with its certificate, are acknowledge
     await until(async () => expect((await product.positions(route, time - 60, time + 60)).length).toBe(1))
 })
 
-it('a certificate that ends within 14 days is a finding, for each port that has it', async () => {
+it('a certificate that ends within 14 days is a finding for each port that uses it', async () => {
   interface Status {
     findings: { code: string; subject: { listener?: string }; evidence: string[]; action: string }[]
   }
@@ -85,7 +85,7 @@ it('a certificate that ends within 14 days is a finding, for each port that has 
   })
 })
 
-it('a start with a certificate that cannot be read is exit 78, and names file and key', async () => {
+it('a start with an unreadable certificate ends with exit code 78, and names file and key', async () => {
   const yaml = `
 redis: { url: "redis://127.0.0.1:1" }
 mqtt: { broker: null }

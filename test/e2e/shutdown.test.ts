@@ -26,7 +26,7 @@ it('the product ends with exit code 0 within 10 s of a SIGTERM while 30 vans sen
   await arrive()
 })
 
-it('the product costs the vans a reconnect when the gateway alone gets a SIGTERM', async () => {
+it('vans only reconnect if the gateway alone gets a SIGTERM', async () => {
   const { arrive, made } = await product.drive()
   await made(3 * VANS)
   const [gateway] = pidsWith(product.dir, 'gateway')
@@ -38,7 +38,7 @@ it('the product costs the vans a reconnect when the gateway alone gets a SIGTERM
 })
 
 it.each(['SIGKILL', 'SIGTERM'] as const)(
-  'refuses no connection to its only gateway while that is started again after %s, and answers each of them',
+  'the only gateway refuses no connection while it restarts after %s, and answers each of them',
   async (name) => {
     const [gateway] = pidsWith(product.dir, 'gateway')
     const said = await helloes()
@@ -57,7 +57,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     await expect.poll(tryAll, soon).toBe(true)
     const ends = await Promise.all(tries.map(({ end }) => end))
     expect(ends).not.toContain('ECONNREFUSED')
-    // The gateway that ends may have accepted those before.
+    // The ending gateway may have accepted these connections before.
     const later = ends.filter((_, at) => tries[at].isWithout)
     expect(new Set(later)).toEqual(new Set(['answered']))
     expect(later.length).toBeGreaterThan(said.length)
@@ -78,7 +78,7 @@ it('the product ends within 10 s of a SIGTERM to every process while 30 vans sen
   await arrive()
 })
 
-/** In an order of no meaning, as a service manager does. */
+/** Signals all processes in an arbitrary order, as a service manager does. */
 async function endEveryProcess(): Promise<void> {
   const since = performance.now()
   const pids = processesOn(product.dir).map(({ pid }) => pid)
@@ -88,7 +88,7 @@ async function endEveryProcess(): Promise<void> {
   expect(performance.now() - since).toBeLessThan(10_000)
 }
 
-/** What a van says first on each port for devices. */
+/** Returns the first message of a van on each device port. */
 async function helloes(): Promise<[port: number, hello: Buffer][]> {
   const [, imei] = /"(\d{15})"/.exec(await readFile(join(product.dir, 'devices.yaml'), 'utf8')) ?? []
   const { ports } = product
@@ -99,7 +99,7 @@ async function helloes(): Promise<[port: number, hello: Buffer][]> {
   ]
 }
 
-/** `answered`, or the code of the error by which the connection ended before. */
+/** Returns `answered`, or the code of the error that ended the connection before an answer. */
 function answerTo(port: number, hello: Buffer): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(hello))

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connectAsync } from 'mqtt'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { gt06 } from '../../src/sandbox/speak/gt06.ts'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
@@ -62,89 +62,81 @@ async function login(id: string) {
   return line
 }
 
-describe('a fix is acknowledged and arrives at the tracking service', () => {
-  it('a fix is acknowledged and arrives at the tracking service from Teltonika over TCP', async () => {
-    const line = await login('356307042441013')
-    line.socket.write(teltonika.packet([fixAt(START), fixAt(START + 1)], SENDER).bytes)
-    await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000002')
-    await arrives('101', START)
-    await arrives('101', START + 1)
-  })
+it('a Teltonika fix over TCP is acknowledged and delivered', async () => {
+  const line = await login('356307042441013')
+  line.socket.write(teltonika.packet([fixAt(START), fixAt(START + 1)], SENDER).bytes)
+  await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000002')
+  await arrives('101', START)
+  await arrives('101', START + 1)
+})
 
-  it('a fix is acknowledged and arrives at the tracking service from GT06', async () => {
-    const line = await dial(product.ports['tcp/gt06'])
-    line.socket.write(gt06.login!('356307042441021').bytes)
-    await expect.poll(() => line.answered().length, soon).toBe(10)
-    line.socket.write(gt06.packet([fixAt(START)], SENDER).bytes)
-    await arrives('102', START)
-  })
+it('a GT06 fix is acknowledged and delivered', async () => {
+  const line = await dial(product.ports['tcp/gt06'])
+  line.socket.write(gt06.login!('356307042441021').bytes)
+  await expect.poll(() => line.answered().length, soon).toBe(10)
+  line.socket.write(gt06.packet([fixAt(START)], SENDER).bytes)
+  await arrives('102', START)
+})
 
-  it('a fix is acknowledged and arrives at the tracking service from Wialon IPS', async () => {
-    const line = await dial(product.ports['tcp/wialon'])
-    line.socket.write(wialon.login!('356307042441039').bytes)
-    await expect.poll(() => line.answered().toString(), soon).toBe('#AL#1\r\n')
-    line.socket.write(wialon.packet([fixAt(START)], SENDER).bytes)
-    await expect.poll(() => line.answered().toString(), soon).toBe('#AL#1\r\n#AD#1\r\n')
-    await arrives('103', START)
-  })
+it('a Wialon IPS fix is acknowledged and delivered', async () => {
+  const line = await dial(product.ports['tcp/wialon'])
+  line.socket.write(wialon.login!('356307042441039').bytes)
+  await expect.poll(() => line.answered().toString(), soon).toBe('#AL#1\r\n')
+  line.socket.write(wialon.packet([fixAt(START)], SENDER).bytes)
+  await expect.poll(() => line.answered().toString(), soon).toBe('#AL#1\r\n#AD#1\r\n')
+  await arrives('103', START)
+})
 
-  it('a fix is acknowledged and arrives at the tracking service from OsmAnd over HTTP, only with the device’s token', async () => {
-    const send = async (token: string) => {
-      const query = `id=356307042441047&lat=52.5&lon=13.4&timestamp=${START}&token=${token}`
-      return (await fetch(`http://127.0.0.1:${product.ports['http/osmand']}/?${query}`)).status
-    }
-    expect(await send('wrong')).toBe(403)
-    expect(await send('canary-device')).toBe(200)
-    await arrives('104', START)
-  })
+it('an OsmAnd fix over HTTP is acknowledged and delivered only with the token of the device', async () => {
+  const send = async (token: string) => {
+    const query = `id=356307042441047&lat=52.5&lon=13.4&timestamp=${START}&token=${token}`
+    return (await fetch(`http://127.0.0.1:${product.ports['http/osmand']}/?${query}`)).status
+  }
+  expect(await send('wrong')).toBe(403)
+  expect(await send('canary-device')).toBe(200)
+  await arrives('104', START)
+})
 
-  it('a fix is acknowledged and arrives at the tracking service from H02, with ids of 19 digits kept exactly', async () => {
-    const line = await dial(product.ports['tcp/h02'])
-    line.socket.write(h02.packet([fixAt(START)], { ...SENDER, id: '5678901' }).bytes)
-    await arrives(BIG, START)
-  })
+it('an H02 fix is acknowledged and delivered, with ids of 19 digits kept exactly', async () => {
+  const line = await dial(product.ports['tcp/h02'])
+  line.socket.write(h02.packet([fixAt(START)], { ...SENDER, id: '5678901' }).bytes)
+  await arrives(BIG, START)
+})
 
-  it('a fix is acknowledged and arrives at the tracking service from MQTT, as JSON under its own topic', async () => {
-    const url = `mqtt://127.0.0.1:${product.ports.mqtt}`
-    const client = await connectAsync(url, { username: '356307042441062', password: 'canary-device' })
-    await client.publishAsync(
-      'devices/356307042441062/fix',
-      JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: START }),
-      {
-        qos: 1,
-      },
-    )
-    await client.endAsync()
-    await arrives('106', START)
+it('an MQTT fix as JSON under its own topic is acknowledged and delivered', async () => {
+  const url = `mqtt://127.0.0.1:${product.ports.mqtt}`
+  const client = await connectAsync(url, { username: '356307042441062', password: 'canary-device' })
+  await client.publishAsync('devices/356307042441062/fix', JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: START }), {
+    qos: 1,
   })
+  await client.endAsync()
+  await arrives('106', START)
 })
 
 it('the product ignores tracking.yaml, and says so once', () => {
   expect(product.said().split(`${product.dir}/tracking.yaml: only \`waybridge tracking\``).length - 1).toBe(1)
 })
 
-describe('a changed line of routes.csv', () => {
-  it('takes effect soon, by the fix’s own time', async () => {
-    const line = await login('356307042441070')
-    const from = new Date((START + 600) * 1000).toISOString()
-    const until = new Date((START + 1200) * 1000).toISOString()
-    await product.write('routes.csv', `${ROUTES}Van 7,70,700,${from},${until}\n`)
-    let time = START + 600
-    const isInEffect = async () => {
-      line.socket.write(teltonika.packet([fixAt(++time)], SENDER).bytes)
-      return (await product.positions('700', START + 600, time)).length > 0
-    }
-    // A second on a machine that does nothing else.
-    await expect.poll(isInEffect, { timeout: 10_000, interval: 100 }).toBe(true)
-    line.socket.write(teltonika.packet([fixAt(START + 599), fixAt(START + 600), fixAt(START + 1200)], SENDER).bytes)
-    await arrives('107', START + 599)
-    await arrives('700', START + 600)
-    await arrives('107', START + 1200)
-    expect(line.closed()).toBe(false)
-  })
+it('a changed line of routes.csv takes effect soon, by the time of the fix', async () => {
+  const line = await login('356307042441070')
+  const from = new Date((START + 600) * 1000).toISOString()
+  const until = new Date((START + 1200) * 1000).toISOString()
+  await product.write('routes.csv', `${ROUTES}Van 7,70,700,${from},${until}\n`)
+  let time = START + 600
+  const isInEffect = async () => {
+    line.socket.write(teltonika.packet([fixAt(++time)], SENDER).bytes)
+    return (await product.positions('700', START + 600, time)).length > 0
+  }
+  // This takes a second on an idle machine.
+  await expect.poll(isInEffect, { timeout: 10_000, interval: 100 }).toBe(true)
+  line.socket.write(teltonika.packet([fixAt(START + 599), fixAt(START + 600), fixAt(START + 1200)], SENDER).bytes)
+  await arrives('107', START + 599)
+  await arrives('700', START + 600)
+  await arrives('107', START + 1200)
+  expect(line.closed()).toBe(false)
 })
 
-it('the product acknowledges nothing while Redis does not answer, and acknowledges on the same connection when Redis is back', async () => {
+it('the product acknowledges nothing while Redis is down, and continues on the same connection afterwards', async () => {
   const redis = product.redisPid()!
   process.kill(redis, 'SIGSTOP')
   const line = await dial(product.ports['tcp/teltonika'])
@@ -158,30 +150,28 @@ it('the product acknowledges nothing while Redis does not answer, and acknowledg
   await arrives('108', START)
 })
 
-describe('a process that is killed', () => {
-  it.each(['gateway', 'worker', 'tracking', 'admin'].entries().toArray())(
-    'is started again: %i %s',
-    async (index, role) => {
-      const [pid] = product.pidsOf(role)
-      process.kill(pid, 'SIGKILL')
-      await expect.poll(() => product.pidsOf(role).filter((each) => each !== pid).length, soon).toBe(1)
-      const time = START + 2000 + index
-      await expect
-        .poll(async () => {
-          const line = await dial(product.ports['tcp/teltonika']).catch(() => undefined)
-          line?.socket.write(
-            Buffer.concat([teltonika.login!('356307042441013').bytes, teltonika.packet([fixAt(time)], SENDER).bytes]),
-          )
-          await expect.poll(() => !line || line.answered().length === 5 || line.closed(), soon).toBe(true)
-          return line?.answered().toString('hex')
-        }, soon)
-        .toBe('0100000001')
-      await expect.poll(() => product.positions('101', time, time).catch(() => []), { timeout: 60_000 }).toHaveLength(1)
-    },
-  )
-})
+it.each(['gateway', 'worker', 'tracking', 'admin'].entries().toArray())(
+  'a killed process is restarted: %i %s',
+  async (index, role) => {
+    const [pid] = product.pidsOf(role)
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => product.pidsOf(role).filter((each) => each !== pid).length, soon).toBe(1)
+    const time = START + 2000 + index
+    await expect
+      .poll(async () => {
+        const line = await dial(product.ports['tcp/teltonika']).catch(() => undefined)
+        line?.socket.write(
+          Buffer.concat([teltonika.login!('356307042441013').bytes, teltonika.packet([fixAt(time)], SENDER).bytes]),
+        )
+        await expect.poll(() => !line || line.answered().length === 5 || line.closed(), soon).toBe(true)
+        return line?.answered().toString('hex')
+      }, soon)
+      .toBe('0100000001')
+    await expect.poll(() => product.positions('101', time, time).catch(() => []), { timeout: 60_000 }).toHaveLength(1)
+  },
+)
 
-it('the product runs one tracking service for each data folder, also after it was killed', async () => {
+it('the product runs one tracking service for each data folder, even after it was killed', async () => {
   const dataDir = join(product.dir, 'data')
   const settings = `data_dir: ${dataDir}\nlisten: { port: 0 }\nmonitor: { port: 0 }\n`
   const dir = await folder({ 'tracking.yaml': settings })
@@ -193,21 +183,19 @@ it('the product runs one tracking service for each data folder, also after it wa
   expect(await product.positions('101', START, START)).toHaveLength(1)
 })
 
-describe('the account of all fixes', () => {
-  it('the account of all fixes has a difference of 0 when nothing moves', async () => {
-    await expect
-      .poll(async () => (await product.admin<{ custody: { waiting: number } }>('/admin/status')).custody.waiting, soon)
-      .toBe(0)
-    const { custody } = await product.admin<{ custody: Record<string, number> }>('/admin/status')
-    expect(custody.difference).toBe(0)
-    expect(custody.delivered).toBeGreaterThan(10)
-  })
+it('the account of all fixes has a difference of 0 when no fix is moved', async () => {
+  await expect
+    .poll(async () => (await product.admin<{ custody: { waiting: number } }>('/admin/status')).custody.waiting, soon)
+    .toBe(0)
+  const { custody } = await product.admin<{ custody: Record<string, number> }>('/admin/status')
+  expect(custody.difference).toBe(0)
+  expect(custody.delivered).toBeGreaterThan(10)
 })
 
 it('the product keeps its data folder from other users', () => {
   const data = join(product.dir, 'data')
   const names = ['', ...readdirSync(data, { recursive: true, encoding: 'utf8' })]
-  // A file that is replaced, such as ports.json, has another name for a moment.
+  // A file that is being replaced, such as ports.json, has another name for a moment.
   const modeOf = (name: string) => lstatSync(join(data, name), { throwIfNoEntry: false })?.mode ?? 0
   const open = names.filter((name) => (modeOf(name) & 0o077) !== 0)
   expect(names).toEqual(expect.arrayContaining(['admin-token', 'ports.json', 'tracking.sqlite', 'redis/redis.sock']))
@@ -215,11 +203,11 @@ it('the product keeps its data folder from other users', () => {
 })
 
 it('the product passes the health check of the container', async () => {
-  // The admin process has begun anew.
+  // The admin process has restarted.
   await expect.poll(healthCheck, soon).toEqual([0, '{"ok":true,"problems":[]}'])
 })
 
-it('the product takes a new token for metrics without a restart, and says which settings of the admin port wait for one', async () => {
+it('a new token for metrics takes effect without a restart, unlike other settings of the admin port', async () => {
   const gateway = await product.read('gateway.yaml')
   const statusWith = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` }
@@ -238,7 +226,7 @@ it('the product takes a new token for metrics without a restart, and says which 
   await expect.poll(() => statusWith('canary-none'), soon).toBe(200)
 })
 
-it('the product takes a flood of requests for the metrics without more memory of the supervisor', async () => {
+it('a flood of requests for the metrics does not raise the memory of the supervisor', async () => {
   const [supervisor] = product.pidsOf('start')
   const metrics = async () => (await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`)).text()
   await metrics()
@@ -249,19 +237,17 @@ it('the product takes a flood of requests for the metrics without more memory of
   expect(residentBytes(supervisor) - before).toBeLessThan(64 * 1024 * 1024)
 })
 
-describe('SIGTERM', () => {
-  it('ends everything with exit code 0, no process left, and no secret in any output', async () => {
-    const said = product.said()
-    const { dir } = product
-    expect(await product.end()).toBe(0)
-    expect([product.redisPid(), ...product.pidsOf('gateway'), ...product.pidsOf('worker')]).toEqual([undefined])
-    expect(existsSync(dir)).toBe(false)
-    for (const canary of ['canary-apikey', 'canary-oauth', 'canary-device', 'canary-metrics'])
-      expect(said).not.toContain(canary)
-  })
+it('a SIGTERM ends everything with exit code 0, without a remaining process or a secret in any output', async () => {
+  const said = product.said()
+  const { dir } = product
+  expect(await product.end()).toBe(0)
+  expect([product.redisPid(), ...product.pidsOf('gateway'), ...product.pidsOf('worker')]).toEqual([undefined])
+  expect(existsSync(dir)).toBe(false)
+  for (const canary of ['canary-apikey', 'canary-oauth', 'canary-device', 'canary-metrics'])
+    expect(said).not.toContain(canary)
 })
 
-/** Sends bytes on a connection of its own that reads nothing for as long as it can send; resolves once it has ended. */
+/** Sends bytes on its own connection, without reading, for as long as possible; resolves when the connection ends. */
 async function flood(port: number, bytes: string): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -269,7 +255,7 @@ async function flood(port: number, bytes: string): Promise<void> {
   await new Promise((resolve) => socket.once('close', resolve))
 }
 
-/** Its exit code, and what it prints. */
+/** Returns the exit code and the output of a process. */
 function healthCheck(): [number | null, string] {
   const { status, stdout } = spawnSync(process.execPath, [HEALTH, join(product.dir, 'data')], { encoding: 'utf8' })
   return [status, stdout]

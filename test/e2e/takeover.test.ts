@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { type Product, runProduct } from '../rig/product.ts'
 
-/** See its README for what is in it. */
+/** The data folder; its README describes the content. */
 const FOLDER = fileURLToPath(new URL('../support/data-format-1', import.meta.url))
 const START = Date.parse('2026-11-20T06:30:00Z') / 1000
 const VAN_12 = '356307042441013'
@@ -15,7 +15,7 @@ const VAN_16 = '356307042441016'
 const UNKNOWN = '356307042441099'
 const soon = { timeout: 60_000, interval: 50 }
 
-/** What the tracking API answered when the folder was left. */
+/** Answers of the tracking API when the folder was made. */
 const asBefore: Respond = (seen, response) =>
   status(seen.lane === '42/1003' ? 503 : seen.lane === '43/1002' ? 404 : 200)(seen, response)
 
@@ -42,14 +42,14 @@ describe('a data folder of format 1', () => {
 
   const custody = async () => (await product.admin<Status>('/admin/status')).custody
 
-  /** Sends the fix of so many seconds after the first; resolves once it is acknowledged. */
+  /** Sends the fix of this many seconds after the first; resolves when it is acknowledged. */
   async function send(device: string, second: number): Promise<void> {
     const position = `lat=52.5&lon=${13.4 + second / 1000}&accuracy=5&timestamp=${START + second}`
     const url = `http://127.0.0.1:${product.ports['http/osmand']}/?id=${device}&${position}`
     await expect.poll(async () => (await fetch(url)).status, soon).toBe(200)
   }
 
-  it('accounts for every fix: what was waiting, parked, held and delivered still is', async () => {
+  it('the takeover of format 1 accounts for every waiting, parked, held and delivered fix', async () => {
     expect(await custody()).toEqual({
       received: 15,
       filtered: 0,
@@ -68,32 +68,32 @@ describe('a data folder of format 1', () => {
     expect(await product.admin(`/admin/devices/${UNKNOWN}`)).toMatchObject({ held: [{ reason: 'unknown', fixes: 2 }] })
   })
 
-  it('keeps the roster: lines of files, routes and a device that were put, and a deletion', async () => {
+  it('the takeover of format 1 keeps the roster: lines of files, put routes, a put device and a deletion', async () => {
     const { results: lines } = await product.admin<{ results: Record<string, string>[] }>('/admin/routes?company_id=7')
     const routes = lines.map(({ name, courier_id, route_id }) => `${name}: ${courier_id}/${route_id}`)
     expect(new Set(routes)).toEqual(new Set(['Van 12: 42/1003', 'Van 14: 43/1002', 'Van 17: 46/1005']))
     const { results: devices } = await product.admin<{ results: Record<string, unknown>[] }>('/admin/devices')
     const configured = devices.filter(({ configured: is }) => is).map(({ name }) => name)
     expect(new Set(configured)).toEqual(new Set(['Van 12', 'Van 14', 'Van 15', 'Van 17']))
-    // The deletion holds, although the file still has the device.
+    // The deletion stays in effect, although the file still has the device.
     expect(await product.admin(`/admin/devices/${VAN_16}`)).toMatchObject({
       configured: false,
       file_entry: 'devices.yaml:4',
     })
   })
 
-  it('keeps what the embedded tracking service has stored', async () => {
+  it('the takeover of format 1 keeps the data of the embedded tracking service', async () => {
     const timestamps = (await product.positions('1003', START, START + 60)).map(({ timestamp }) => timestamp)
     expect(timestamps).toEqual([START, START + 1])
   })
 
-  it('acknowledges a repeat of a delivered and of a waiting fix, and stores neither', async () => {
+  it('the takeover of format 1 recognises a repeated fix that was delivered or waits', async () => {
     await send(VAN_12, 1)
     await send(VAN_12, 5)
     await expect.poll(custody, soon).toMatchObject({ received: 17, filtered: 2, waiting: 4, difference: 0 })
   })
 
-  it('delivers what waits once, the newest first, as soon as the API takes it', async () => {
+  it('the takeover of format 1 delivers waiting fixes once, newest first, when the API accepts them', async () => {
     const taken: number[] = []
     api.respond((seen, response) => {
       if (seen.lane !== '42/1003') return asBefore(seen, response)
@@ -104,14 +104,14 @@ describe('a data folder of format 1', () => {
     expect(taken).toEqual([5, 2, 3, 4].map((second) => START + second))
   })
 
-  it('delivers what is parked when it is asked to', async () => {
+  it('the takeover of format 1 delivers parked fixes on request', async () => {
     api.respond(ok)
     await product.admin('/admin/parked/retry?all=true', { method: 'POST' })
     await expect.poll(custody, soon).toMatchObject({ parked: 0, delivered: 10, difference: 0 })
     expect(new Set(api.timestampsOf('43/1002').slice(-2))).toEqual(new Set([START, START + 1]))
   })
 
-  it('releases what is held when its device is configured', async () => {
+  it('the takeover of format 1 releases held fixes when their device is configured', async () => {
     const entry = { name: 'Van 99', company_id: 7, courier_id: 47, route_id: 1007 }
     const headers = { 'content-type': 'application/json' }
     await product.admin(`/admin/devices/${UNKNOWN}`, { method: 'PUT', headers, body: JSON.stringify(entry) })

@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 describe('Redis with TLS and a password', () => {
-  it('stores and pushes a fix over TLS with a gateway and a worker run on their own', async ({ skip }) => {
+  it('a gateway and a worker store and push a fix over Redis with TLS', async ({ skip }) => {
     startRedis()
     await expect.poll(() => READY.test(said) || NO_TLS.test(said), soon).toBe(true)
     skip(NO_TLS.test(said), `${command} was built without TLS`)
@@ -49,7 +49,7 @@ describe('Redis with TLS and a password', () => {
     line.socket.destroy()
   })
 
-  it('acknowledges nothing when the certificate of Redis is not trusted', async ({ skip }) => {
+  it('a gateway acknowledges nothing if the certificate of Redis is not trusted', async ({ skip }) => {
     skip(NO_TLS.test(said), `${command} was built without TLS`)
     const [port] = await freePorts(1)
     const monitor = await startRole('gateway', port, { trusted: false })
@@ -58,14 +58,14 @@ describe('Redis with TLS and a password', () => {
     line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
     const metrics = async () => (await fetch(`http://127.0.0.1:${monitor}/metrics`)).text()
     await expect.poll(metrics, soon).toContain('waybridge_connections{transport="tcp"} 1')
-    // A frame waits 30 s for Redis; a gateway that stops does not wait.
+    // A frame waits 30 s for Redis, except while the gateway stops.
     expect(await end(running.at(-1)!)).toBe(0)
     await expect.poll(() => line.closed(), soon).toBe(true)
     expect(line.answered().length).toBeLessThan(5)
     line.socket.destroy()
   })
 
-  it('prints no password of Redis', async () => {
+  it('no process prints the password of Redis', async () => {
     const roles = running.slice(1)
     for (const role of roles.toReversed()) expect(await end(role)).toBe(0)
     expect(said).toContain('"level":"debug"')
@@ -93,7 +93,7 @@ function startRedis(): void {
   start(command, args, env)
 }
 
-/** Resolves with its monitor's port: once it is ready, or, where it cannot trust Redis, once it has begun. */
+/** Resolves to the monitor port of a role when it is ready, or has started if it does not trust Redis. */
 async function startRole(role: string, port: number, { trusted = true } = {}): Promise<number> {
   const [monitor] = await freePorts(1)
   const config = join(dir, `${role}-${port}`)
@@ -149,6 +149,6 @@ function fixture(name: string): string {
 const CERTIFICATE = fixture('localhost.cert.pem')
 const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const READY = /Ready to accept connections/
-/** What a server says that does not know the settings of TLS. */
+/** Output of a server that was built without TLS. */
 const NO_TLS = />>> '"?tls-.*\n.*Bad directive/
 const FIX = { time: TIME * 1000, latitude: 52.5, longitude: 13.4, valid: true, hdop: 1, satellites: 9 }

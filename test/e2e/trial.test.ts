@@ -32,12 +32,12 @@ afterAll(async () => {
   await old.stop()
 })
 
-/** A van that sends a position every `everyMs`, waits for each answer, and connects anew where it gets none. */
+/** A van that sends a position every `everyMs`, waits for each answer, and reconnects if it gets none. */
 class TestVan {
-  /** How long each answer took, ms. */
+  /** Duration of each answer, ms. */
   readonly waits: number[] = []
   acknowledged = 0
-  /** How often it has got no answer. */
+  /** Number of missing answers. */
   hangUps = 0
   readonly #van: FleetVan
   readonly #port: () => number
@@ -90,7 +90,7 @@ class TestVan {
   }
 }
 
-/** Sends a packet; resolves once so many bytes have come as its answer, rejects if the connection ends before. */
+/** Sends a packet; resolves when the answer has this many bytes, rejects if the connection ends before. */
 async function answered(socket: Socket, packet: Buffer, length: number): Promise<void> {
   let left = length
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -106,7 +106,7 @@ async function answered(socket: Socket, packet: Buffer, length: number): Promise
   })
 }
 
-/** Whether a van speaks to us, where the others speak to the old server itself. */
+/** Returns true if a van connects to the gateway; the others connect to the old server. */
 const isBeside = (_: unknown, index: number) => index % 2 === 0
 
 /** Drives all vans until `done` resolves. */
@@ -119,7 +119,7 @@ async function drive(port: (van: number) => number, done: (vans: readonly TestVa
   return vans
 }
 
-/** A quantile of how long the answers took, ms. */
+/** Returns a quantile of the answer times, ms. */
 function waited(vans: readonly TestVan[], share: number): number {
   const waits = vans.flatMap((van) => van.waits).toSorted((a, b) => a - b)
   return waits[Math.floor(waits.length * share)]
@@ -129,7 +129,7 @@ function acknowledgedOf(vans: readonly TestVan[]): number {
   return vans.reduce((sum, van) => sum + van.acknowledged, 0)
 }
 
-/** Resolves once each van has got so many answers from now on. */
+/** Resolves when each van has got this number of further answers. */
 async function untilAnswered(vans: readonly TestVan[], times = 6): Promise<void> {
   const wanted = vans.map(({ acknowledged }) => acknowledged + times)
   const waiting = () => vans.filter(({ acknowledged }, index) => acknowledged < wanted[index]).length
@@ -147,7 +147,7 @@ const putVan = (change: object) =>
   })
 
 describe('a trial of 200 vans', () => {
-  it('understands all of them, and gives each of them the answers of the old server', async () => {
+  it('a trial of 200 vans understands all of them, and gives each the answers of the old server', async () => {
     await drive(oursPort, (all) => untilAnswered(all))
     await expect.poll(async () => (await trial()).verdict, soon).toBe(ALL_WELL)
     const { account, devices, left_out, running } = await trial()
@@ -156,7 +156,7 @@ describe('a trial of 200 vans', () => {
     expect(positions).toBe(old.fixes)
   })
 
-  it('lets them wait no longer than those that speak to the old server itself', async () => {
+  it('a trial of 200 vans delays their answers hardly more than the old server itself', async () => {
     const vans = await drive(
       (van) => (isBeside(undefined, van) ? oursPort() : old.port),
       () => sleep(20_000),
@@ -165,12 +165,12 @@ describe('a trial of 200 vans', () => {
     const alone = vans.filter((van, index) => !isBeside(van, index))
     const [added, addedMost] = [0.5, 0.99].map((share) => waited(beside, share) - waited(alone, share))
     console.log({ p50: [waited(alone, 0.5), added], p99: [waited(alone, 0.99), addedMost] })
-    // What a loaded machine adds says nothing of us: gateway/wire/trial.test.ts measures that.
+    // A loaded machine adds its own delay; gateway/wire/trial.test.ts measures that of the gateway.
     expect(vans.filter(({ hangUps }) => hangUps > 0)).toEqual([])
     expect(waited(beside, 0.99)).toBeLessThan(waited(alone, 0.99) + 2000)
   })
 
-  it('pushes nothing, and shows where the vans are', async () => {
+  it('a trial of 200 vans pushes nothing, and shows where the vans are', async () => {
     const { custody, trial: account, vans } = await status()
     expect(custody).toMatchObject({ received: 0, filtered: 0, delivered: 0, waiting: 0, held: 0, difference: 0 })
     expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
@@ -183,7 +183,7 @@ describe('a trial of 200 vans', () => {
     expect([null, 'connected']).toContain(chain.broken)
   })
 
-  it('says the verdict on the command line', async () => {
+  it('a trial of 200 vans has its verdict on the command line', async () => {
     const { code, out } = await waybridgeProcess(['trial', '--config', product.dir])
     expect(out).toContain(ALL_WELL)
     expect(code).toBe(0)
@@ -191,7 +191,7 @@ describe('a trial of 200 vans', () => {
     expect((JSON.parse(json.out) as TrialJson).devices).toHaveLength(VANS)
   })
 
-  it('a trial of 200 vans goes on when both servers are started again under load, and loses nothing at the old one', async () => {
+  it('a trial of 200 vans continues after restarts of both servers under load, and the old one loses nothing', async () => {
     const before = old.fixes
     const vans = await drive(oursPort, async (all) => {
       await untilAnswered(all, 1)
@@ -207,7 +207,7 @@ describe('a trial of 200 vans', () => {
     expect((await status()).findings.filter(({ code }) => code === 'trial_unreachable')).toEqual([])
   })
 
-  it('a trial of 200 vans goes on while Redis is stopped', async () => {
+  it('a trial of 200 vans continues while Redis is stopped', async () => {
     const before = await trial()
     const redis = product.redisPid() ?? 0
     await drive(oursPort, async (all) => {
@@ -222,7 +222,7 @@ describe('a trial of 200 vans', () => {
     expect(account?.seen).toBe((account?.stored ?? 0) + (account?.missed ?? 0))
   })
 
-  it('switches a van, whose positions are then pushed, and back', async () => {
+  it('a trial of 200 vans can switch a van, whose positions are then pushed, and back', async () => {
     await putVan({ trial: 'off' })
     const [van] = fleet
     const seen = old.fixes

@@ -27,7 +27,7 @@ withRedis((one, connection) => {
   redis = connection
 })
 
-/** A frame of the tests of a protocol whose content cannot be read, and which has an answer all the same. */
+/** Returns a test frame of a protocol whose content cannot be read, but which has an answer. */
 async function unreadFrameOf(protocol: string): Promise<OwnFrame> {
   const { frames } = await casesOf(protocol)
   const unread = frames.flatMap((each) => each.frames).find(({ envelope }) => envelope?.reply !== undefined)
@@ -35,7 +35,7 @@ async function unreadFrameOf(protocol: string): Promise<OwnFrame> {
   return unread
 }
 
-/** A gateway with a listener for one protocol and one device. */
+/** Starts a gateway with a listener for one protocol, and one device. */
 async function gateway(protocol: string, device: string) {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-unread-'))
   const yaml = `
@@ -57,7 +57,7 @@ log: { level: fatal }
   return role.ports?.[`tcp/${protocol}`] ?? 0
 }
 
-// The first three have a checksum: their frames are not damaged. Those of the others are answered when they come again.
+// Frames of the first three are proved by a checksum; those of the others are answered when they are repeated.
 it.each([
   ['gt06', 0],
 
@@ -66,7 +66,7 @@ it.each([
   ['eelink', 1],
   ['tk103', 1],
 ])(
-  'a tracker of %s that sends an unknown layout ten times among good frames loses nothing',
+  'a tracker of %s that sends an unknown layout ten times between good frames loses nothing',
   async (name, unanswered) => {
     const speech = speeches.find((each) => each.name === name) as StreamSpeech
     const { envelope, frame } = await unreadFrameOf(name)

@@ -9,10 +9,10 @@ import { runProduct } from '../rig/product.ts'
 /** A port of the default listeners. */
 const AUTO_PORT = 5000
 
-/** Takes a port; where another program has it already, that does as well. */
+/** Takes a port, unless another program already uses it. */
 async function take(port: number): Promise<void> {
   const server: Server = createServer().listen(port, '0.0.0.0')
-  // Rejects if another program has it.
+  // Rejects if another program uses the port.
   await once(server, 'listening').catch(() => {})
   onTestFinished(() => void server.close())
 }
@@ -33,7 +33,7 @@ companies: [{ company_id: 7, apikey: a, oauth_token: b }]
   return dir
 }
 
-it('a default port that is taken is a finding, all others are open, and the page names the one for any tracker', async () => {
+it('a default port in use is a finding, other ports are open, and the page names the one for any tracker', async () => {
   await take(AUTO_PORT)
   const product = await runProduct(await folderWith(''))
   onTestFinished(async () => void (await product.end()))
@@ -50,7 +50,7 @@ it('a default port that is taken is a finding, all others are open, and the page
   expect(page).toContain(`<meta name="waybridge-port" content="${AUTO_PORT}">`)
 })
 
-it('a port that gateway.yaml names and that is taken ends the start, by name', async () => {
+it('a start ends if a port of gateway.yaml is in use, and names it', async () => {
   await take(AUTO_PORT)
   const dir = await folderWith(`listeners: [{ transport: tcp, port: ${AUTO_PORT}, protocol: auto }]`)
   await expect(runProduct(dir)).rejects.toThrow(/another program has this port/)

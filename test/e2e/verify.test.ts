@@ -20,7 +20,7 @@ withRedis((one, connection) => {
   redis = connection
 })
 
-it('an API is not accused over a million fixes, and each that it then loses is found', {
+it('an honest API is not accused over a million fixes, and each fix that it then loses is found', {
   timeout: 1_200_000,
 }, async () => {
   const api = await startReadBackApi()
@@ -32,7 +32,7 @@ it('an API is not accused over a million fixes, and each that it then loses is f
   for (let at = 0; at < each; at += AT_ONCE)
     await deliverAll(
       redis,
-      // Two vans on each route, one of them ten seconds behind.
+      // Each route has two vans, one of them ten seconds late.
       Array.from({ length: VANS }, (_, van) => ({
         lane: `7/${100 + Math.floor(van / 2)}/${1000 + Math.floor(van / 2)}`,
         device: String(500 + van),

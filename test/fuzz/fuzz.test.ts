@@ -5,7 +5,7 @@ import { loadProtocols } from '../../protocols/index.ts'
 import type { Message, Protocol } from '../../protocols/kit/index.ts'
 import { fuzz } from './run.ts'
 
-it('damaged frames are messages or DecodeErrors, with finite numbers, within their CPU (`npm run fuzz` goes on)', async () => {
+it('damaged frames are messages or DecodeErrors with finite numbers, within their CPU time', async () => {
   const all = await loadProtocols()
   const { frames, messages, refused, faults } = await fuzz({ seed: 1, frames: 25_000, protocols: all }, all)
   expect(faults).toEqual([])
@@ -43,7 +43,7 @@ it.each<[string, Partial<Protocol>, RegExp, number]>([
   expect(faults[0].protocol).toBe('gt06')
 })
 
-it('the fuzzer goes on with the other protocols if one has many faults', async () => {
+it('the fuzzer continues with the other protocols if one has many faults', async () => {
   const broken: Protocol = { ...gt06, decode: () => withHeading(400) }
   const { frames } = await fuzz({ seed: 1, frames: 2000, protocols: [broken, h02] }, [broken, h02])
   expect(frames).toBeGreaterThan(1000)

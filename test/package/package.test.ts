@@ -13,8 +13,8 @@ let installed: Installation
 beforeAll(async () => void (installed = await install()))
 afterAll(() => installed?.remove())
 
-describe('the file that npm pack makes', () => {
-  it('the file that npm pack makes has JavaScript, the page, the scripts of Redis, and nothing else of the clone', () => {
+describe('the packed file', () => {
+  it('the packed file contains JavaScript, the page, the scripts of Redis, and nothing else of the clone', () => {
     const { files } = installed
     expect(files).toEqual(
       expect.arrayContaining(['dist/src/cli/index.js', 'dist/src/config/xlsx-worker.js', 'dist/page/index.html']),
@@ -57,9 +57,9 @@ describe('the file that npm pack makes', () => {
     ])
   })
 
-  it('the file that npm pack makes has at most 20 MB', () => expect(installed.size).toBeLessThan(20_000_000))
+  it('the packed file has at most 20 MB', () => expect(installed.size).toBeLessThan(20_000_000))
 
-  it('starts no file that is TypeScript', () => {
+  it('the packed file starts no TypeScript file', () => {
     const code = installed.files.filter((file) => /^dist\/.*\.m?js$/.test(file) && !file.startsWith('dist/page/'))
     expect(code.length).toBeGreaterThan(500)
     const named = code.filter((file) =>
@@ -68,18 +68,18 @@ describe('the file that npm pack makes', () => {
     expect(named).toEqual([])
   })
 
-  it('says which Node it needs', () => expect(product.engines.node).toBe('>=24'))
+  it('the packed file says which Node it needs', () => expect(product.engines.node).toBe('>=24'))
 })
 
-describe('the installed package tree', () => {
-  it('the installed package tree has no tool that builds or tests', () => {
+describe('the installed package', () => {
+  it('the installed package has no tool for building or testing', () => {
     const names = new Set(packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name))
     expect(names).toContain('bullmq')
-    // These two are needed by packages that the product needs: types of streams, and fastify's schemas.
+    // Packages of the product need these two: types of streams, and the schemas of fastify.
     expect(Object.keys(product.devDependencies).filter((name) => names.has(name))).toEqual(['@types/node', 'ajv'])
   })
 
-  it('the installed package tree is in the list of materials, as is what the page is made of', () => {
+  it('every installed package and every part of the page is in the list of materials', () => {
     const listed = new Set(materials().components.map(({ name }) => name))
     const found = packagesIn(join(installed.folder, 'node_modules')).map(({ name }) => name)
     expect(found.length).toBeGreaterThan(100)
@@ -88,7 +88,7 @@ describe('the installed package tree', () => {
     expect([...listed]).not.toContain('typescript')
   })
 
-  it('the installed package tree has a licence that is known, and its text if the package has one', () => {
+  it('every installed package has a known licence, with its text if the package has one', () => {
     const texts = readFileSync(join(installed.folder, 'dist/LICENCES.txt'), 'utf8')
     const { components } = materials()
     expect(components.filter(({ licenses }) => !licenses?.length)).toEqual([])
@@ -99,7 +99,7 @@ describe('the installed package tree', () => {
     expect(texts.match(/Permission is hereby granted/g)!.length).toBeGreaterThan(80)
   })
 
-  it('the installed package tree is what was tested, version by version', async () => {
+  it('the installed packages have the tested versions', async () => {
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as Lock
     const needed = Object.entries(packages).filter(([path, { dev, os }]) => path !== '' && !dev && !os)
     const found = packagesIn(join(installed.folder, 'node_modules'))
@@ -110,21 +110,21 @@ describe('the installed package tree', () => {
   })
 })
 
-describe('in an empty folder', () => {
-  it('waybridge --version prints the version and the commit', async () =>
+describe('an empty folder', () => {
+  it('the installed waybridge --version prints the version and the commit', async () =>
     expect(await installed.waybridge('--version')).toEqual({ code: 0, out: `${VERSION}\n`, errors: '' }))
 
-  it('waybridge start says what makes a configuration', async () => {
+  it('the installed waybridge start says how to make a configuration', async () => {
     const { code, errors } = await installed.waybridge('start')
     expect([code, errors]).toEqual([78, 'config: there is no such directory: `waybridge init config` makes one\n'])
   })
 
-  it('waybridge demo delivers every fix', async () => {
+  it('the installed waybridge demo delivers every fix', async () => {
     const { code, out } = await installed.waybridge('demo', '--vans', '8', '--seconds', '3')
     expect([code, out.trim().split('\n').at(-1)]).toEqual([0, expect.stringMatching(/ lost=0 duplicates=0$/)])
   }, 120_000)
 
-  it('init, check and start make a product that takes fixes, shows its page, and reads a spreadsheet', async () => {
+  it('the installed init, check and start give a product that accepts fixes, shows its page and reads a spreadsheet', async () => {
     const { waybridge, home } = installed
     expect(await waybridge('init', 'config')).toMatchObject({ code: 0, errors: '' })
     const file = join(home, 'config/gateway.yaml')
@@ -181,7 +181,7 @@ function materials(): Materials {
   return JSON.parse(readFileSync(join(installed.folder, 'dist/sbom.cdx.json'), 'utf8')) as Materials
 }
 
-/** Every package below a node_modules folder. */
+/** Returns every package below a node_modules folder. */
 function packagesIn(folder: string): { name: string; version: string; path: string }[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name)

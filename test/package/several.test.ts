@@ -13,7 +13,7 @@ import { temporaryDir } from '../support/running.ts'
 import { ROOT } from '../support/structure/sources.ts'
 
 const DOCKER = join(ROOT, 'docker')
-/** The shipped ports are those of a real product: here each is so much higher. */
+/** Offset that is added to the shipped ports, which a real product may use. */
 const SHIFT = 21_000
 const VANS = ['356307042441013', '356307042441021']
 const VAN_HOST = '127.0.0.77'
@@ -50,7 +50,7 @@ it('the shipped configuration runs two gateways behind HAProxy, two workers, and
     await expect.poll(() => site.delivered(), SOON).toBe(index + 1)
   }
 
-  // Each gateway has one van: the van of the one that is killed comes back over the other one.
+  // Each gateway has one van; the van of the killed gateway reconnects to the other one.
   const closed = connections.map((socket) => once(socket, 'close').then(() => true))
   gateways[0].kill('SIGKILL')
   await Promise.race(closed)
@@ -65,7 +65,7 @@ interface Contact {
   readonly connection?: { readonly remote: string }
 }
 
-/** A folder with the shipped files for these ports, and what runs on it until the test is over. */
+/** Makes a folder with the shipped files for these ports; its processes run until the test ends. */
 async function prepareSite(sentinels: readonly string[]) {
   const dir = await temporaryDir()
   const config = join(dir, 'config')
@@ -92,7 +92,7 @@ async function prepareSite(sentinels: readonly string[]) {
   return {
     admin,
     delivered: async () => (await admin<{ custody: { delivered: number } }>('/admin/status')).custody.delivered,
-    /** Starts a role; resolves once the health check of its container passes. */
+    /** Starts a role; resolves when the health check of its container succeeds. */
     async run(role: string, bindHost: string): Promise<ChildProcess> {
       const cwd = join(dir, bindHost)
       await mkdir(cwd)
@@ -103,9 +103,9 @@ async function prepareSite(sentinels: readonly string[]) {
       await expect.poll(() => ready().catch(() => 0), SOON).toBe(200)
       return child
     },
-    /** Connects a van to HAProxy and logs it in; `send` resolves once its fix is acknowledged. */
+    /** Connects a van to HAProxy and logs it in; `send` resolves when its fix is acknowledged. */
     async drive(id: string) {
-      // A connection that is given up while it waits would count at its gateway, and HAProxy choose the other one.
+      // An abandoned connection would count at its gateway, so that HAProxy chooses the other one.
       const logIn = async () => {
         const socket = connect({ host: HOSTS.haproxy, port: 5027 + SHIFT, localAddress: VAN_HOST })
         socket.on('error', () => {})

@@ -64,7 +64,7 @@ it('a line stays left out after another token covers less of it, is refused, or 
   await expect.poll(leftOut, SOON).toEqual([])
 })
 
-it('a line is no longer left out after its writer puts the van alone', async () => {
+it('a line is no longer left out after its writer puts the van again with only_listed', async () => {
   await put(one, [GOOD, BAD])
   await expect.poll(leftOut, SOON).toEqual([BY_SEVEN])
   await put(one, [GOOD], `${WEEK}&only_listed=true`)

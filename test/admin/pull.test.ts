@@ -307,7 +307,7 @@ it('a roster is pulled at once with a new token if the server did not answer the
   expect([source.requests.length, await findings()]).toEqual([2, []])
 })
 
-it('removing roster.pull keeps its lines, and no result of it is reported any more', async () => {
+it('removing roster.pull keeps its lines, and removes its result', async () => {
   const { source, dir, routeOf, result, live, put } = await pulled(csv(line('1', 1001)))
   await pulling(dir, '')
   await expect.poll(async () => (await result())?.pulled_at, soon).toBe(undefined)

@@ -31,7 +31,7 @@ it('the pods of the chart become ready, as the test of the release says', async 
   await expect.poll(() => pods.test('tracking-test').catch(String), SOON).toContain('"ok":true')
 })
 
-it('vans behind HAProxy of the chart reach another gateway after a crash, and continue after one of the primary', async () => {
+it('vans behind HAProxy of the chart reach another gateway after a crash, and continue when the primary crashes', async () => {
   const load = drive(OVER_ALL)
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   await crash('tracking-gateway-0', 'gateway')

@@ -34,7 +34,7 @@ it('every metric has a sample, and without Redis those known from other sources 
   await expect.poll(metricsWithoutSample, soon).toEqual([])
 })
 
-it.each(QUICK)('$what is found as $code in time, and ends in time', { timeout: 200_000 }, async (fault) => {
+it.each(QUICK)('the fault is found as $code in time, and ends in time: $what', { timeout: 200_000 }, async (fault) => {
   expect(problemOf(await measure(site, fault))).toBeUndefined()
 })
 

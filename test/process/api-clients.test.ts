@@ -29,7 +29,7 @@ const opened = (config: ReturnType<typeof read>, baseUrl: string, again: ApiClie
 }
 const keysAt = (api: TestApi) => api.seen.map(({ apikey }) => apikey)
 
-it("a company's key is shown to no earlier API while the TLS files of its new one cannot be used", async () => {
+it('the apikey of a company is sent to no earlier API while the TLS files of the new one cannot be used', async () => {
   const dir = await folder({ 'ca.pem': 'no certificate' })
   const [usual, before, next] = [await open(), await open(), await open()]
   const config = read({ base_url: before.url })
@@ -37,7 +37,7 @@ it("a company's key is shown to no earlier API while the TLS files of its new on
   const push = (apikey: string) => clients.of('7').push({ courier: '1', route: '1', apikey, body: '{}' })
   await push('first')
   const ca = join(dir, 'ca.pem')
-  // The same API goes on being asked in the way of before.
+  // Requests to the same API continue with its previous settings.
   clients.use(read({ base_url: before.url, tls: { ca } }).companies)
   await push('second')
   clients.use(read({ base_url: next.url, tls: { ca } }).companies)
@@ -50,7 +50,7 @@ it("a company's key is shown to no earlier API while the TLS files of its new on
   expect([keysAt(before), keysAt(next), keysAt(usual)]).toEqual([['first', 'second'], ['fourth'], ['fifth']])
 })
 
-it('TLS files of a company that could not be used are tried again until they can', async () => {
+it('unusable TLS files of a company are tried again until they can be used', async () => {
   const dir = await folder({ 'ca.pem': 'half of a certificate' })
   const certificates = await CertificateMaker.create()
   onTestFinished(() => certificates.remove())
@@ -65,7 +65,7 @@ it('TLS files of a company that could not be used are tried again until they can
   await expect.poll(push, { timeout: 30_000, interval: 500 }).toMatchObject({ status: 200 })
 })
 
-it('a renewed authority of the usual API is trusted at once, and the one of before while its file cannot be used', async () => {
+it('a renewed CA of the common API is trusted at once, and the previous one while its file cannot be used', async () => {
   const certificates = await CertificateMaker.create()
   onTestFinished(() => certificates.remove())
   const [before, after] = [await certificates.server('before'), await certificates.server('after')]

@@ -18,7 +18,7 @@ const soon = { timeout: 20_000, interval: 5 }
 const logger = pino({ enabled: false })
 const MEGABYTE = 1024 * 1024
 
-it('a backup changes nothing in a folder on which nothing runs, and holds what is in it', async () => {
+it('a backup of a stopped product changes nothing in the data folder, and contains its data', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   await chmod(join(dataDir, 'tracking.sqlite'), 0o644)
   const before = await listing(dataDir)
@@ -31,7 +31,7 @@ it('a backup changes nothing in a folder on which nothing runs, and holds what i
   expect(tables(restored.dataDir)).toEqual(tables(dataDir))
 })
 
-it('a backup changes nothing in a folder whose run was killed, and that has locks and a log of the database', async () => {
+it('a backup after a killed run changes nothing in the data folder, with its locks and database log', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   const unlock = await lockDataDir(dataDir, logger)
   const database = new DatabaseSync(join(dataDir, 'tracking.sqlite'))
@@ -62,7 +62,7 @@ it.skipIf(process.getuid!() !== 0)('a backup that root restores belongs to the u
   for (const name of names) expect(await stat(join(dataDir, name))).toMatchObject({ uid: 1234, gid: 1235 })
 })
 
-it('a backup changes nothing in a folder while it runs', async () => {
+it('a backup of a running product changes nothing in the data folder', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   const unlock = await lockDataDir(dataDir, logger)
   onTestFinished(unlock)
@@ -71,7 +71,7 @@ it('a backup changes nothing in a folder while it runs', async () => {
   const database = new DatabaseSync(join(dataDir, 'tracking.sqlite'))
   onTestFinished(() => database.close())
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE later (id); INSERT INTO later VALUES (1)')
-  // Redis writes its log, and SQLite who reads.
+  // The log of Redis and the reader file of SQLite change by themselves.
   const stored = async () => (await listing(dataDir)).filter((line) => !/redis\.log|sqlite-shm/.test(line))
   const before = await stored()
   await backUp(file, options)
@@ -85,7 +85,7 @@ it('a backup succeeds after one that failed because Redis could not write its im
   onTestFinished(() => redis.stop())
   const client = openRedis(redis.url, {})
   onTestFinished(() => client.disconnect())
-  // Large enough that writing the image takes longer than a look at its state.
+  // Large enough that writing the image takes longer than reading its state.
   await client.eval("for i = 1, 200000 do redis.call('SET', 'filler' .. i, i) end", 0)
   const image = join(dataDir, 'redis', 'dump.rdb')
   await mkdir(image)
@@ -107,7 +107,7 @@ it('two backups at once both succeed', async () => {
   for (const each of files) await restoreBackup(each, { ...options, dataDir: join(await temporaryDir(), 'data') })
 })
 
-it('a backup holds delivered fixes that are kept only if that is asked for', async () => {
+it('a backup contains kept delivered fixes only on request', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   const { keptHours, keptPrefix } = shardKeys('{wb1}')
   const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE)
@@ -117,7 +117,7 @@ it('a backup holds delivered fixes that are kept only if that is asked for', asy
   await client.sadd(`${keptPrefix}498878`, '356307042441013')
   await client.rpush(`${keptPrefix}498878:356307042441013`, Buffer.from('ff372f312f32', 'hex'))
   const kept = join(await temporaryDir(), 'kept.tar.gz')
-  // While it runs, and not.
+  // Once while the product runs, and once while it does not.
   await backUp(file, options)
   expect(await client.dbsize()).toBe(before + 3)
   client.disconnect()
@@ -135,13 +135,13 @@ it('a backup holds delivered fixes that are kept only if that is asked for', asy
   expect(await keysOf(dataDir)).toBe(before + 3)
 })
 
-it('a backup of a folder on which a start begins is refused', async () => {
+it('a backup is refused while a start begins in the data folder', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   onTestFinished(await lockDataDir(dataDir, logger))
   await expect(backUp(file, options)).rejects.toThrow('Another start is running')
 })
 
-it('a start does not begin empty where a restore was killed', async () => {
+it('a start refuses a data folder in which a restore was killed', async () => {
   const { file, options } = await folderOfBefore()
   await backUp(file, options)
   const config = await temporaryDir()
@@ -160,7 +160,7 @@ it('a start does not begin empty where a restore was killed', async () => {
   unlock()
 })
 
-it('a start begins beside a backup that somebody has put into the data folder', async () => {
+it('a start accepts a data folder that contains a backup file', async () => {
   const dataDir = await temporaryDir()
   await writeFile(join(dataDir, 'backup-2026-11-30.tgz'), '')
   await mkdir(join(dataDir, 'backup-of-last-year'))
@@ -168,7 +168,7 @@ it('a start begins beside a backup that somebody has put into the data folder', 
   unlock()
 })
 
-it('a file with an unreadable manifest is no backup', async () => {
+it('a file with an unreadable manifest is not accepted as a backup', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   for (const name of ['manifest.json', 'redis.rdb']) await writeFile(join(dataDir, name), '')
   execFileSync('tar', ['-czf', file, '-C', dataDir, 'manifest.json', 'redis.rdb'])
@@ -188,7 +188,7 @@ async function folderOfBefore() {
   }
 }
 
-/** What is in a folder: path, permissions and content of everything. */
+/** Returns path, permissions and content of everything in a folder. */
 async function listing(dir: string): Promise<string[]> {
   const names = (await readdir(dir, { recursive: true })).toSorted()
   const lines = names.map(async (name) => {
@@ -203,7 +203,7 @@ async function listing(dir: string): Promise<string[]> {
   return Promise.all(lines)
 }
 
-/** How many keys the Redis of a folder has. */
+/** Returns the number of keys in the Redis of a folder. */
 async function keysOf(dataDir: string): Promise<number> {
   const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE)
   const client = openRedis(redis.url, {})

@@ -7,20 +7,20 @@ import { temporaryDir } from '../support/running.ts'
 
 const logger = pino({ enabled: false })
 
-/** What others may do, by path. */
+/** Returns the permissions of other users by path. */
 async function permissions(dir: string): Promise<Record<string, string>> {
   const names = ['', ...(await readdir(dir, { recursive: true }))].toSorted()
   const modes = names.map(async (name) => [name, ((await stat(join(dir, name))).mode & 0o777).toString(8)] as const)
   return Object.fromEntries(await Promise.all(modes))
 }
 
-it('openDataDir makes a data folder for its owner alone', async () => {
+it('openDataDir makes a data folder for its owner only', async () => {
   const dir = join(await temporaryDir(), 'a/b')
   await openDataDir(dir, logger)
   expect(await permissions(dir)).toEqual({ '': '700' })
 })
 
-it('openDataDir removes the access of others to the folder of an older version, and changes nothing else', async () => {
+it('openDataDir removes the access of others to an older data folder, and changes nothing else', async () => {
   const dir = await temporaryDir()
   for (const folder of ['redis/appendonlydir', 'mine']) await mkdir(join(dir, folder), { recursive: true })
   for (const file of ['tracking.sqlite', 'redis/appendonlydir/a.aof', 'mine/notes']) {
@@ -42,7 +42,7 @@ it('openDataDir removes the access of others to the folder of an older version, 
   })
 })
 
-it('installationId keeps the id of an installation, and makes it once for all that ask at the same time', async () => {
+it('installationId keeps the id of an installation, and makes it once for simultaneous callers', async () => {
   const dir = await temporaryDir()
   const all = await Promise.all(Array.from({ length: 10 }, () => installationId(dir, logger)))
   expect(new Set(all.map(({ id }) => id)).size).toBe(1)
@@ -50,7 +50,7 @@ it('installationId keeps the id of an installation, and makes it once for all th
   expect(await installationId(dir, logger)).toEqual({ id: all[0].id, isNew: false })
 })
 
-it('installationId replaces an id lost with the power, logs it, and does not call that a new installation', async () => {
+it('installationId replaces an id lost in a power cut, logs it, and does not report a new installation', async () => {
   const dir = await temporaryDir()
   await writeFile(join(dir, 'installation'), '')
   const lines: string[] = []

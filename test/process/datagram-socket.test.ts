@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { boundForDatagrams } from '../../src/process/datagram-socket.ts'
 import { freePorts } from '../support/free-ports.ts'
 
-it('a datagram waits in a socket that is bound until a process reads it', async () => {
+it('a datagram waits in a bound socket until a process reads it', async () => {
   const [port] = await freePorts(1)
   const bound = boundForDatagrams({ host: '127.0.0.1', port })
   expect(bound, 'what `_createSocketHandle` of node:dgram makes').toMatchObject({ fd: expect.any(Number) })

@@ -23,18 +23,18 @@ const { services } = parse(readFileSync(join(ROOT, 'docker/compose.yaml'), 'utf8
 }
 const service = services.waybridge
 
-it('listens in the container on addresses that other machines can reach', async () => {
+it('the container listens on addresses that other machines can reach', async () => {
   const { admin, tracking, listeners, mqtt } = await shippedConfig(service.environment)
   const hosts = [admin, tracking.listen, mqtt.broker!, ...listeners].map(({ host }) => host)
   expect(new Set(hosts)).toEqual(new Set(['0.0.0.0']))
 })
 
-it('listens outside of a container on loopback for the admin port and the tracking service', async () => {
+it('outside a container the admin port and the tracking service listen on loopback', async () => {
   const { admin, tracking } = await shippedConfig({})
   expect([admin.host, tracking.listen.host]).toEqual(['127.0.0.1', '127.0.0.1'])
 })
 
-it('publishes the port for every tracker and others of the shipped configuration, the admin port to this machine only', async () => {
+it('compose.yaml publishes the listeners, but the admin port only to this machine', async () => {
   const { admin, tracking, listeners, mqtt } = await shippedConfig(service.environment)
   const devices = listeners.map(({ port, transport }) => `${port}:${port}/${transport === 'udp' ? 'udp' : 'tcp'}`)
   const broker = `${mqtt.broker!.port}:${mqtt.broker!.port}/tcp`
@@ -43,14 +43,14 @@ it('publishes the port for every tracker and others of the shipped configuration
   expect([...devices, broker, ...local]).toEqual(expect.arrayContaining(service.ports))
 })
 
-/** What docker/.env says. */
+/** Variables of docker/.env. */
 const OF_A_SITE = {
   ...Object.fromEntries([1, 2, 3].map((at) => [`SENTINEL_${at}`, `10.0.0.${at}:26379`])),
   TRACKING_URL: 'http://10.0.0.3:8090',
   PROXY_NETWORK: '10.0.0.3/32',
 }
 
-it('roles on one machine of compose.machine.yaml have monitors of their own, which their health checks ask', async () => {
+it('the roles of compose.machine.yaml have their own monitors, which their health checks use', async () => {
   const text = readFileSync(join(ROOT, 'docker/compose.machine.yaml'), 'utf8')
   const { services: roles } = parse(text, { merge: true }) as { services: Record<string, Service> }
   const ports = new Set<number>()
@@ -65,7 +65,7 @@ it('roles on one machine of compose.machine.yaml have monitors of their own, whi
   expect(ports.size).toBe(4)
 })
 
-it('neither the builder of the image nor git gets a file with passwords', () => {
+it('neither the image builder nor git gets a file with passwords', () => {
   const [ofDocker, ofGit] = ['.dockerignore', '.gitignore'].map((file) =>
     readFileSync(join(ROOT, file), 'utf8').split('\n'),
   )
@@ -73,7 +73,7 @@ it('neither the builder of the image nor git gets a file with passwords', () => 
   expect(ofGit).toEqual(expect.arrayContaining(['.env', '.env.*']))
 })
 
-it('docker/prometheus has rules for alerts on metrics that exist', () => {
+it('the alert rules of docker/prometheus use existing metrics', () => {
   const rules = readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8')
   const own = operationGauges(async () => {})
   const known = new Set(registry.getMetricsAsArray().map(({ name }) => name))
@@ -83,7 +83,7 @@ it('docker/prometheus has rules for alerts on metrics that exist', () => {
   expect((parse(rules) as { groups: { rules: object[] }[] }).groups[1].rules.length).toBeGreaterThan(10)
 })
 
-/** Metrics that have neither panel nor rule, and why. */
+/** Metrics with neither panel nor rule, and the reason. */
 const WITHOUT_PANEL = {
   appends_total: 'only its ratio to the fixes says something, in a bench',
   build_info: 'it joins others to the version',
@@ -96,7 +96,7 @@ const WITHOUT_PANEL = {
   roster_last_write_timestamp_seconds: 'a roster may stay as it is for months',
 }
 
-it('every metric has a panel of the dashboard or a rule, or is listed as without', () => {
+it('every metric has a dashboard panel or a rule, or is listed as without one', () => {
   const metrics = readFileSync(join(ROOT, 'src/admin/metrics.txt'), 'utf8').match(/^waybridge_\w+/gm) ?? []
   const shown = ['docker/grafana/dashboards/waybridge.json', 'docker/prometheus/rules.yaml']
     .map((file) => readFileSync(join(ROOT, file), 'utf8'))
@@ -106,7 +106,7 @@ it('every metric has a panel of the dashboard or a rule, or is listed as without
   expect(without.toSorted()).toEqual(Object.keys(WITHOUT_PANEL).toSorted())
 })
 
-it('every finding that is an error or a warning has one rule', () => {
+it('every finding with the severity error or warning has one rule', () => {
   const rules = readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8')
   const matchers = Array.from(rules.matchAll(/code(=~|!~)"([^"]*)"/g), ([, sign, text]) => {
     const pattern = new RegExp(`^(?:${text})$`)
@@ -117,7 +117,7 @@ it('every finding that is an error or a warning has one rule', () => {
   expect(Object.keys(CODES).filter((code) => rulesOf(code) !== 1)).toEqual([])
 })
 
-it('every rule links to a paragraph that exists', () => {
+it('every alert rule links to an existing paragraph', () => {
   const { groups } = parse(readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8'), { merge: true }) as {
     groups: { rules: { alert: string; labels: object; annotations: { summary: string; paragraph: string } }[] }[]
   }
@@ -145,7 +145,7 @@ it('the image uses a health check that follows /readyz, and fails before everyth
   expect(await health(dir)).toBe(1)
 })
 
-it('the image checks the health of a role on its own by its monitor', async () => {
+it('the image checks the health of a single role by its monitor', async () => {
   let status = 200
   const server = createServer((_, response) => response.writeHead(status).end())
   onTestFinished(() => void server.close())
@@ -172,7 +172,7 @@ it('the image uses a health check that also follows an admin port with TLS', asy
   expect(await health(dir)).toBe(1)
 })
 
-it('the image lists its contents beside the package, with licences', async ({ skip }) => {
+it('the image lists its contents besides the package, with licences', async ({ skip }) => {
   skip(spawnSync('dpkg-query', ['--version']).status !== 0, 'there is no dpkg')
   const file = join(await temporaryDir(), 'sbom.json')
   await writeFile(file, '{"components":[{"name":"bullmq"}]}')
@@ -215,7 +215,7 @@ async function health(dir: string): Promise<number> {
   return code as number
 }
 
-/** The names of metrics in a text. */
+/** Returns the metric names in a text. */
 function namesIn(text: string): string[] {
   const found = text.match(/waybridge_[a-z_]+/g)?.map((name) => name.replace(/_seconds_(?:count|bucket)$/, '_seconds'))
   return [...new Set(found)].toSorted()

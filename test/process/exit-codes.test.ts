@@ -11,34 +11,32 @@ import { CLI } from '../support/processes.ts'
 const WRONG = { 'gateway.yaml': 'redis: { url: "redis://127.0.0.1:1" }\nworkers: many\n' }
 const MISTAKE = /gateway\.yaml:2:10 workers: expected a whole number/
 
-describe('mistakes in the configuration', () => {
-  it.each(['start', 'worker', 'tracking'])('mistakes in the configuration end %s with 78', async (command) => {
-    const { code, errors } = await waybridgeProcess([command, '--config', await folder(WRONG)])
-    expect([code, errors]).toEqual([78, expect.stringMatching(MISTAKE)])
-  })
-
-  it.each(['check', 'backup'])('mistakes in the configuration end %s with 1', async (command) => {
-    const file = command === 'backup' ? ['file'] : []
-    const { code, out, errors } = await waybridgeProcess([command, ...file, '--config', await folder(WRONG)])
-    expect([code, out + errors]).toEqual([1, expect.stringMatching(MISTAKE)])
-  })
-
-  it('mistakes in the configuration end a role that is to run on its own without a Redis with 78', async () => {
-    const { code, errors } = await waybridgeProcess(['worker', '--config', await folder({ 'gateway.yaml': '' })])
-    expect([code, errors]).toEqual([
-      78,
-      'gateway.yaml: a role on its own needs redis.url, redis.sentinels or redis.cluster: only `start` runs a private Redis\n',
-    ])
-  })
+it.each(['start', 'worker', 'tracking'])('mistakes in the configuration end %s with exit code 78', async (command) => {
+  const { code, errors } = await waybridgeProcess([command, '--config', await folder(WRONG)])
+  expect([code, errors]).toEqual([78, expect.stringMatching(MISTAKE)])
 })
 
-it('a mistake in the configuration that only a role can find ends start with 78', async () => {
+it.each(['check', 'backup'])('mistakes in the configuration end %s with exit code 1', async (command) => {
+  const file = command === 'backup' ? ['file'] : []
+  const { code, out, errors } = await waybridgeProcess([command, ...file, '--config', await folder(WRONG)])
+  expect([code, out + errors]).toEqual([1, expect.stringMatching(MISTAKE)])
+})
+
+it('mistakes in the configuration end a single role without a Redis with exit code 78', async () => {
+  const { code, errors } = await waybridgeProcess(['worker', '--config', await folder({ 'gateway.yaml': '' })])
+  expect([code, errors]).toEqual([
+    78,
+    'gateway.yaml: a role on its own needs redis.url, redis.sentinels or redis.cluster: only `start` runs a private Redis\n',
+  ])
+})
+
+it('a mistake in the configuration that only a role can find ends start with exit code 78', async () => {
   const bridge = '{ url: "mqtt://127.0.0.1:1", topics: { "a/+": sigfox } }'
   const { code, errors } = await waybridgeProcess(['start', '--config', await site({ mqtt: `bridges: [${bridge}]` })])
   expect([code, errors]).toEqual([78, expect.stringContaining('cannot open bridge 127.0.0.1:1: sigfox is spoken')])
 })
 
-it('a port that another program has ends start with 1', async () => {
+it('a port that another program uses ends start with exit code 1', async () => {
   const other = createServer()
   onTestFinished(() => void other.close())
   const port = await listening(other)
@@ -49,12 +47,12 @@ it('a port that another program has ends start with 1', async () => {
 describe('a disk', () => {
   beforeEach(({ skip }) => skip(spawnSync('unshare', [...OWN_MOUNTS, 'true']).status !== 0, 'nothing can be mounted'))
 
-  it('that is full ends start with 1', async () => {
+  it('a full disk ends start with exit code 1', async () => {
     const { code, errors } = await startOnDisk('cat /dev/zero > "$DATA/fill" 2> /dev/null || true')
     expect([code, errors]).toEqual([1, expect.stringMatching(/full.* make room on/)])
   })
 
-  it('that is read-only ends start with 1', async () => {
+  it('a read-only disk ends start with exit code 1', async () => {
     const { code, errors } = await startOnDisk('mount -o remount,ro "$DATA"')
     expect([code, errors]).toEqual([
       1,
@@ -63,7 +61,7 @@ describe('a disk', () => {
   })
 })
 
-/** A configuration whose data folder is below it; `port`: of its only listener, `mqtt`: further settings of MQTT. */
+/** Makes a configuration with its data folder; `port`: port of the only listener, `mqtt`: further MQTT settings. */
 async function site({ port = 0, mqtt = 'bridges: []' } = {}): Promise<string> {
   const dir = await folder({})
   const yaml = `data_dir: ${join(dir, 'data')}
@@ -77,7 +75,7 @@ log: { format: json, level: error }
   return dir
 }
 
-/** Runs `start` with a data folder on a small disk of its own, after a preparation by the shell. */
+/** Runs `start` with a data folder on its own small disk, after a shell command. */
 async function startOnDisk(prepare: string): Promise<Pick<Ended, 'code' | 'errors'>> {
   const dir = await site()
   const data = join(dir, 'data')
@@ -91,5 +89,5 @@ async function startOnDisk(prepare: string): Promise<Pick<Ended, 'code' | 'error
   return { code: status, errors: stderr }
 }
 
-/** Options with which a command may mount what it alone sees. */
+/** Options for a command with private mounts. */
 const OWN_MOUNTS = process.getuid?.() === 0 ? ['--mount'] : ['--mount', '--map-root-user']

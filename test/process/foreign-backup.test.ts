@@ -21,7 +21,7 @@ it('a restore refuses a backup whose image is an append-only file', async () => 
   expect(await backup.restored()).toEqual([])
 })
 
-it('a restore refuses a backup whose image is cut', async () => {
+it('a restore refuses a backup with an incomplete image', async () => {
   const backup = await foreignBackup()
   await writeFile(join(backup.files, 'redis.rdb'), 'REDIS0009')
   await expect(backup.restore()).rejects.toThrow('Redis cannot load the image: Unexpected EOF reading RDB file.')
@@ -36,14 +36,14 @@ it('a restore runs no command that follows the image of a backup', async () => {
   expect(await redis.keys('*')).toEqual(['own'])
 })
 
-it('a restore refuses a backup whose image holds functions', async () => {
+it('a restore refuses a backup whose image contains functions', async () => {
   const library = "#!lua name=foreign\nredis.register_function('foreign', function() return 1 end)"
   const backup = await foreignBackup((redis) => redis.call('FUNCTION', 'LOAD', library))
   await expect(backup.restore()).rejects.toThrow('The image of Redis holds functions.')
   expect(await backup.restored()).toEqual([])
 })
 
-it('a restore keeps a restored image, and each write after it, over a SIGKILL', async () => {
+it('a restore keeps the image, and each write after it, over a SIGKILL', async () => {
   const backup = await foreignBackup()
   await backup.restore()
   const first = await startPrivateRedis(backup.dataDir, 64 * MEGABYTE)
@@ -67,7 +67,7 @@ it.each(NO_FILES)('a restore refuses a backup with %s in place of its database',
   expect(await backup.restored()).toEqual([])
 })
 
-it('a restore takes no other files from a backup, and no permissions', async () => {
+it('a restore takes no other files and no permissions from a backup', async () => {
   const backup = await foreignBackup()
   for (const name of ['installation', 'admin-token', 'redis.conf', 'ports.json']) {
     await writeFile(join(backup.files, name), ID)
@@ -82,13 +82,13 @@ it('a restore takes no other files from a backup, and no permissions', async () 
   expect(await readFile(join(backup.dataDir, 'installation'), 'utf8')).toBe(ID)
 })
 
-it('a restore refuses a backup whose version holds control characters', async () => {
+it('a restore refuses a backup whose version contains control characters', async () => {
   const backup = await foreignBackup()
   await writeFile(join(backup.files, 'manifest.json'), JSON.stringify({ ...manifest, version: '\u001b[2J' }))
   await expect(backup.restore()).rejects.toThrow('is no backup of waybridge.')
 })
 
-/** The files of a backup that anybody has made, with the image of a Redis that has the key `own`. */
+/** Returns the files of a foreign backup, with the image of a Redis that has the key `own`. */
 async function foreignBackup(prepare: (redis: Redis) => Promise<unknown> = async () => {}) {
   const dir = await temporaryDir()
   const [files, dataDir, file] = ['files', 'data', 'backup.tar.gz'].map((name) => join(dir, name))
@@ -101,7 +101,7 @@ async function foreignBackup(prepare: (redis: Redis) => Promise<unknown> = async
     await restoreBackup(file, { dataDir, maxMemory: 64 * MEGABYTE, version: 'x', logger: pino({ enabled: false }) })
   }
 
-  /** What the data folder holds but locks. */
+  /** Returns the content of the data folder without locks. */
   async function restored(): Promise<string[]> {
     return (await readdir(dataDir)).filter((name) => !/\.lock/.test(name)).toSorted()
   }

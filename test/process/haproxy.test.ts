@@ -8,7 +8,7 @@ import { type NameServer, startNameServer } from '../support/name-server.ts'
 
 /* docker/haproxy.cfg in front of gateways whose names change their address. A gateway here is its readiness and its name on one port. */
 
-/** The shipped ports are those of a real product: here each is so much higher. */
+/** Offset that is added to the shipped ports, which a real product may use. */
 const SHIFT = 23_000
 const HOST = '127.0.1.10'
 const NAMES = ['gateway-1.test', 'gateway-2.test']
@@ -20,7 +20,7 @@ beforeEach(async ({ skip }) => {
   skip(!haproxy, 'there is no haproxy, and apt cannot fetch it')
 })
 
-it('HAProxy reaches gateways that are all replaced by ones with new addresses', async () => {
+it('HAProxy reaches the gateways after all of them got new addresses', async () => {
   const dns = await balance()
   const first = await startGateways(dns, ['127.0.1.11', '127.0.1.12'])
   await expect.poll(reached, SOON).toEqual(['127.0.1.11', '127.0.1.12'])
@@ -31,7 +31,7 @@ it('HAProxy reaches gateways that are all replaced by ones with new addresses', 
   expect(await readiness()).toBe(200)
 }, 120_000)
 
-it('HAProxy that starts before its gateways have names is not ready, and is once they have', async () => {
+it('HAProxy is not ready until its gateways have names', async () => {
   const dns = await balance()
   await expect.poll(readiness, SOON).toBe(503)
   expect(await reached()).toEqual([])
@@ -40,7 +40,7 @@ it('HAProxy that starts before its gateways have names is not ready, and is once
   expect(await readiness()).toBe(200)
 }, 120_000)
 
-it('HAProxy keeps the last addresses while DNS is silent for longer than a default of HAProxy', async () => {
+it('HAProxy keeps the last addresses while DNS is silent for longer than its default hold time', async () => {
   const dns = await balance()
   await startGateways(dns, ['127.0.1.17', '127.0.1.18'])
   await expect.poll(reached, SOON).toEqual(['127.0.1.17', '127.0.1.18'])
@@ -52,7 +52,7 @@ it('HAProxy keeps the last addresses while DNS is silent for longer than a defau
   }
 }, 120_000)
 
-/** Runs HAProxy for the names; returns the name server that it asks. */
+/** Runs HAProxy for the names; returns the name server that it uses. */
 async function balance(): Promise<NameServer> {
   const dns = await startNameServer()
   const places = { BIND: HOST, GATEWAY_1: NAMES[0], GATEWAY_2: NAMES[1] }
@@ -60,7 +60,7 @@ async function balance(): Promise<NameServer> {
   return dns
 }
 
-/** Starts a gateway at each address, and gives the names to them. */
+/** Starts a gateway at each address, and assigns the names to the addresses. */
 async function startGateways(dns: NameServer, addresses: readonly string[]) {
   const gateways = await Promise.all(addresses.map(startGateway))
   for (const [index, address] of addresses.entries()) dns.addresses.set(NAMES[index], address)
@@ -90,14 +90,14 @@ async function closed(server: Server): Promise<void> {
   await once(server, 'close')
 }
 
-/** The gateways that a few connections reach. */
+/** Returns the gateways that a few connections reach. */
 async function reached(): Promise<string[]> {
   const answers: string[] = []
   for (let count = 0; count < 4; count++) answers.push(await greeting())
   return [...new Set(answers.filter(Boolean))].toSorted()
 }
 
-/** The address that a connection's gateway says; empty if it is closed without. */
+/** Returns the address that the gateway of a connection sends; empty if it closes without one. */
 async function greeting(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let said = ''

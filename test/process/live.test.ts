@@ -29,7 +29,7 @@ let redis: Store
 
 withRedis((...given) => ([server, redis] = given))
 
-/** A configuration folder with devices 1 and 2; `write` replaces its routes.csv. */
+/** Makes a configuration folder with devices 1 and 2; `write` replaces its routes.csv. */
 async function folder(routes = '') {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-live-'))
   onTestFinished(() => rm(dir, { recursive: true }))
@@ -44,7 +44,7 @@ async function folder(routes = '') {
   return { dir, write }
 }
 
-/** A process that follows a folder, and the roster in Redis. */
+/** Starts a process that follows a folder and the roster in Redis. */
 async function following(dir: string, { followsFiles = true, url = server.url } = {}) {
   const live = await followConfig({ dir, protocols: null, role: 'gateway', followsFiles })
   const connection = connect(url, 'live')
@@ -63,66 +63,64 @@ function routeOf(live: Live, id: string): string | undefined {
 
 const put = (id: string, route_id?: string) => ({ id, company_id: '7', courier_id: '5', route_id, source: '' })
 
-describe('a put in the roster', () => {
-  it('takes effect while a file is being written all the time', async () => {
-    const { dir } = await folder()
-    const { live } = await following(dir)
-    let written = 0
-    // Nobody looks at the file while it is written: without a pause, however busy the machine is.
-    const write = () => writeFileSync(join(dir, 'routes.csv'), HEADER + line('1', ++written))
-    const writing = setInterval(write, 5)
-    onTestFinished(() => clearInterval(writing))
-    await expect.poll(() => written, soon).toBeGreaterThan(20)
-    const before = routeOf(live, '1')
-    await putDevice(redis, '9', put('9', '900'))
-    await expect.poll(() => routeOf(live, '9'), soon).toBe('900')
-    expect(routeOf(live, '1')).toBe(before)
-  })
-
-  it('a put in the roster is in effect when caught up with, also after Redis has lost all that was put before', async () => {
-    const { live } = await following((await folder()).dir)
-    await putDevice(redis, '8', put('8', '800'))
-    await live.catchUp()
-    expect(routeOf(live, '8')).toBe('800')
-    await redis.flushall()
-    await live.catchUp()
-    expect(routeOf(live, '8')).toBe(undefined)
-    await putDevice(redis, '9', put('9', '900'))
-    await live.catchUp()
-    expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
-  })
-
-  it('a put in the roster has what files say each time that Redis loses all, also while they are compared', async () => {
-    const { live } = await following((await folder(line('1', 20))).dir)
-    for (let round = 0; round < 50; round++) {
-      await redis.flushall()
-      const catchingUp = live.catchUp()
-      await sleep(round % 10)
-      await redis.flushall()
-      await catchingUp
-      await live.catchUp()
-      expect(routeOf(live, '1')).toBe('20')
-      expect(await redis.exists(keys.roster('assignment-table'))).toBe(1)
-    }
-  })
-
-  it('a put in the roster is not caught up with while there is no Redis, and is once it is back', async () => {
-    const { live } = await following((await folder()).dir)
-    await putDevice(redis, '9', put('9', '900'))
-    await server.kill('SIGKILL')
-    await expect(live.catchUp()).rejects.toThrow()
-    await server.restart()
-    const caughtUp = () =>
-      live.catchUp().then(
-        () => routeOf(live, '9'),
-        () => 'no Redis',
-      )
-    await expect.poll(caughtUp, soon).toBe('900')
-    await expect.poll(() => redis.status, soon).toBe('ready')
-  })
+it('a put takes effect while a file is written all the time', async () => {
+  const { dir } = await folder()
+  const { live } = await following(dir)
+  let written = 0
+  // The file is written without a pause, even on a busy machine, so that no process reads it.
+  const write = () => writeFileSync(join(dir, 'routes.csv'), HEADER + line('1', ++written))
+  const writing = setInterval(write, 5)
+  onTestFinished(() => clearInterval(writing))
+  await expect.poll(() => written, soon).toBeGreaterThan(20)
+  const before = routeOf(live, '1')
+  await putDevice(redis, '9', put('9', '900'))
+  await expect.poll(() => routeOf(live, '9'), soon).toBe('900')
+  expect(routeOf(live, '1')).toBe(before)
 })
 
-/** A way to Redis that can be cut. */
+it('a put is in effect after catching up, also after Redis lost all earlier puts', async () => {
+  const { live } = await following((await folder()).dir)
+  await putDevice(redis, '8', put('8', '800'))
+  await live.catchUp()
+  expect(routeOf(live, '8')).toBe('800')
+  await redis.flushall()
+  await live.catchUp()
+  expect(routeOf(live, '8')).toBe(undefined)
+  await putDevice(redis, '9', put('9', '900'))
+  await live.catchUp()
+  expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
+})
+
+it('the roster has the lines of files each time Redis loses all, even while they are compared', async () => {
+  const { live } = await following((await folder(line('1', 20))).dir)
+  for (let round = 0; round < 50; round++) {
+    await redis.flushall()
+    const catchingUp = live.catchUp()
+    await sleep(round % 10)
+    await redis.flushall()
+    await catchingUp
+    await live.catchUp()
+    expect(routeOf(live, '1')).toBe('20')
+    expect(await redis.exists(keys.roster('assignment-table'))).toBe(1)
+  }
+})
+
+it('catching up with the roster fails while Redis is down, and succeeds afterwards', async () => {
+  const { live } = await following((await folder()).dir)
+  await putDevice(redis, '9', put('9', '900'))
+  await server.kill('SIGKILL')
+  await expect(live.catchUp()).rejects.toThrow()
+  await server.restart()
+  const caughtUp = () =>
+    live.catchUp().then(
+      () => routeOf(live, '9'),
+      () => 'no Redis',
+    )
+  await expect.poll(caughtUp, soon).toBe('900')
+  await expect.poll(() => redis.status, soon).toBe('ready')
+})
+
+/** Starts a proxy to Redis whose connections can be cut. */
 async function wayToRedis() {
   const sockets = new Set<Socket>()
   let cut = false
@@ -153,8 +151,8 @@ async function wayToRedis() {
   }
 }
 
-describe('a process that Redis was away from', () => {
-  it('a process that Redis was away from is not complete, until what was put meanwhile is in effect', async () => {
+describe('a process that lost Redis', () => {
+  it('a process that lost Redis is not complete until the puts made meanwhile are in effect', async () => {
     const { dir } = await folder()
     const way = await wayToRedis()
     const { live } = await following(dir, { url: way.url })
@@ -173,7 +171,7 @@ describe('a process that Redis was away from', () => {
 })
 
 describe('a start', () => {
-  it('refuses files that would take the route from devices that were put', async () => {
+  it('a start refuses files that would take the route from devices that were put', async () => {
     const { dir, write } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
     const first = await following(dir)
     for (const id of ['7', '8']) await putDevice(redis, id, put(id))
@@ -185,7 +183,7 @@ describe('a start', () => {
     expect(['7', '8', '1'].map((id) => routeOf(live, id))).toEqual(['70', '80', '10'])
   })
 
-  it('accepts files whose devices have their routes by what was put', async () => {
+  it('a start accepts files without routes if their devices have routes by puts', async () => {
     const { dir, write } = await folder(line('1', 10) + line('2', 20))
     const first = await following(dir)
     for (const id of ['1', '2']) await putDevice(redis, id, put(id, `${id}00`))
@@ -197,7 +195,7 @@ describe('a start', () => {
   })
 })
 
-/** A folder with a line of device 1 and a put in its place, which another process follows. */
+/** Makes a folder with a line of device 1 and a put that replaces it, which another process follows. */
 async function put100() {
   const before = line('1', 10)
   const { dir, write } = await folder(before)
@@ -209,7 +207,7 @@ async function put100() {
   return { dir, write, live, before }
 }
 
-/** What Redis has of the roster now; resolves with what restores it. */
+/** Saves the roster of Redis; resolves to a function that restores it. */
 async function backup(): Promise<() => Promise<void>> {
   const names = await redis.keys('*roster*')
   const dumps = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
@@ -221,7 +219,7 @@ async function backup(): Promise<() => Promise<void>> {
 }
 
 describe('a line that is written to a file after a put', () => {
-  it('while nobody looks wins as soon as a process that follows the file is complete', async () => {
+  it('a line written to a file while no process follows it is in effect as soon as one is complete', async () => {
     const { dir, write, live } = await put100()
     expect(routeOf(live, '1')).toBe('100')
     await live.close()
@@ -229,7 +227,7 @@ describe('a line that is written to a file after a put', () => {
     expect(routeOf((await following(dir)).live, '1')).toBe('20')
   })
 
-  it('while Redis is away wins when it is back, and at the next start', async () => {
+  it('a line written to a file while Redis is down is in effect afterwards, and at the next start', async () => {
     const { dir, write, live } = await put100()
     await server.kill('SIGKILL')
     await write(line('1', 20))
@@ -241,7 +239,7 @@ describe('a line that is written to a file after a put', () => {
     expect(routeOf(next.live, '1')).toBe('20')
   })
 
-  it('a line that is written to a file after a put goes on winning when Redis is restored from a backup of before it', async () => {
+  it('a line of a file stays in effect over an earlier put when Redis is restored from an older backup', async () => {
     const { write, live } = await put100()
     const restore = await backup()
     await write(line('1', 20))
@@ -251,7 +249,7 @@ describe('a line that is written to a file after a put', () => {
     expect(routeOf(live, '1')).toBe('20')
   })
 
-  it('wins as soon as it is in effect, and a line of before does not', async () => {
+  it('a line that a file adds after a put is in effect at once, but an earlier line is not', async () => {
     const { write, live, before } = await put100()
     const other = line('2', 20)
     const seen: string[] = []
@@ -263,33 +261,31 @@ describe('a line that is written to a file after a put', () => {
   })
 })
 
-/** What this process observes of its files: code, file and evidence. */
+/** Returns what this process observes about its files: code, file and evidence. */
 function observed(): string[] {
   const own = observations.current().filter(({ subject }) => subject.host === hostname())
   return own.map(({ code, evidence, subject }) => `${code} ${subject.file}: ${evidence.map(english).join('; ')}`)
 }
 
-describe('companies of the usual API, while gateway.yaml names another one that needs a restart', () => {
-  it('companies of the usual API, while gateway.yaml names another one that needs a restart keep the keys of before, a new one has none yet, and those of an API of their own get theirs', async () => {
-    const { dir } = await folder()
-    const file = join(dir, 'gateway.yaml')
-    const before = await readFile(file, 'utf8')
-    const write = (companies: string, more = '') =>
-      writeFile(file, before.replace(/companies: .*/, `companies: [${companies}]`) + more)
-    const own = 'tracking: { base_url: "https://own.example" }'
-    await write(`{ company_id: 7, apikey: k }, { company_id: 8, apikey: k8, ${own} }`)
-    const { live } = await following(dir, { followsFiles: false })
-    const inEffect = () => live.companies().map(({ company_id, apikey }) => `${company_id} ${[apikey].flat().join()}`)
-    const later = `{ company_id: 7, apikey: next }, { company_id: 8, apikey: next8, ${own} }, { company_id: 9, apikey: k9 }`
-    await write(later, 'tracking: { base_url: "https://next.example" }\n')
-    await expect.poll(inEffect, soon).toEqual(['7 k', '8 next8'])
-    await write(later)
-    await expect.poll(inEffect, soon).toEqual(['7 next', '8 next8', '9 k9'])
-  })
+it('only companies with their own API get new apikeys while a new common API waits for a restart', async () => {
+  const { dir } = await folder()
+  const file = join(dir, 'gateway.yaml')
+  const before = await readFile(file, 'utf8')
+  const write = (companies: string, more = '') =>
+    writeFile(file, before.replace(/companies: .*/, `companies: [${companies}]`) + more)
+  const own = 'tracking: { base_url: "https://own.example" }'
+  await write(`{ company_id: 7, apikey: k }, { company_id: 8, apikey: k8, ${own} }`)
+  const { live } = await following(dir, { followsFiles: false })
+  const inEffect = () => live.companies().map(({ company_id, apikey }) => `${company_id} ${[apikey].flat().join()}`)
+  const later = `{ company_id: 7, apikey: next }, { company_id: 8, apikey: next8, ${own} }, { company_id: 9, apikey: k9 }`
+  await write(later, 'tracking: { base_url: "https://next.example" }\n')
+  await expect.poll(inEffect, soon).toEqual(['7 k', '8 next8'])
+  await write(later)
+  await expect.poll(inEffect, soon).toEqual(['7 next', '8 next8', '9 k9'])
 })
 
 describe('a part of the configuration that is not in effect', () => {
-  it('a part of the configuration that is not in effect is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
+  it('each file is observed until it is corrected: a mistake, a loss of routes, and a missing file', async () => {
     const { dir, write } = await folder(line('1', 10) + line('2', 20))
     const { live } = await following(dir)
     const devices = '1: { company_id: 7 }\n2: { company_id: 7 }\n'
@@ -314,7 +310,7 @@ describe('a part of the configuration that is not in effect', () => {
     await expect.poll(observed, soon).toEqual([])
   })
 
-  it('a part of the configuration that is not in effect is observed of a file that cannot be read, beside what is refused already', async () => {
+  it('an unreadable file is observed together with what was refused before', async () => {
     const { dir } = await folder()
     await following(dir)
     await writeFile(join(dir, 'devices.yaml'), '1: { company_id: none }\n')
@@ -327,7 +323,7 @@ describe('a part of the configuration that is not in effect', () => {
     await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1')])
   })
 
-  it('a part of the configuration that is not in effect is observed of a gateway.yaml that is gone or empty: its companies and copies stay', async () => {
+  it('a missing or empty gateway.yaml is observed, and its companies and copies stay in effect', async () => {
     const { dir } = await folder()
     const file = join(dir, 'gateway.yaml')
     const text = `${await readFile(file, 'utf8')}copies: [{ name: crm, to: "https://crm.example/fixes" }]\n`
@@ -346,7 +342,7 @@ describe('a part of the configuration that is not in effect', () => {
     }
   })
 
-  it('a part of the configuration that is not in effect is observed of settings that need a restart, by each process, and not of those that take effect', async () => {
+  it('settings that need a restart are observed by each process, and other ones are not', async () => {
     const { dir } = await folder()
     const gateway = await readFile(join(dir, 'gateway.yaml'), 'utf8')
     await following(dir, { followsFiles: false })
@@ -383,7 +379,7 @@ it('a stop does not wait for a Redis that hangs', async () => {
   expect(ended[0]).toBe('stopped')
 })
 
-it('a gateway on its own listens on a port with four sockets, each of which has a queue', async ({ skip }) => {
+it('a single gateway listens on a port with four sockets with a queue each', async ({ skip }) => {
   skip(process.platform !== 'linux', 'sockets share a port on Linux')
   const { dir } = await folder()
   const yaml = `

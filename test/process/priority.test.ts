@@ -13,7 +13,7 @@ it('the admin process lowers its priority', async () => {
   expect(await admin([])).toBe(Math.max(5, getPriority()))
 })
 
-it('the admin process starts if no priority may be changed, as in the unit of systemd', async ({ skip }) => {
+it('the admin process starts if no priority can be changed, as in the unit of systemd', async ({ skip }) => {
   const runner = ['python3', '-c', WITHOUT_SETPRIORITY]
   skip(spawnSync(runner[0], [...runner.slice(1), 'true']).status !== 0, 'python3 cannot set a seccomp filter here')
   expect(await admin(runner)).toBe(getPriority())
@@ -25,7 +25,7 @@ it('the admin process starts under a parent with a lower priority, and does not 
   expect(await admin([...runner, '-n', '6'])).toBe(Math.min(19, getPriority() + 6))
 })
 
-/** Runs the admin role by a runner; returns its priority once it is ready. */
+/** Runs the admin role with a runner; returns its priority when it is ready. */
 async function admin(runner: readonly string[]): Promise<number> {
   const dir = await folder({
     'gateway.yaml': `redis: { url: "${server.url}" }\nadmin: { port: 0 }\nmonitor: { port: 0 }\nlog: { format: json }\n`,

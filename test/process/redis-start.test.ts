@@ -22,7 +22,7 @@ type Role = (typeof ROLES)[number]
 
 beforeEach(({ skip }) => skip(!existsSync(join(dirname(command), 'redis-cli')), 'there is no redis-cli'))
 
-it('the start script starts no server until most Sentinels name a primary, and ends while it waits', async () => {
+it('the start script starts no server before most Sentinels name a primary, and can be stopped meanwhile', async () => {
   const { begin } = await site()
   await begin('sentinel', FIRST)
   const { child, said } = await begin('server', FIRST)
@@ -31,7 +31,7 @@ it('the start script starts no server until most Sentinels name a primary, and e
   expect(await once(child, 'exit')).toEqual([143, null])
 })
 
-it('the start script starts no first primary until the others have answered that they are empty', async () => {
+it('the start script starts no first primary before the others have answered that they are empty', async () => {
   const { begin, server } = await site()
   for (const host of HOSTS) await begin('sentinel', host)
   await begin('server', SECOND)
@@ -42,7 +42,7 @@ it('the start script starts no first primary until the others have answered that
   await expect.poll(() => server(FIRST).set('0', '').catch(String), SOON).toBe('OK')
 })
 
-it('a primary that is killed starts again as the primary, or as a replica if another one was chosen meanwhile', async () => {
+it('a killed primary starts again as the primary, or as a replica if another one was promoted', async () => {
   const { begin, end, server, named } = await withData()
   await end('server', FIRST)
   await begin('server', FIRST)
@@ -70,7 +70,7 @@ it('a primary that is killed starts again as the primary, or as a replica if ano
     .toBe('OK')
 })
 
-it('a primary that lost its folder starts once another one is the primary, as its replica', async () => {
+it('a primary that lost its folder starts as a replica once another one is the primary', async () => {
   const { begin, lose, server, named } = await withData()
   await lose('server', FIRST)
   const { said } = await begin('server', FIRST)
@@ -80,7 +80,7 @@ it('a primary that lost its folder starts once another one is the primary, as it
   expect(await server(await named()).dbsize()).toBe(KEYS)
 })
 
-it('a primary whose folder lost the manifest of its files does not empty the others', async () => {
+it('a primary that lost the manifest of its files does not empty the replicas', async () => {
   const { begin, end, dirOf, server, named } = await withData()
   await end('server', FIRST)
   await rm(join(dirOf('server', FIRST), 'appendonlydir/appendonly.aof.manifest'))
@@ -89,7 +89,7 @@ it('a primary whose folder lost the manifest of its files does not empty the oth
   expect(await named()).not.toBe(FIRST)
 })
 
-it('a Sentinel without its file asks the others for the primary, and counts as the same Sentinel', async () => {
+it('a Sentinel without its file asks the others for the primary, and keeps its identity', async () => {
   const { begin, end, lose, named, sentinel } = await withData()
   await end('server', FIRST)
   await expect.poll(() => named(), SOON).not.toBe(FIRST)
@@ -99,12 +99,12 @@ it('a Sentinel without its file asks the others for the primary, and counts as t
   for (const host of HOSTS) await expect.poll(() => others(sentinel(host)), SOON).toBe(2)
 })
 
-/** How many other Sentinels one knows. */
+/** Returns the number of other Sentinels that a Sentinel knows. */
 async function others(sentinel: Redis): Promise<number> {
   return ((await sentinel.call('SENTINEL', 'SENTINELS', 'waybridge').catch(() => [])) as unknown[]).length
 }
 
-/** Three machines without a Redis. */
+/** Sets up three machines without a Redis. */
 async function site() {
   const dir = await temporaryDir()
   const [port, sentinelPort] = await freePorts(2)
@@ -151,7 +151,7 @@ async function site() {
 
   const server = (host: string) => clientOf(host, port)
   const sentinel = (host: string) => clientOf(host, sentinelPort)
-  /** The primary that a Sentinel names; empty if it does not answer. */
+  /** Returns the primary that a Sentinel names; empty without an answer. */
   async function named(host = SECOND): Promise<string> {
     const answer = sentinel(host).call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'waybridge')
     return ((await answer.catch(() => [''])) as string[])[0]
@@ -159,7 +159,7 @@ async function site() {
   return { begin, end, lose, dirOf, server, sentinel, named }
 }
 
-/** Three machines whose servers have keys on the disks of all, and whose Sentinels know each other and all servers. */
+/** Sets up three machines with the same keys on all disks, whose Sentinels know each other and all servers. */
 async function withData() {
   const machines = await site()
   for (const role of ROLES) for (const host of HOSTS) await machines.begin(role, host)
@@ -167,7 +167,7 @@ async function withData() {
   await expect.poll(() => primary.set('0', '').catch(String), SOON).toBe('OK')
   const commands = Array.from({ length: KEYS - 1 }, (_, key) => ['set', `${key + 1}`, ''])
   await primary.pipeline(commands).exec()
-  // Until a new replica has rewritten its file, that lacks what the replica got meanwhile.
+  // The file of a new replica lacks newer data until the replica has rewritten it.
   const isRewritten = (host: string) => async () => /aof_rewrite_in_progress:0/.test(await machines.server(host).info())
   for (const host of HOSTS) await expect.poll(isRewritten(host), SOON).toBe(true)
   expect(await primary.wait(2, 10_000)).toBe(2)

@@ -76,7 +76,7 @@ it('a start ends a Redis that still runs before it starts another one on the sam
 })
 
 it.each(['', '\0\0\0\0', '{}', 'null'])(
-  'starts on a folder whose endpoint.json a loss of power left as %j',
+  'the private Redis starts although a power loss left endpoint.json as %j',
   async (text) => {
     const dataDir = await temporaryDir()
     await mkdir(join(dataDir, 'redis'))
@@ -93,7 +93,7 @@ it.each(['', '\0\0\0\0', '{}', 'null'])(
   },
 )
 
-it('Redis does not start on a folder of version 0.1.0, and the error says what to do', async () => {
+it('the private Redis does not start on a folder of version 0.1.0, and says what to do', async () => {
   const dataDir = await temporaryDir()
   await mkdir(join(dataDir, 'redis'))
   await writeFile(join(dataDir, 'redis/endpoint.json'), '{"port":6390,"password":"old"}')
@@ -101,7 +101,7 @@ it('Redis does not start on a folder of version 0.1.0, and the error says what t
   expect(await readdir(join(dataDir, 'redis'))).toEqual(['endpoint.json'])
 })
 
-it('Redis does not start while a process on its socket does not answer, and leaves it alone', async () => {
+it('the private Redis does not start while a process on its socket does not answer, and leaves that alone', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   process.kill(redis.pid, 'SIGSTOP')
   onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'))
@@ -121,7 +121,7 @@ it('the private Redis ends when its parent is killed', async () => {
   await expect.poll(() => processesOn(dataDir), { timeout: 30_000 }).toEqual([])
 })
 
-it('the private Redis loads a file that a crash has cut short', async () => {
+it('the private Redis loads a file that a crash has truncated', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   await redis.stop()
@@ -147,7 +147,7 @@ it.each([
   ['REPLICAOF', '127.0.0.1', '1'],
   ['SLAVEOF', '127.0.0.1', '1'],
   ['DEBUG', 'SLEEP', '0'],
-])('Redis does not start with a file that holds the command %s', async (...command) => {
+])('the private Redis does not start with a file that contains the command %s', async (...command) => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   await redis.stop()
@@ -162,7 +162,7 @@ it('the private Redis reports a full disk', () => {
   expect(failure.message).toBe('The disk with /data/redis is full: make room on it.')
 })
 
-it('the private Redis keeps the log of the run before', async () => {
+it('the private Redis keeps the log of the previous run', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await redis.stop()
   const log = await readFile(`${dataDir}/redis/redis.log`, 'utf8')

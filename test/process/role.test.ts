@@ -23,7 +23,7 @@ it('a role exits with 130 after a second SIGINT', async () => {
   const { child, ended, said } = await runningRole('hang')
   child.kill('SIGINT')
   await expect.poll(said).toContain('closing')
-  // Within half a second it would count as the first one.
+  // Within half a second it would count as the first signal.
   await pause(700)
   child.kill('SIGINT')
   expect(await ended).toBe(130)
@@ -38,7 +38,7 @@ it('a role exits with 0 if its supervisor dies while it starts', async () => {
   expect(journalOf(dir)).toEqual([])
 })
 
-it('a role exits with 0 after a signal before its turn', async () => {
+it('a role exits with 0 after a signal before it starts', async () => {
   const dir = await temporaryDir()
   await writeBehaviour(dir, {})
   const child = fork(ROLE, ['gateway', dir], { silent: true, env: { ...process.env, [SUPERVISED]: '1' } })
@@ -68,7 +68,7 @@ it('a role exits with 2 and a fatal log line for an unhandled rejection', async 
   )
 })
 
-it('a role reports in one sentence that its port is taken', async () => {
+it('a role reports in one sentence that its port is in use', async () => {
   const other = createServer()
   onTestFinished(() => void other.close())
   const port = await listening(other)
@@ -96,7 +96,7 @@ it('a role answers /readyz with 503 and the problems when it is not ready', asyn
   expect([response.status, await response.json()]).toEqual([503, { ok: false, problems }])
 })
 
-it('a role on its own wants the token for /metrics, and collects once for all who ask', async () => {
+it('a single role requires the token for /metrics, and collects once for all callers', async () => {
   let collections = 0
   const metrics = async () => `collected ${++collections}\n`
   const monitor = await startMonitor({ ...AT, metricsToken: () => 'canary' }, neverAsked, metrics)

@@ -13,7 +13,7 @@ const VAN = '356307042441013'
 let redis: Store
 withRedis((_, store) => (redis = store))
 
-/** What delays guesses in a gateway that has just started. */
+/** Returns the guess limits of a gateway that has just started. */
 function started() {
   const config = {
     limits: { max_connections: 10, max_connections_per_ip: 10, max_connections_per_device: 4 },
@@ -31,7 +31,7 @@ function started() {
   return ofIdentity.guesses
 }
 
-it('a van that was heard before a restart is not kept out by who guesses its secret in its network', async () => {
+it('a van that was heard before a restart is not delayed by failed guesses of its secret in its network', async () => {
   const heard = new HeardBook(redis)
   heard.of(VAN).spoke(new Conversation('tcp', '192.0.2.7:1'), 'teltonika')
   await heard.close()
@@ -41,7 +41,7 @@ it('a van that was heard before a restart is not kept out by who guesses its sec
   expect(guesses.isDelayed('other', '192.0.2.7', 1)).toBe(true)
 })
 
-it('a message of another gateway that cannot be read ends nothing, and later ones count', async () => {
+it('an unreadable message of another gateway is ignored, and later ones count', async () => {
   const guesses = started()
   const guessed = JSON.stringify({ guessed: Array.from({ length: 20 }, () => ['other', '192.0.2.8']) })
   await until(async () => {

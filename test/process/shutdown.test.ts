@@ -32,7 +32,7 @@ log: { level: fatal }
   return startGateway(live, { redisServer: server.url, ports: {} })
 }
 
-/** What the shutdown does, in order. */
+/** Records the steps of a shutdown in order. */
 function recordedSteps(): string[] {
   const steps: string[] = []
   const close = DayBook.prototype.close
@@ -44,7 +44,7 @@ function recordedSteps(): string[] {
   return steps
 }
 
-it('a shutdown does not wait for a job that only looks', async () => {
+it('a shutdown does not wait for a job that only reads', async () => {
   const steps = recordedSteps()
   const looked = vi.spyOn(Capacity.prototype, 'look').mockReturnValue(new Promise(() => {}))
   const role = await gateway()
@@ -53,7 +53,7 @@ it('a shutdown does not wait for a job that only looks', async () => {
   expect(steps).toEqual(['last writes'])
 })
 
-it('a shutdown waits for a job that writes before it writes the rest', async () => {
+it('a shutdown waits for a job that writes before the last writes', async () => {
   const steps = recordedSteps()
   const write = Promise.withResolvers<void>()
   const wrote = vi.spyOn(Arrivals.prototype, 'write').mockReturnValue(write.promise)

@@ -6,7 +6,7 @@ import { pidsWith, signal } from '../support/processes.ts'
 import { fixture, journalOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
 
 const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }
-/** Enough where the number of processes does not matter: each start of one takes a quarter of a second of CPU time. */
+/** Few processes, because each start takes a quarter of a second of CPU time. */
 const TWO = { gateway: 1, worker: 1 }
 
 /** Orders in which a service manager may signal processes. */
@@ -22,13 +22,13 @@ const ORDERS: Record<string, (processes: Process[]) => Process[]> = {
   },
 }
 
-it('the supervisor starts a process for each role in order, and writes to ports.json what listens where', async () => {
+it('the supervisor starts a process for each role in order, and writes the addresses to ports.json', async () => {
   const dir = await temporaryDir()
   await start(dir, ALL)
   const ports = await portsOf(dir)
   expect(Object.keys(ports).toSorted()).toEqual(['tcp/admin', 'tcp/gateway', 'tcp/tracking'])
   expect(['gateway', 'worker', 'admin', 'tracking'].map((role) => pidsWith(dir, role).length)).toEqual([1, 2, 1, 1])
-  // What devices wait for comes first: Redis, what is in files, the gateway.
+  // Redis, the files and the gateway come first, because devices wait for them.
   expect(journalOf(dir).slice(0, 3)).toEqual([
     'admin compared',
     'gateway ready redis=PONG tracking=false',
@@ -41,7 +41,7 @@ it('the supervisor starts a process for each role in order, and writes to ports.
   ])
 })
 
-it('the supervisor loads the code of the gateway while the admin process begins, and has it begin after the files are compared', async () => {
+it('the supervisor loads the gateway during the start of the admin process, but starts it after the files', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1, admin: 1 }, { admin: 'after gateway' })
   await portsOf(dir)
@@ -52,7 +52,7 @@ it('the supervisor loads the code of the gateway while the admin process begins,
   ])
 })
 
-it('the supervisor serves devices until the admin process and the workers have ended, but no longer than a second', async () => {
+it('the supervisor serves devices until the admin process and the workers end, but at most a second', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, TWO, { worker: 'hang' })
   await portsOf(dir)
@@ -76,13 +76,13 @@ it('the supervisor closes the admin process first and Redis last after SIGTERM, 
   expect(closed.toSpliced(gateway, 1)).toEqual(
     ['admin', 'worker', 'tracking'].map((role) => `${role} closed redis=PONG`),
   )
-  // It waits for the first two for a second at most.
+  // The supervisor waits at most a second for the first two.
   expect(gateway > 1 || (gateway >= 0 && isOverASecond)).toBe(true)
   expect(processesOn(dir)).toEqual([])
   await expect(readFile(`${dir}/ports.json`)).rejects.toThrow('ENOENT')
 })
 
-it('the supervisor restarts a killed role on the port that it had', async () => {
+it('the supervisor restarts a killed role on the same port', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1 })
   const before = await portsOf(dir)
@@ -120,7 +120,7 @@ it('the supervisor leaves no process when it is killed, and can be started again
   await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
 })
 
-it('the supervisor refuses a second start on the same data folder; the first one continues', async () => {
+it('the supervisor refuses a second start on the same data folder, and the first one continues', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1 })
   const ports = await portsOf(dir)
@@ -147,7 +147,7 @@ it('the supervisor exits with 1 and the sentence of a role that cannot start, an
   expect(processesOn(dir)).toEqual([])
 })
 
-it('the supervisor retries to start a role that crashes', async () => {
+it('the supervisor keeps trying to start a role that crashes', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, { gateway: 1 }, { gateway: 'crash' })
   await expect.poll(() => pidsWith(dir, 'gateway').length, { timeout: 30_000 }).toBe(1)
@@ -165,7 +165,7 @@ it('the supervisor kills a role that does not close at the second SIGTERM, and e
   child.kill('SIGTERM')
   await expect.poll(said).toContain('"reason":"SIGTERM","msg":"stopping"')
   await expect.poll(() => (child.kill('SIGTERM'), said())).toContain('second signal')
-  // A further SIGTERM of the poll may meet a process that is exiting, whose handlers are gone: to a shell that is 143 as well.
+  // A further SIGTERM may reach an exiting process without handlers, which to a shell is 143 too.
   expect([143, 'SIGTERM']).toContain(await ended)
   expect(processesOn(dir)).toEqual([])
 })
@@ -174,7 +174,7 @@ it('the supervisor counts two signals within half a second as one, as Ctrl-C und
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, TWO)
   await portsOf(dir)
-  // While it is stopped, both wait for it.
+  // Both signals wait while the process is stopped.
   for (const name of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) child.kill(name)
   expect(await ended).toBe(0)
   expect(said()).not.toContain('second signal')
@@ -187,14 +187,14 @@ it('the supervisor kills a role that does not close within 10 s of SIGINT, and e
   await portsOf(dir)
   const since = Date.now()
   child.kill('SIGINT')
-  // With 9 s the role would have ended by itself, and the exit code be 0.
+  // After 9 s the role would end by itself, with exit code 0.
   expect(await ended).toBe(130)
   expect(Date.now() - since).toBeLessThan(10_000 + BUSY_MS)
   expect(processesOn(dir)).toEqual([])
 })
 
 it.each(Object.entries(ORDERS))(
-  'ends everything within 10 s of a SIGTERM to every process at once, %s',
+  'the supervisor ends everything within 10 s of a SIGTERM to every process at once, %s',
   async (_, inOrder) => {
     const dir = await temporaryDir()
     const { ended, said } = await start(dir, TWO, { gateway: 'slow' })
@@ -208,7 +208,7 @@ it.each(Object.entries(ORDERS))(
   },
 )
 
-it('the supervisor ends everything within 10 s of a SIGTERM to every process when it is killed meanwhile', async () => {
+it('the supervisor ends everything within 10 s of a SIGTERM to every process even if it is killed meanwhile', async () => {
   const dir = await temporaryDir()
   const { child } = await start(dir, TWO, { gateway: 'hang' })
   await portsOf(dir)
@@ -237,12 +237,12 @@ async function received(ports: Record<string, number>): Promise<number> {
   return Number(line?.[1])
 }
 
-/** What a busy machine may take besides: a role that hangs is killed after 8 s, and ends itself after 9 s. */
+/** Additional time for a busy machine; a role that hangs is killed after 8 s, and ends itself after 9 s. */
 const BUSY_MS = 5000
 
 type Process = ReturnType<typeof processesOn>[number]
 
-/** Sends it to each in turn, with a pause that lets a process react before the next one has its signal. */
+/** Sends a signal to each process in turn, with a pause in which it can react. */
 async function signalAll(processes: Process[], name: NodeJS.Signals): Promise<void> {
   for (const { pid } of processes) {
     signal(pid, name)
@@ -254,7 +254,7 @@ function isStart({ command }: Process): boolean {
   return command.some((word) => word.endsWith('start.ts'))
 }
 
-/** Redis shows its address in place of its arguments, and works in its folder. */
+/** Returns true for the Redis of a folder, which shows its address in place of its arguments. */
 function isRedis({ command }: Process): boolean {
   return /^\S*(redis|valkey)-server /.test(command[0])
 }

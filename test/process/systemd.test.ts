@@ -15,7 +15,7 @@ const UNIT = join(ROOT, 'docker/systemd/waybridge.service')
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
 
 describe('the unit of systemd', () => {
-  it('asks for what the code does', () => {
+  it('the unit of systemd requests what the code does', () => {
     const unit = readFileSync(UNIT, 'utf8')
     for (const line of [
       'Type=notify',
@@ -28,7 +28,7 @@ describe('the unit of systemd', () => {
       expect(unit.split('\n')).toContain(line)
   })
 
-  it('leaves at most 2.0 of 10 exposed, by systemd-analyze', ({ skip }) => {
+  it('the unit of systemd is exposed to at most 2.0 of 10 according to systemd-analyze', ({ skip }) => {
     skip(!has('systemd-analyze'), 'there is no systemd-analyze')
     const args = ['security', '--offline=true', '--threshold=20', UNIT]
     const { status, stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
@@ -36,7 +36,7 @@ describe('the unit of systemd', () => {
   })
 })
 
-it('the ports that systemd holds are ports of a configuration without listeners', () => {
+it('the sockets of systemd have the ports of a configuration without listeners', () => {
   const unit = readFileSync(join(ROOT, 'docker/systemd/waybridge.socket'), 'utf8')
   const held = Array.from(
     unit.matchAll(/^Listen(Stream|Datagram)=(.+)$/gm),
@@ -51,10 +51,10 @@ it('the ports that systemd holds are ports of a configuration without listeners'
   expect(usual).toEqual(expect.arrayContaining(held))
 })
 
-describe('what start tells systemd', () => {
+describe('messages of start to systemd', () => {
   beforeEach(({ skip }) => skip(!has('systemd-notify') || !has('python3'), 'there is no systemd-notify or python3'))
 
-  it('what start tells systemd is READY when all is ready, WATCHDOG while every process answers, and STOPPING', async () => {
+  it('start tells systemd READY when all is ready, WATCHDOG while every process answers, and STOPPING', async () => {
     const dir = await temporaryDir()
     const heard = await listen(join(dir, 'notify'))
     await writeBehaviour(dir, {})
@@ -68,7 +68,7 @@ describe('what start tells systemd', () => {
     const [worker] = pidsWith(dir, 'worker')
     process.kill(worker, 'SIGSTOP')
     await expect.poll(program.said, SOON).toContain('a process does not answer')
-    // Some may be on their way; else there is one every half second.
+    // Some messages may be in transit; otherwise there is one every half second.
     const inThreeTurns = async () => {
       const before = count('WATCHDOG=1')
       await pause(1500)
@@ -85,7 +85,7 @@ describe('what start tells systemd', () => {
     await expect.poll(() => [count('READY=1'), count('STOPPING=1')], SOON).toEqual([1, 1])
   })
 
-  it('asks for more time while Redis loads its data, and no more once all is ready', async () => {
+  it('start asks systemd for more time while Redis loads its data', async () => {
     const dir = await temporaryDir()
     const heard = await listen(join(dir, 'notify'))
     await writeBehaviour(dir, {})
@@ -96,7 +96,7 @@ describe('what start tells systemd', () => {
     expect(program.said()).toContain('ready')
   })
 
-  it('what start tells systemd is nothing before all is ready', async () => {
+  it('start tells systemd nothing before all is ready', async () => {
     const dir = await temporaryDir()
     const heard = await listen(join(dir, 'notify'))
     await writeBehaviour(dir, { worker: 'crash' })
@@ -108,7 +108,7 @@ describe('what start tells systemd', () => {
 
 const SOON = { timeout: 30_000 }
 
-/** A Redis that takes a millisecond to load each command. */
+/** Makes a Redis that takes a millisecond to load each command. */
 async function slowRedis(dir: string): Promise<string> {
   const { command, env } = findRedisServer()!
   const file = join(dir, 'slow-redis-server')
@@ -118,14 +118,14 @@ async function slowRedis(dir: string): Promise<string> {
   return file
 }
 
-/** Writes a file of so many commands that the private Redis of a folder loads. */
+/** Writes an AOF with this number of commands for the private Redis of a folder. */
 async function appendOnlyFile(dir: string, commands: number): Promise<void> {
   await mkdir(join(dir, 'redis'), { recursive: true })
   const text = '*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n'.repeat(commands)
   await writeFile(join(dir, 'redis/appendonly.aof'), text)
 }
 
-/** Listens on a Unix datagram socket, as systemd does; returns what was told until now. */
+/** Listens on a Unix datagram socket like systemd; returns a function that gives the messages until now. */
 async function listen(path: string): Promise<() => string[]> {
   const child = spawn('python3', ['-u', '-c', LISTENER, path], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill())
@@ -135,7 +135,7 @@ async function listen(path: string): Promise<() => string[]> {
   return () => said.split('\n').filter((line) => line !== '' && !line.startsWith('STATUS='))
 }
 
-/** What `recv` drops is closed: so systemd-notify, which sends a pipe to know when it was read, goes on. */
+/** `recv` closes a received pipe, by which systemd-notify learns that its message was read. */
 const LISTENER = `
 import socket, sys
 heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

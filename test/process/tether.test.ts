@@ -4,7 +4,7 @@ import { spawnTethered } from '../../src/process/redis.ts'
 import { signal } from '../support/processes.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
-it('a tether leaves no process behind once it has ended', async () => {
+it('a tether leaves no process when it ends', async () => {
   const dir = await temporaryDir()
   for (let count = 0; count < 20; count++) {
     const tethered = spawnTethered(['tail', '-f', '/dev/null', `${dir}/nothing`], {
@@ -17,7 +17,7 @@ it('a tether leaves no process behind once it has ended', async () => {
   }
 })
 
-it('a tether ends a program that ignores SIGTERM after its owner is killed, also if every process of the tree got SIGTERM', async () => {
+it('a tether ends a program that ignores SIGTERM when its owner is killed, even if the whole tree got SIGTERM', async () => {
   const dir = await temporaryDir()
   const owner = run([fixture('tether.ts'), dir])
   await expect.poll(() => processesOn(dir).filter(({ pid }) => pid !== owner.child.pid).length).toBe(3)

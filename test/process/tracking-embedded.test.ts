@@ -14,7 +14,7 @@ interface Changing extends Live {
   change(roster: Roster): void
 }
 
-/** A configuration without a device, whose folder is that of its data as well. */
+/** Configuration without a device, with its data in the same folder. */
 async function changing(): Promise<Changing> {
   const dir = await folder({})
   const yaml = `data_dir: ${dir}\ntracking: { listen: { port: 0 } }\ncompanies: [{ company_id: 7, apikey: k }]\n`
@@ -63,7 +63,7 @@ async function start(live: Live) {
   }
 }
 
-it('the tracking role applies changes that arrive while the embedded service starts before it listens', async () => {
+it('the tracking role applies changes that arrive before the embedded service listens', async () => {
   const live = await changing()
   const one = await vans(1)
   const push = await start({ ...live, join: () => setImmediate().then(() => live.change(one)) })

@@ -60,7 +60,7 @@ function spawned(dir: string, dataDir: string) {
   return { child, ended, kill, said: () => said }
 }
 
-/** One that all tests of a `describe` use; its folder is removed after them. */
+/** Starts a service for all tests of a `describe`; its folder is removed afterwards. */
 function shared(files: Record<string, string>) {
   let service: Awaited<ReturnType<typeof ready>>
   beforeAll(async () => {
@@ -76,7 +76,7 @@ function shared(files: Record<string, string>) {
   return () => service
 }
 
-/** As `run`, and how to talk to it once it is ready. */
+/** Runs the service like `run`; resolves to functions that use it when it is ready. */
 async function ready(files: Record<string, string>) {
   const program = await run(files)
   return { ...program, ...(await talkTo(program)) }
@@ -114,7 +114,7 @@ function linesOf(said: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
-/** At most a second old. */
+/** Returns metrics that are at most a second old. */
 async function metricsOf(monitor: string): Promise<string> {
   return (await fetch(`${monitor}/metrics`)).text()
 }
@@ -123,7 +123,7 @@ function messagesOf(said: string): unknown[] {
   return linesOf(said).map(({ msg }) => msg)
 }
 
-/** Keeps the service from writing to its database; answers with what ends that. */
+/** Locks the database of the service; returns a function that releases it. */
 function locked(file: string): () => void {
   const other = new DatabaseSync(file)
   onTestFinished(() => void (other.isOpen && other.close()))
@@ -137,33 +137,33 @@ async function write(dir: string, text: string): Promise<void> {
   await rename(join(dir, 'new'), join(dir, 'tracking.yaml'))
 }
 
-describe('waybridge tracking on tracking.yaml', () => {
+describe('waybridge tracking with tracking.yaml', () => {
   const service = shared({
     'tracking.yaml': `${ONE_ROUTE}${route(MAX_ID, MAX_ID)}`,
     'gateway.yaml': 'companies: [{ company_id: 7, apikey: canary-key }]\nworkers: 0\n',
     'devices.yaml': '1: { company_id: 7, courier_id: 42, route_id: 1002 }\n',
   })
 
-  it('accepts ids up to the largest int64, and none that the file does not name', async () => {
+  it('waybridge tracking accepts ids up to the largest int64, and no id that is missing in the file', async () => {
     const { push, positions } = service()
     expect(await push(NOW, MAX_ID, MAX_ID)).toBe(200)
     expect(await push(NOW, '9223372036854775806', MAX_ID)).toBe(404)
     expect(await positions(MAX_ID)).toEqual([NOW])
   })
 
-  it('ignores the files of a gateway in the same folder', async () => {
+  it('waybridge tracking ignores the files of a gateway in the same folder', async () => {
     const { push } = service()
     expect([await push(NOW - 1, '1001'), await push(NOW - 1, '1002')]).toEqual([200, 404])
   })
 
-  it('serves health, readiness and metrics', async () => {
+  it('waybridge tracking serves health, readiness and metrics', async () => {
     const { monitor } = service()
     const answers = await Promise.all(['healthz', 'readyz', 'metrics'].map((path) => fetch(`${monitor}/${path}`)))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(await answers[2].text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('stores and returns pushed positions, and exits with 0 after SIGTERM', async () => {
+  it('waybridge tracking stores and returns pushed positions, and exits with 0 after SIGTERM', async () => {
     const { push, positions, child, ended, said } = service()
     expect(await push(NOW)).toBe(200)
     expect(await positions()).toEqual([NOW - 1, NOW])
@@ -173,7 +173,7 @@ describe('waybridge tracking on tracking.yaml', () => {
     expect(said()).not.toContain('canary')
   })
 
-  it('answers 504 if its work takes longer than time_limit', async () => {
+  it('waybridge tracking answers 504 if a request takes longer than time_limit', async () => {
     const { url } = await ready({ 'tracking.yaml': `${ONE_ROUTE}time_limit: 1ms\n` })
     const many = Array.from({ length: 1000 }, (_, at) => {
       return { accuracy: 5, point: { lat: 52.5, lon: 13.4 }, timestamp: NOW - 600 + (at % 600) }
@@ -189,7 +189,7 @@ describe('waybridge tracking on tracking.yaml', () => {
 })
 
 describe('a change of tracking.yaml', () => {
-  it('adds a new route, answers 404 for a removed one, and keeps what is stored', async () => {
+  it('a change of tracking.yaml adds a route, answers 404 for a removed one, and keeps the stored data', async () => {
     const { dir, push, positions, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect([await push(NOW - 9), await push(NOW - 9, '1002')]).toEqual([200, 404])
     await write(dir, SETTINGS + COMPANIES + `routes:\n${route('1002')}`)
@@ -199,7 +199,7 @@ describe('a change of tracking.yaml', () => {
     expect(messagesOf(said())).toEqual(['ready', 'configuration reloaded'])
   })
 
-  it('answers 401 for a removed token and 403 for a removed apikey', async () => {
+  it('a change of tracking.yaml makes a removed token answer 401, and a removed apikey 403', async () => {
     const { dir, url, push } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect(await push(NOW)).toBe(200)
     await write(dir, ONE_ROUTE.replaceAll('canary-', 'other-canary-'))
@@ -208,7 +208,7 @@ describe('a change of tracking.yaml', () => {
     expect(await positionsAt(url, '1001', 'other-canary-token')).toEqual([NOW])
   })
 
-  it('forgets a removed route also after a restart', async () => {
+  it('a route removed from tracking.yaml stays removed after a restart', async () => {
     const { dir, push, child, ended } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect(await push(NOW)).toBe(200)
     child.kill('SIGTERM')
@@ -219,7 +219,7 @@ describe('a change of tracking.yaml', () => {
     expect(await again.positions()).toEqual([NOW])
   })
 
-  it('a change of tracking.yaml with a mistake is reported once and changes nothing; the next correct one takes effect', async () => {
+  it('a mistake in tracking.yaml is reported once and not in effect, and the next correct file is', async () => {
     const { dir, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
     await write(dir, `${ONE_ROUTE}${route('1002').replace('courier_id', 'curier_id')}`)
     await expect.poll(said, soon).toContain('is ignored')
@@ -237,7 +237,7 @@ describe('a change of tracking.yaml', () => {
     await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('takes effect for companies at once, and for routes when the database can be written', async () => {
+  it('a change of tracking.yaml is in effect for companies at once, and for routes when the database is writable', async () => {
     const { dir, url, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
     const file = join(dir, 'data', 'tracking.sqlite')
     const release = locked(file)
@@ -255,7 +255,7 @@ describe('a change of tracking.yaml', () => {
     await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('reports which settings wait for the next start, and changes nothing if it removes the file', async () => {
+  it('a change of tracking.yaml reports settings that need a restart, and its removal changes nothing', async () => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     const other = ONE_ROUTE.replace('${env:DATA_DIR}', '/elsewhere').replace('{ port: 0 }', '{ port: 8090 }')
     await write(dir, `${other}time_limit: 5s\n`)
@@ -267,63 +267,58 @@ describe('a change of tracking.yaml', () => {
   })
 })
 
-describe('waybridge tracking cannot start', () => {
-  it('waybridge tracking cannot start with a wrong tracking.yaml: exit 78 and a line for each mistake', async () => {
-    const text = 'listen: { port: 70000 }\ntime_limit: soon\ncompanies: [{ company_id: 7, api_key: canary }]\n'
-    const { dir, ended, said } = await run({ 'tracking.yaml': text })
-    expect(await ended).toBe(78)
-    const file = join(dir, 'tracking.yaml')
-    expect(said().trimEnd().split('\n')).toEqual([
-      `${file}:1:17 listen.port: expected a port from 0 to 65535`,
-      `${file}:2:13 time_limit: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h`,
-      `${file}:3:30 companies[0].api_key: unknown key: did you mean apikeys?`,
-    ])
-  })
+it('waybridge tracking ends with exit code 78 and a line for each mistake of tracking.yaml', async () => {
+  const text = 'listen: { port: 70000 }\ntime_limit: soon\ncompanies: [{ company_id: 7, api_key: canary }]\n'
+  const { dir, ended, said } = await run({ 'tracking.yaml': text })
+  expect(await ended).toBe(78)
+  const file = join(dir, 'tracking.yaml')
+  expect(said().trimEnd().split('\n')).toEqual([
+    `${file}:1:17 listen.port: expected a port from 0 to 65535`,
+    `${file}:2:13 time_limit: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h`,
+    `${file}:3:30 companies[0].api_key: unknown key: did you mean apikeys?`,
+  ])
+})
 
-  it('waybridge tracking cannot start on a port that is taken: exit 1 and a sentence', async () => {
-    const other = createServer()
-    onTestFinished(() => void other.close())
-    const port = await listening(other)
-    const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', `port: ${port}`) })
-    expect(await ended).toBe(1)
-    expect(said()).toBe(
-      `Cannot listen on 127.0.0.1:${port}: another program has this port; end it or choose another port.\n`,
-    )
-  })
+it('waybridge tracking ends with exit code 1 and a sentence if its port is in use', async () => {
+  const other = createServer()
+  onTestFinished(() => void other.close())
+  const port = await listening(other)
+  const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', `port: ${port}`) })
+  expect(await ended).toBe(1)
+  expect(said()).toBe(
+    `Cannot listen on 127.0.0.1:${port}: another program has this port; end it or choose another port.\n`,
+  )
+})
 
-  it('waybridge tracking cannot start on a host that cannot be found: exit 1 and a sentence', async () => {
-    const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', 'port: 0, host: none.invalid') })
-    expect(await ended).toBe(1)
-    expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
-  })
+it('waybridge tracking ends with exit code 1 and a sentence if its host is unknown', async () => {
+  const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', 'port: 0, host: none.invalid') })
+  expect(await ended).toBe(1)
+  expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
+})
 
-  it('waybridge tracking cannot start on a file that is no database: exit 1 and a sentence', async () => {
-    const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, 'data/tracking.sqlite': 'x'.repeat(5000) })
-    const file = join(dir, 'data', 'tracking.sqlite')
-    expect([await ended, said()]).toEqual([
-      1,
-      `Cannot open ${file}: file is not a database; restore it, or move it away to start with an empty one.\n`,
-    ])
-  })
+it('waybridge tracking ends with exit code 1 and a sentence if its file is no database', async () => {
+  const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, 'data/tracking.sqlite': 'x'.repeat(5000) })
+  const file = join(dir, 'data', 'tracking.sqlite')
+  expect([await ended, said()]).toEqual([
+    1,
+    `Cannot open ${file}: file is not a database; restore it, or move it away to start with an empty one.\n`,
+  ])
+})
 
-  it('waybridge tracking cannot start on a database that another program has locked: exit 1 and a sentence', async () => {
-    const { dir, child, ended: first } = await ready({ 'tracking.yaml': ONE_ROUTE })
-    child.kill('SIGTERM')
-    await first
-    const file = join(dir, 'data', 'tracking.sqlite')
-    locked(file)
-    const { ended, said } = start(dir)
-    expect([await ended, said()]).toEqual([
-      1,
-      `Cannot open ${file}: database is locked; end the program that uses it.\n`,
-    ])
-  })
+it('waybridge tracking ends with exit code 1 and a sentence if another program locks its database', async () => {
+  const { dir, child, ended: first } = await ready({ 'tracking.yaml': ONE_ROUTE })
+  child.kill('SIGTERM')
+  await first
+  const file = join(dir, 'data', 'tracking.sqlite')
+  locked(file)
+  const { ended, said } = start(dir)
+  expect([await ended, said()]).toEqual([1, `Cannot open ${file}: database is locked; end the program that uses it.\n`])
+})
 
-  it('waybridge tracking cannot start on a data folder that is a file: exit 1 and a sentence', async () => {
-    const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
-    expect(await ended).toBe(1)
-    expect(said()).toBe(`Cannot use ${join(dir, 'data')}: it is a file; choose another data_dir.\n`)
-  })
+it('waybridge tracking ends with exit code 1 and a sentence if its data folder is a file', async () => {
+  const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
+  expect(await ended).toBe(1)
+  expect(said()).toBe(`Cannot use ${join(dir, 'data')}: it is a file; choose another data_dir.\n`)
 })
 
 describe('a second waybridge tracking', () => {
@@ -333,19 +328,22 @@ describe('a second waybridge tracking', () => {
   it.each([
     ['with tracking.yaml', { 'tracking.yaml': OTHER_ROUTE }],
     ['without', { 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE }],
-  ])('on the same data folder, %s, exits with 1 and a sentence and does not disturb the first', async (_, files) => {
-    const { dir, push, said } = first()
-    const dataDir = join(dir, 'data')
-    const second = start(await folder(files), dataDir)
-    expect(await second.ended).toBe(1)
-    expect(second.said()).toBe(
-      `Another tracking service is running on ${dataDir}: end it, or choose another data_dir.\n`,
-    )
-    expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
-    expect(messagesOf(said())).toEqual(['ready'])
-  })
+  ])(
+    'a second waybridge tracking on the same data folder, %s, exits with 1 and does not disturb the first',
+    async (_, files) => {
+      const { dir, push, said } = first()
+      const dataDir = join(dir, 'data')
+      const second = start(await folder(files), dataDir)
+      expect(await second.ended).toBe(1)
+      expect(second.said()).toBe(
+        `Another tracking service is running on ${dataDir}: end it, or choose another data_dir.\n`,
+      )
+      expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
+      expect(messagesOf(said())).toEqual(['ready'])
+    },
+  )
 
-  it('starts once the first was killed', async () => {
+  it('a second waybridge tracking starts after the first was killed', async () => {
     const { dir, kill, push } = first()
     expect(await push(NOW)).toBe(200)
     await kill()
@@ -355,7 +353,7 @@ describe('a second waybridge tracking', () => {
 })
 
 describe('waybridge tracking without tracking.yaml', () => {
-  it('reads companies and routes from the files of the gateway', async () => {
+  it('waybridge tracking without tracking.yaml reads companies and routes from the files of the gateway', async () => {
     const { push, positions } = await ready({ 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE })
     expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
     expect(await positions()).toEqual([NOW])

@@ -79,7 +79,7 @@ async function assign(route_id: string): Promise<void> {
   await writeRoster(redis, { assignments: [[assignmentField(line), line]] }, await readRosterVersion(redis))
 }
 
-/** Waits until so many lanes are parked, and has the next try of each be minutes away. */
+/** Waits until this number of lanes is parked, and delays the next try of each by minutes. */
 async function parkedForLong(count: number): Promise<void> {
   await expect.poll(() => redis.hlen(keys.parked), soon).toBe(count)
   const changes = redis.multi()
@@ -95,7 +95,7 @@ const of7 = () => api.seen.filter(({ apikey }) => apikey !== 'key-8')
 const of8 = () => api.seen.filter(({ apikey }) => apikey === 'key-8').map(({ lane }) => lane)
 const lanesOf8: Respond = (push, response) => (push.apikey === 'key-8' ? ok : refused)(push, response)
 
-/** A worker that has tried what was parked when it started. */
+/** Starts a worker; resolves when it has tried the parked lanes. */
 beforeEach(async () => {
   api = await startApi()
   site = await siteOf()
@@ -116,7 +116,7 @@ afterEach(async () => {
   await api.close()
 })
 
-/** So many lanes of company 7 and one of company 8, all parked. */
+/** Parks this number of lanes of company 7, and one of company 8. */
 async function parkLanes(ofCompany7: number): Promise<void> {
   const vans = Array.from({ length: ofCompany7 }, (_, n) => van(`7${n + 1}`, '7', `${n + 1}`))
   const devices = [...vans, VAN_8]
@@ -128,7 +128,7 @@ async function parkLanes(ofCompany7: number): Promise<void> {
   api.seen.length = 0
 }
 
-it('ten assignments of a van try its parked lane each time and no lane of another company', async () => {
+it('ten assignments of a van try its parked lane each time, and no lane of another company', async () => {
   await parkLanes(300)
   for (let route = 2; route <= 11; route++) {
     await assign(`${route}`)
@@ -141,7 +141,7 @@ it('ten assignments of a van try its parked lane each time and no lane of anothe
   expect([of8().at(-1), of7()]).toEqual(['8000/12', []])
 })
 
-it('a parked fix stays with the company that had the device when the fix came', async () => {
+it('a parked fix stays with the company that had the device when the fix arrived', async () => {
   await parkLanes(0)
   await putDevice(redis, VAN_8.id, { ...VAN_8, company_id: '7', route_id: '2' })
   await expect.poll(() => live.directory().find(VAN_8.id)?.company_id, soon).toBe('7')
@@ -151,7 +151,7 @@ it('a parked fix stays with the company that had the device when the fix came', 
   expect(api.seen.map(({ apikey, lane }) => `${apikey} ${lane}`)).toEqual(['key-8 8000/1'])
 })
 
-it('a new apikey of a company tries the parked lanes of that company and no other one', async () => {
+it('a new apikey of a company tries the parked lanes of that company, and no other one', async () => {
   await parkLanes(20)
   api.respond((push, response) => (push.apikey === 'new' ? ok : refused)(push, response))
   await site.write({ key7: 'new' })
@@ -174,7 +174,7 @@ it('a change of other settings tries no parked lane', async () => {
   expect(api.seen.map(({ lane }) => lane)).toEqual(['8000/2'])
 })
 
-it('a roster that is read anew as a whole tries the lanes whose fixes belong elsewhere and no others', async () => {
+it('a roster that is read again as a whole tries only the lanes whose fixes belong elsewhere', async () => {
   await parkLanes(20)
   const told: unknown[] = []
   live.follow({ roster: (changed) => told.push(changed) })
@@ -185,7 +185,7 @@ it('a roster that is read anew as a whole tries the lanes whose fixes belong els
   expect([told, api.seen.map(({ lane }) => lane)]).toEqual([[undefined], ['8000/2']])
 })
 
-it('a route that changes while a parked lane is tried takes its fixes along once the API has refused the lane', async () => {
+it('a route that changes while a parked lane is tried moves its fixes after the API has refused the lane', async () => {
   await parkLanes(1)
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   api.respond((push, response) => {
@@ -201,18 +201,18 @@ it('a route that changes while a parked lane is tried takes its fixes along once
   expect(api.seen.map(({ lane }) => lane)).toEqual(['8000/1', '8000/2'])
 })
 
-/** Gives company 7 an API of its own. */
+/** Gives company 7 its own API. */
 async function withApi(url: string, more = ''): Promise<void> {
   await site.write({ more7: `, tracking: { base_url: "${url}"${more} }` })
   await expect.poll(() => live.companies()[0].tracking?.base_url, soon).toBe(url)
 }
 
-describe('a company that gets an API of its own by a reload', () => {
+describe('a company that gets its own API by a reload', () => {
   let own: Awaited<ReturnType<typeof startApi>>
   beforeEach(async () => void (own = await startApi()))
   afterEach(() => own.close())
 
-  it('a company that gets an API of its own by a reload is pushed to there, also what the usual one had refused, and no other company is', async () => {
+  it('a reload that gives a company its own API pushes its parked fixes there too, and no other company', async () => {
     await parkLanes(3)
     await withApi(own.url)
     await expect.poll(delivered, soon).toBe(3)
@@ -226,7 +226,7 @@ describe('a company that gets an API of its own by a reload', () => {
     expect(own.seen).toHaveLength(3)
   })
 
-  it('a company that gets an API of its own by a reload is pushed to no other one while the files for TLS of the new one cannot be read', async () => {
+  it('a reload with unreadable TLS files for the new API of a company pushes to no other API meanwhile', async () => {
     const next = await startApi()
     try {
       await withApi(own.url)

@@ -6,32 +6,32 @@ function keysOf7(...keys: string[]) {
   return { apikeys, keys: () => apikeys.of('7') }
 }
 
-it('the key that the API accepted last is the first', () => {
+it('the apikey that the API accepted last is used first', () => {
   const { apikeys, keys } = keysOf7('a', 'b', 'c')
   apikeys.accepted('7', 'c')
   apikeys.accepted('7', 'b')
   expect(keys()).toEqual(['b', 'c', 'a'])
 })
 
-it('a key that was replaced while the API was asked does not come back once it is accepted', () => {
+it('a replaced apikey does not return when the API accepts it late', () => {
   const { apikeys, keys } = keysOf7('a', 'b')
   apikeys.replace(new Map([['7', ['c', 'd']]]))
   apikeys.accepted('7', 'b')
   expect(keys()).toEqual(['c', 'd'])
 })
 
-it('the same keys in another order are no change, and the one that was accepted stays the first', () => {
+it('the same apikeys in another order are no change, and the accepted one stays first', () => {
   const { apikeys, keys } = keysOf7('a', 'b')
   apikeys.accepted('7', 'b')
   expect([apikeys.replace(new Map([['7', ['a', 'b']]])), keys()]).toEqual([new Set(), ['b', 'a']])
 })
 
-it('a key in place of another one is a change, also beside a key that is there twice', () => {
+it('another apikey is a change, even if it is repeated', () => {
   const { apikeys, keys } = keysOf7('a', 'b')
   expect([apikeys.replace(new Map([['7', ['a', 'a']]])), keys()]).toEqual([new Set(['7']), ['a', 'a']])
 })
 
-it('a company that is not configured has no key', () => {
+it('an unconfigured company has no apikey', () => {
   const { apikeys } = keysOf7('a')
   apikeys.accepted('8', 'a')
   expect([
@@ -45,7 +45,7 @@ it('a company that is not configured has no key', () => {
   ]).toEqual([[], new Set()])
 })
 
-it('a company that is not configured any more has changed, and keys that somebody has read stay as they were', () => {
+it('removing a company is a change of its apikeys, and lists read before stay unchanged', () => {
   const { apikeys, keys } = keysOf7('a', 'b')
   const read = keys()
   apikeys.accepted('7', 'b')

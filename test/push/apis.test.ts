@@ -52,12 +52,12 @@ function clientOf({ url }: TestApi, timeoutMs = 60_000): TrackingClient {
   return client
 }
 
-/** `id` is the URL, as configured. */
+/** Returns an API whose `id` is its URL, as configured. */
 function ownApi(api: TestApi, { timeoutMs = 60_000, ...bounds }: Partial<CompanyApi> & { timeoutMs?: number } = {}) {
   return { id: api.url, client: clientOf(api, timeoutMs), concurrency: 4, max_requests_per_s: null, ...bounds }
 }
 
-/** A worker; companies that are not named push to `usual`. */
+/** Starts a worker; companies without their own API push to `usual`. */
 function pushing(usual: TestApi, companyApis: Readonly<Record<string, CompanyApi>>, concurrency = 4) {
   const connection = connect(server.url, 'worker')
   const worker = startPushing({
@@ -79,7 +79,7 @@ function pushing(usual: TestApi, companyApis: Readonly<Record<string, CompanyApi
   return worker
 }
 
-/** A fix in each of so many lanes of a company. */
+/** Stores a fix in each of this number of lanes of a company. */
 async function store(company: string, lanes: number, { route = 1, timestamp = NOW } = {}): Promise<void> {
   const appender = new Appender(redis, UNFILTERED)
   const positions = [{ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }]
@@ -98,7 +98,7 @@ const stateOf = async ({ url }: TestApi) => (await redis.hget(keyOf(keys.upstrea
 const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
 const positionsAt = (api: TestApi) => new Set(api.seen.map(({ lane }) => lane)).size
 
-/** Stores a fix in 20 lanes of the company and waits until they have arrived. Returns how long that took, ms. */
+/** Stores a fix in 20 lanes of the company and waits for their delivery. Returns the duration in ms. */
 async function deliveryMs(company: string, api: TestApi, route: number): Promise<number> {
   const began = performance.now()
   const before = positionsAt(api)
@@ -114,7 +114,7 @@ describe('one of several APIs', () => {
     ['answers 503', status(503), 2000, 'down'],
     ['limits us', status(429), 2000, 'limited'],
   ] as const)(
-    'that %s, with 2,000 lanes waiting for it, takes no slot and no time of the others, and gets all once it is well',
+    'an API that %s with 2,000 waiting lanes does not delay other APIs, and gets all fixes when it recovers',
     async (_, respond, lanes, state) => {
       const usual = await open()
       const bad = await open(respond === 'closed' ? ok : respond)
@@ -123,7 +123,7 @@ describe('one of several APIs', () => {
       const calm = await deliveryMs('1', usual, 1)
       await store('2', lanes)
       if (state) await expect.poll(() => stateOf(bad), soon).toBe(state)
-      // The first look at the lanes of the bad API has passed.
+      // The lanes of the failing API have been tried once.
       if (state) await expect.poll(() => redis.zcard(keyOf(keys.aside, bad.url)), soon).toBeGreaterThan(0)
       else await expect.poll(() => bad.seen.length, soon).toBe(4)
       const times = []
@@ -143,7 +143,7 @@ describe('one of several APIs', () => {
     120_000,
   )
 
-  it('five of them: one hangs, one refuses, one limits us and one answers 503, and the fifth delivers as if it were alone', async () => {
+  it('of five APIs, one that works delivers as if it were alone beside four that fail', async () => {
     const [usual, hanging, gone, limited, failing] = [
       await open(),
       await open(hang),
@@ -168,7 +168,7 @@ describe('one of several APIs', () => {
     for (const api of [hanging, gone, limited, failing]) expect(positionsAt(api)).toBe(500)
   })
 
-  it('one of several APIs is down after five failures although one lane alone waits for it, and others wait for others', async () => {
+  it('an API with a single lane is down after five failures, even if other lanes wait for other APIs', async () => {
     const [usual, failing] = [await open(hang), await open(status(500))]
     pushing(usual, { 2: ownApi(failing) })
     await store('1', 10)
@@ -180,8 +180,8 @@ describe('one of several APIs', () => {
   })
 })
 
-describe('each API has bounds of its own', () => {
-  it('its slots', async () => {
+describe('the bounds of each API', () => {
+  it('each API has its own number of concurrent requests', async () => {
     const [usual, own] = [await open(hang), await open(hang)]
     pushing(usual, { 2: ownApi(own, { concurrency: 2 }) }, 3)
     await store('1', 20)
@@ -189,7 +189,7 @@ describe('each API has bounds of its own', () => {
     await expect.poll(() => [usual.seen.length, own.seen.length], soon).toEqual([3, 2])
   })
 
-  it('its rate', async () => {
+  it('each API has its own rate', async () => {
     const arrivals: number[] = []
     const usual = await open()
     const own = await open((push, response) => {
@@ -203,7 +203,7 @@ describe('each API has bounds of its own', () => {
     expect(arrivals.at(-1)! - arrivals[0]).toBeGreaterThanOrEqual(20 * 50 - 110)
   })
 
-  it('companies with the same URL share it', async () => {
+  it('companies with the same URL share the bounds of an API', async () => {
     const [usual, own] = [await open(), await open(hang)]
     const api = ownApi(own, { concurrency: 2 })
     pushing(usual, { 2: api, 3: { ...api } })
@@ -217,7 +217,7 @@ describe('each API has bounds of its own', () => {
 })
 
 describe('a company whose API changes', () => {
-  it('while its requests hang: what waits goes to the new one at once, and what was sent is sent again only if it failed', async () => {
+  it('if the API of a company hangs and changes, waiting fixes go to the new one, and sent ones only after a failure', async () => {
     const [usual, old, next] = [await open(), await open(hang), await open()]
     const worker = pushing(usual, { 2: ownApi(old) })
     await store('2', 300)
@@ -231,7 +231,7 @@ describe('a company whose API changes', () => {
     expect(old.seen).toHaveLength(4)
   })
 
-  it('while the old one is down: what was set aside goes to the new one', async () => {
+  it('fixes set aside while the API of a company is down go to its new API', async () => {
     const [usual, old, next, other] = [await open(), await open(status(503)), await open(), await open()]
     const [api, third] = [ownApi(old), ownApi(other)]
     const worker = pushing(usual, { 2: api, 3: third, 4: api })
@@ -254,14 +254,14 @@ describe('a company whose API changes', () => {
     expect(usual.seen).toEqual([])
   })
 
-  it('and its key with it: no request shows the new key to the old API, nor the old key to the new one', async () => {
+  it('after a change of API and apikey no request shows the new key to the old API, or the old key to the new one', async () => {
     const [usual, next] = [await open(), await open()]
     const asked: (() => void)[] = []
     const old = await open((_, response) => void asked.push(() => response.writeHead(403).end()))
     const worker = pushing(usual, { 2: ownApi(old, { max_requests_per_s: 1 }) })
     await store('2', 4)
     await expect.poll(() => asked.length, soon).toBe(1)
-    // The others wait for their turn by the rate.
+    // The other requests wait for the rate limit.
     worker.setApis(new Map([['2', ownApi(next)]]))
     worker.setApikeys(new Map([['2', ['next-key']]]))
     for (const answer of asked) answer()
@@ -271,7 +271,7 @@ describe('a company whose API changes', () => {
     expect(usual.seen).toEqual([])
   })
 
-  it.each([404, 422])('and is not judged by what the old API answers later: %d', async (code) => {
+  it.each([404, 422])('a late answer %d of the old API does not affect a company with a new API', async (code) => {
     const [usual, next] = [await open(), await open()]
     const asked: (() => void)[] = []
     const old = await open((_, response) => void asked.push(() => response.writeHead(code).end('{}')))
@@ -279,16 +279,16 @@ describe('a company whose API changes', () => {
     await store('2', 3)
     await expect.poll(() => asked.length, soon).toBe(3)
     worker.setApis(new Map([['2', ownApi(next)]]))
-    // What is tried because of the change has been tried by then.
+    // By then, everything that the change makes due has been tried.
     await sleep(500)
     for (const answer of asked) answer()
-    // Sooner than parked lanes are tried again.
+    // Shorter than the time until parked lanes are tried again.
     await expect.poll(delivered, { ...soon, timeout: 8000 }).toBe(3)
     expect(positionsAt(next)).toBe(3)
     expect(await parked()).toEqual([undefined, undefined, undefined])
   })
 
-  it('back to the usual one, and the lanes that the old one had refused are tried there', async () => {
+  it('a company that returns to the common API has its parked lanes tried there', async () => {
     const [usual, old] = [await open(), await open(status(404, 'no such courier'))]
     const worker = pushing(usual, { 2: ownApi(old) })
     await store('2', 3)
@@ -299,7 +299,7 @@ describe('a company whose API changes', () => {
   })
 })
 
-it('two workers share each API, and none of them is taken by one that hangs', async () => {
+it('two workers share each API, and an API that hangs blocks neither of them', async () => {
   const [usual, hanging] = [await open(), await open(hang)]
   const api = ownApi(hanging)
   pushing(usual, { 2: api })

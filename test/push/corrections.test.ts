@@ -34,7 +34,7 @@ const HOUR = 3_600_000
 const KEEP = { delivered: 48 * HOUR, max_memory: 0.1 }
 const ID = '356307042441013'
 const [OLD, NEW] = ['7/42/1001', '7/42/1002']
-/** Unix seconds: two hours ago, at the beginning of an hour. */
+/** Unix seconds: the start of the hour two hours ago. */
 const T = Math.floor(Date.now() / HOUR - 2) * 3600
 const ALL = { from: 0, until: Number.MAX_SAFE_INTEGER }
 
@@ -42,7 +42,7 @@ let server: TestRedis
 let redis: Store
 let api: Awaited<ReturnType<typeof startApi>>
 let stops: (() => Promise<void>)[] = []
-/** Where the roster places every fix. */
+/** Lane to which the roster assigns every fix. */
 let placed: (timestamp: number) => ReturnType<Place>
 
 withRedis((one, connection) => {
@@ -114,115 +114,113 @@ const open = async () => (await openCorrections(redis)).size
 const timesOf = (lane: string) => api.timestampsOf(lane.slice(2))
 const corrected = () => expect.poll(open, SOON).toBe(0)
 
-describe('kept fixes', () => {
-  it('kept fixes has what was delivered, as it was delivered, by time', async () => {
-    startWorker()
-    const positions: Position[] = [
-      {
-        timestamp: T + 3599,
-        latitude: 52.1234567,
-        longitude: -13.7654321,
-        accuracy: 16_383,
-        heading: 359,
-        speed: 163.82,
-      },
-      { timestamp: T + 3600, latitude: -90, longitude: 180, accuracy: 1, heading: 0, speed: 0 },
-      { timestamp: T + 3601, latitude: 90, longitude: -180, accuracy: 7 },
-      { timestamp: T, latitude: -0.0000001, longitude: 0.0000001, accuracy: 8, heading: undefined, speed: 13.37 },
-    ]
-    await append(OLD, positions)
-    await expect.poll(() => counted('delivered'), SOON).toBe(4)
-    const kept = await readKept(redis, ID, ALL)
-    const expected = [positions[3], positions[0], positions[1], positions[2]]
-    expect(kept).toEqual(expected.map((position) => ({ ...position, lane: OLD, isQueued: false })))
-    expect(await readKept(redis, ID, { from: (T + 3600) * 1000, until: (T + 3601) * 1000 })).toHaveLength(1)
-    expect(await readKept(redis, '356307042441014', ALL)).toEqual([])
-  })
+it('the kept fixes contain what was delivered, unchanged and in order of time', async () => {
+  startWorker()
+  const positions: Position[] = [
+    {
+      timestamp: T + 3599,
+      latitude: 52.1234567,
+      longitude: -13.7654321,
+      accuracy: 16_383,
+      heading: 359,
+      speed: 163.82,
+    },
+    { timestamp: T + 3600, latitude: -90, longitude: 180, accuracy: 1, heading: 0, speed: 0 },
+    { timestamp: T + 3601, latitude: 90, longitude: -180, accuracy: 7 },
+    { timestamp: T, latitude: -0.0000001, longitude: 0.0000001, accuracy: 8, heading: undefined, speed: 13.37 },
+  ]
+  await append(OLD, positions)
+  await expect.poll(() => counted('delivered'), SOON).toBe(4)
+  const kept = await readKept(redis, ID, ALL)
+  const expected = [positions[3], positions[0], positions[1], positions[2]]
+  expect(kept).toEqual(expected.map((position) => ({ ...position, lane: OLD, isQueued: false })))
+  expect(await readKept(redis, ID, { from: (T + 3600) * 1000, until: (T + 3601) * 1000 })).toHaveLength(1)
+  expect(await readKept(redis, '356307042441014', ALL)).toEqual([])
+})
 
-  it('keeps a speed and an accuracy beyond its fields as not known and as the largest', async () => {
-    startWorker()
-    await append(OLD, [{ ...fix(T), accuracy: 60_000, speed: 300 }])
-    await expect.poll(() => counted('delivered'), SOON).toBe(1)
-    expect(await readKept(redis, ID, ALL)).toMatchObject([{ accuracy: 16_383, speed: undefined }])
-  })
+it('the kept fixes leave out a speed and limit an accuracy that exceed their fields', async () => {
+  startWorker()
+  await append(OLD, [{ ...fix(T), accuracy: 60_000, speed: 300 }])
+  await expect.poll(() => counted('delivered'), SOON).toBe(1)
+  expect(await readKept(redis, ID, ALL)).toMatchObject([{ accuracy: 16_383, speed: undefined }])
+})
 
-  it('names the lane of each delivery if a device changes its lane and comes back', async () => {
-    startWorker()
-    await deliver([T, T + 1])
-    await deliver([T + 2], NEW)
-    await deliver([T + 3])
-    await deliver([T + 4], NEW)
-    expect((await readKept(redis, ID, ALL)).map(({ timestamp, lane }) => [timestamp - T, lane])).toEqual([
-      [0, OLD],
-      [1, OLD],
-      [2, NEW],
-      [3, OLD],
-      [4, NEW],
-    ])
-  })
+it('the kept fixes name the lane of each delivery if a device changes its lane and returns', async () => {
+  startWorker()
+  await deliver([T, T + 1])
+  await deliver([T + 2], NEW)
+  await deliver([T + 3])
+  await deliver([T + 4], NEW)
+  expect((await readKept(redis, ID, ALL)).map(({ timestamp, lane }) => [timestamp - T, lane])).toEqual([
+    [0, OLD],
+    [1, OLD],
+    [2, NEW],
+    [3, OLD],
+    [4, NEW],
+  ])
+})
 
-  it('keeps several devices of one lane apart, also one whose id is text', async () => {
-    startWorker()
-    const ids = [ID, '356307042441014', 'van-ü', '007']
-    for (const id of ids) await append(OLD, [fix(T), fix(T + 1)], id)
-    await expect.poll(() => counted('delivered'), SOON).toBe(8)
-    for (const id of [...ids, '7']) expect(await readKept(redis, id, ALL)).toHaveLength(2)
-  })
+it('the kept fixes separate several devices of one lane, also one with an id of text', async () => {
+  startWorker()
+  const ids = [ID, '356307042441014', 'van-ü', '007']
+  for (const id of ids) await append(OLD, [fix(T), fix(T + 1)], id)
+  await expect.poll(() => counted('delivered'), SOON).toBe(8)
+  for (const id of [...ids, '7']) expect(await readKept(redis, id, ALL)).toHaveLength(2)
+})
 
-  it('keeps nothing that is older, and nothing at all if it is switched off', async () => {
-    const end = startWorker()
-    await deliver([T - 50 * 3600, T])
-    expect(await keptFigures(redis)).toMatchObject({ fixes: 1, trimmed: 0 })
-    await end()
-    startWorker({ keep: { ...KEEP, delivered: 0 } })
-    await expect.poll(async () => (await keptFigures(redis)).fixes, SOON).toBe(0)
-    await deliver([T + 1])
-    expect(await readKept(redis, ID, ALL)).toEqual([])
-    expect(await redis.keys('*kept*')).toEqual([])
-  })
+it('the kept fixes contain nothing older than the limit, and nothing if they are switched off', async () => {
+  const end = startWorker()
+  await deliver([T - 50 * 3600, T])
+  expect(await keptFigures(redis)).toMatchObject({ fixes: 1, trimmed: 0 })
+  await end()
+  startWorker({ keep: { ...KEEP, delivered: 0 } })
+  await expect.poll(async () => (await keptFigures(redis)).fixes, SOON).toBe(0)
+  await deliver([T + 1])
+  expect(await readKept(redis, ID, ALL)).toEqual([])
+  expect(await redis.keys('*kept*')).toEqual([])
+})
 
-  it('deletes the oldest hours if they take too much memory, and says how far back it reaches', async () => {
-    startWorker()
-    await deliver([T, T + 3600])
-    await redis.config('SET', 'maxmemory', '100mb')
-    await trimKept(redis, { ...KEEP, max_memory: 0.000_004 })
-    await redis.config('SET', 'maxmemory', '0')
-    expect((await readKept(redis, ID, ALL)).map(({ timestamp }) => timestamp)).toEqual([T + 3600])
-    expect(await keptFigures(redis)).toEqual({ fixes: 1, trimmed: 1, since: (T + 3600) * 1000 })
-    expect(await keptSince(redis, ID, KEEP.delivered)).toBe((T + 3600) * 1000)
-    expect(await keptSince(redis, ID, 0)).toBeUndefined()
-  })
+it('the kept fixes drop their oldest hours if they take too much memory, and report their start', async () => {
+  startWorker()
+  await deliver([T, T + 3600])
+  await redis.config('SET', 'maxmemory', '100mb')
+  await trimKept(redis, { ...KEEP, max_memory: 0.000_004 })
+  await redis.config('SET', 'maxmemory', '0')
+  expect((await readKept(redis, ID, ALL)).map(({ timestamp }) => timestamp)).toEqual([T + 3600])
+  expect(await keptFigures(redis)).toEqual({ fixes: 1, trimmed: 1, since: (T + 3600) * 1000 })
+  expect(await keptSince(redis, ID, KEEP.delivered)).toBe((T + 3600) * 1000)
+  expect(await keptSince(redis, ID, 0)).toBeUndefined()
+})
 
-  it('kept fixes is forgotten with its device, with its corrections, and that of others stays', async () => {
-    startWorker()
-    await deliver([T, T + 3600])
-    await append(OLD, [fix(T)], '356307042441014')
-    await expect.poll(() => counted('delivered'), SOON).toBe(3)
-    placed = () => NOT_CURRENT
-    await correct()
-    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 2 })
-    expect(await readKept(redis, ID, ALL)).toEqual([])
-    expect(await open()).toBe(0)
-    expect(await readKept(redis, '356307042441014', ALL)).toHaveLength(1)
-    expect((await redis.keys('*kept*')).some((key) => key.includes(ID))).toBe(false)
-  })
+it('the kept fixes and the corrections of a device are deleted with it, and those of others stay', async () => {
+  startWorker()
+  await deliver([T, T + 3600])
+  await append(OLD, [fix(T)], '356307042441014')
+  await expect.poll(() => counted('delivered'), SOON).toBe(3)
+  placed = () => NOT_CURRENT
+  await correct()
+  expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 2 })
+  expect(await readKept(redis, ID, ALL)).toEqual([])
+  expect(await open()).toBe(0)
+  expect(await readKept(redis, '356307042441014', ALL)).toHaveLength(1)
+  expect((await redis.keys('*kept*')).some((key) => key.includes(ID))).toBe(false)
+})
 
-  it('kept fixes is kept of a push that was under way when its device was forgotten, which said so, and goes the second time', async () => {
-    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
-    api.respond((push, response) => void answered.then(() => ok(push, response)))
-    startWorker()
-    await append(OLD, [fix(T)])
-    await expect.poll(() => api.seen.length, SOON).toBe(1)
-    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ waiting: 0, kept: 0, busy: 1 })
-    answer()
-    await expect.poll(() => counted('delivered'), SOON).toBe(1)
-    expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 1, busy: 0 })
-    expect(await readKept(redis, ID, ALL)).toEqual([])
-  })
+it('a fix of a push in progress is kept when its device is deleted, and removed by a second deletion', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  api.respond((push, response) => void answered.then(() => ok(push, response)))
+  startWorker()
+  await append(OLD, [fix(T)])
+  await expect.poll(() => api.seen.length, SOON).toBe(1)
+  expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ waiting: 0, kept: 0, busy: 1 })
+  answer()
+  await expect.poll(() => counted('delivered'), SOON).toBe(1)
+  expect(await forgetDevice(redis, new Set([ID]))).toMatchObject({ kept: 1, busy: 0 })
+  expect(await readKept(redis, ID, ALL)).toEqual([])
 })
 
 describe('a correction', () => {
-  it('delivers once more what belongs to another lane, in order, once, and counts it apart', async () => {
+  it('a correction delivers again what belongs to another lane, once and in order, and counts it separately', async () => {
     startWorker({ max_positions: 3 })
     await deliver([T + 3600, T + 3601, ...range(T, 7)])
     placed = () => NEW
@@ -237,7 +235,7 @@ describe('a correction', () => {
     expect(kept.filter(({ lane, isQueued }) => lane === NEW && !isQueued)).toHaveLength(9)
   })
 
-  it('leaves alone what is outside of its times, what has no lane now and what another company would get', async () => {
+  it('a correction ignores fixes outside its times, without a lane, or for another company', async () => {
     startWorker()
     await deliver([T - 1, T, T + 1, T + 2, T + 7200])
     placed = (timestamp) => (timestamp === T ? '8/42/1002' : timestamp === T + 1 ? undefined : NEW)
@@ -248,7 +246,7 @@ describe('a correction', () => {
     expect(api.seen.map(({ lane }) => lane)).not.toContain('8/42/1002')
   })
 
-  it('ends though hours of it are deleted for want of memory while it goes on, and nothing comes twice', async () => {
+  it('a correction ends although some of its hours are deleted meanwhile, and delivers nothing twice', async () => {
     startWorker({ max_positions: 2, redeliver_share: 0.125 })
     await deliver([...range(T, 20), T + 3600, T + 3601])
     placed = () => NEW
@@ -265,7 +263,7 @@ describe('a correction', () => {
     expect(times.length).toBeLessThan(22)
   })
 
-  it('never gives a lane what it has had: taken back, nothing goes back', async () => {
+  it('a correction never delivers to a lane that has had the fix, even after an undo', async () => {
     startWorker()
     await deliver(range(T, 5))
     placed = () => NEW
@@ -283,7 +281,7 @@ describe('a correction', () => {
     expect(timesOf(NEW)).toHaveLength(5)
   })
 
-  it('does nothing if it is taken back before it begins', async () => {
+  it('a correction that is undone before it begins delivers nothing', async () => {
     const end = startWorker()
     await deliver(range(T, 5))
     await end()
@@ -296,7 +294,7 @@ describe('a correction', () => {
     expect(timesOf(NEW)).toEqual([])
   })
 
-  it('waits until the roster is known, and begins then', async () => {
+  it('a correction waits until the roster is known', async () => {
     startWorker()
     await deliver([T])
     placed = () => NOT_CURRENT
@@ -309,7 +307,7 @@ describe('a correction', () => {
   })
 
   it.each([HOUR, -HOUR])(
-    'that a clock noted that was %i ms ahead ends soon, and takes along what waits',
+    'a correction noted by a clock that was %i ms fast ends soon, and includes waiting fixes',
     async (aheadMs) => {
       startWorker()
       await deliver([T])
@@ -330,7 +328,7 @@ describe('a correction', () => {
     },
   )
 
-  it('takes along what still waited in the old lane when the roster was replaced', async () => {
+  it('a correction includes fixes that waited in the old lane when the roster was replaced', async () => {
     startWorker()
     await deliver([T])
     let isDown = true
@@ -348,7 +346,7 @@ describe('a correction', () => {
     expect(timesOf(OLD).filter((time) => time > T)).toEqual(expect.arrayContaining([T + 1, T + 2]))
   })
 
-  it('takes along what a parked old lane delivers after its probe, which is under way as the roster is replaced', async () => {
+  it('a correction includes what a parked old lane delivers after a probe during the replacement of the roster', async () => {
     const answers: (() => void)[] = []
     let isParking = true
     api.respond((push, response) => {
@@ -373,7 +371,7 @@ describe('a correction', () => {
     await corrected()
   })
 
-  it('takes along what the old lane delivers between two looks at it', async () => {
+  it('a correction includes what the old lane delivers between two reads', async () => {
     const answers: (() => void)[] = []
     api.respond((push, response) => {
       if (push.lane === OLD.slice(2)) answers.push(() => ok(push, response))
@@ -383,7 +381,7 @@ describe('a correction', () => {
     await append(OLD, [fix(T)])
     await expect.poll(() => answers.length, SOON).toBe(1)
     placed = () => NEW
-    // The API answers at the moment at which a worker looks what the old lane holds.
+    // The API answers at the moment when a worker reads the old lane.
     const { run } = Shard.prototype
     const look = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
       if (call[0] !== 'survey') return run.apply(this, call)
@@ -397,7 +395,7 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
 
-  it('a correction goes on soon though a worker that is gone took its turn while the clock of Redis was ahead', async () => {
+  it('a correction continues although a missing worker took its turn while the clock of Redis was fast', async () => {
     await redis.set(redis.keyNames.correcting, 'gone', 'PX', HOUR)
     startWorker()
     await deliver([T])
@@ -406,7 +404,7 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual([T])
   })
 
-  it('a correction is carried out once though workers come, go and work side by side', async () => {
+  it('a correction is carried out once by several workers that start and stop', async () => {
     const end = startWorker({ max_positions: 10 })
     startWorker({ max_positions: 10 })
     await deliver(range(T, 100))
@@ -421,7 +419,7 @@ describe('a correction', () => {
     expect(timesOf(NEW)).toEqual(range(T, 100))
   })
 
-  it('waits behind what its lane has to push, and goes slowly', async () => {
+  it('a correction waits for the waiting fixes of its lane, and is slow', async () => {
     const end = startWorker()
     await deliver(range(T, 60))
     await end()
@@ -430,12 +428,12 @@ describe('a correction', () => {
     await correct()
     const began = Date.now()
     await corrected()
-    // One request of ten a second.
+    // One request with ten positions per second.
     expect(Date.now() - began).toBeGreaterThan(3500)
     await expect.poll(() => timesOf(NEW), SOON).toEqual(range(T, 60))
   })
 
-  it('ends what is parked in the new lane if its device goes back', async () => {
+  it('a correction discards parked fixes of the new lane if the device returns to its old one', async () => {
     startWorker()
     await deliver(range(T, 3))
     api.respond((push, response) => (push.lane === NEW.slice(2) ? status(403)(push, response) : ok(push, response)))
@@ -450,7 +448,7 @@ describe('a correction', () => {
     expect(timesOf(OLD)).toHaveLength(3)
   })
 
-  it('a correction comes again to a lane from which it was withdrawn before it was delivered', async () => {
+  it('a correction delivers again to a lane from which it was withdrawn before the delivery', async () => {
     startWorker()
     await deliver(range(T, 3))
     api.respond((push, response) => (push.lane === NEW.slice(2) ? status(404) : ok)(push, response))

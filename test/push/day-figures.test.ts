@@ -12,7 +12,7 @@ const MIN = 60_000
 let redis: Store
 withRedis((_, store) => void (redis = store), 3)
 
-/** Records of fixes at these times, ms UTC, received so long after. */
+/** Returns records of fixes at these times, ms UTC, received this long afterwards. */
 function records(times: readonly number[], { afterMs = 0, isRedelivered = false } = {}): Buffer {
   const all = times.map((time) => {
     const position = { timestamp: Math.floor(time / 1000), latitude: 52.5, longitude: 13.4, accuracy: 5 }
@@ -51,7 +51,7 @@ it('a worker adds to the counts of other workers and of earlier writes', async (
   await one.close()
   const figures = await figuresOf()
   expect(figures).toMatchObject({ fixes: 4, late: 0, redelivered: 1, first: DAY / 1000, last: DAY / 1000 + 240 })
-  // What is delivered again has no delay.
+  // A repeated delivery has no delay.
   expect(figures?.delays.values().reduce((sum, count) => sum + count, 0)).toBe(3)
 })
 

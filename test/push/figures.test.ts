@@ -16,13 +16,13 @@ function push(answer: ApiAnswer): void {
   statistics.ended(statistics.began('7/42/1001'), { answer, records: twoRecords(), count: 2 })
 }
 
-/** The value of a metric, summed over its labels. */
+/** Returns the value of a metric, summed over its labels. */
 async function sumOf(name: string): Promise<number> {
   const lines = (await registry.metrics()).split('\n').filter((line) => new RegExp(`^waybridge_${name}[ {]`).test(line))
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-it('a push that is accepted counts its positions as delivered, and how long they waited', async () => {
+it('an accepted push counts its positions as delivered, and how long they waited', async () => {
   const [delivered, waited] = [await sumOf('fixes_delivered_total'), await sumOf('delivery_delay_seconds_sum')]
   push({ status: 201, text: '' })
   expect(await sumOf('fixes_delivered_total')).toBe(delivered + 2)
@@ -30,7 +30,7 @@ it('a push that is accepted counts its positions as delivered, and how long they
   expect(Object.keys(statistics.figures().acceptedAt)).toEqual(['7'])
 })
 
-it('a push that is not accepted delivers nothing, and counts as a request', async () => {
+it('a push that is not accepted counts as a request, but delivers nothing', async () => {
   const [delivered, requests] = [await sumOf('fixes_delivered_total'), await sumOf('push_requests_total')]
   for (const answer of [{ status: 422, text: 'why' }, { fault: 'timeout' as const }, { notTheApi: { status: 200 } }])
     push(answer)

@@ -4,7 +4,7 @@ import { LaneAnswers, type RequestEnd } from '../../src/push/lane-answers.ts'
 
 const S = 1000
 
-/** Requests that end: `[lane, begins at s, ends at s, how]`. */
+/** An ended request. */
 type Ended = readonly [lane: string, beganS: number, endedS: number, end?: RequestEnd]
 
 function answers(ended: readonly Ended[], inFlight: readonly (readonly [lane: string, beganS: number])[] = []) {
@@ -17,7 +17,7 @@ function answers(ended: readonly Ended[], inFlight: readonly (readonly [lane: st
   return lanes
 }
 
-it('a request of one lane that gets no answer leaves the others answered', () => {
+it('a request of one lane without an answer does not affect the other lanes', () => {
   const lanes = answers(
     [1, 2, 3].map((van) => [`7/${van}/1`, 118, 119]),
     [['7/5/1', 100]],
@@ -39,7 +39,7 @@ it('a lane waits since the first of consecutive requests that reach the time lim
   expect(answers([...ended, ['7/5/1', 23, 24, 'failed']]).figures(24 * S).unanswered.count).toBe(0)
 })
 
-it('once nobody is answered any more, nobody counts as answered since', () => {
+it('no lane counts as answered if none has got an answer since', () => {
   const lanes = answers(
     [1, 2].map((van) => [`7/${van}/1`, 98, 99]),
     [1, 2, 5].map((van) => [`7/${van}/1`, 100]),
@@ -47,7 +47,7 @@ it('once nobody is answered any more, nobody counts as answered since', () => {
   expect(combinedAnswers([lanes.figures(116 * S)])?.unanswered).toMatchObject({ count: 3, others: 0, known: 3 })
 })
 
-it('a lane that has two parts under way is answered once both are', () => {
+it('a lane with two requests in progress counts as answered after both answers', () => {
   const lanes = new LaneAnswers(Infinity)
   lanes.began('7/5/1', 0)
   lanes.began('7/5/1', 0)
@@ -57,19 +57,19 @@ it('a lane that has two parts under way is answered once both are', () => {
   expect(lanes.figures(16 * S).unanswered.count).toBe(0)
 })
 
-it('a lane that two workers have pushed counts once, if there are few lanes', () => {
+it('a lane that two workers pushed counts once if there are few lanes', () => {
   const [one, other] = [answers([['7/5/1', 0, 1]]), answers([], [['7/5/1', 4]])]
   const figures = [one, other].map((lanes) => lanes.figures(20 * S))
   expect(combinedAnswers(figures)?.unanswered).toMatchObject({ count: 1, others: 0, known: 1 })
 })
 
-it('a lane is slow while its request takes five seconds, or its last one did', () => {
+it('a lane is slow while its request takes five seconds, or if its last one did', () => {
   expect(answers([], [['7/5/1', 0]]).figures(6 * S).slow).toEqual({ count: 1, newestMs: 6 * S, leastMs: 6 * S })
   expect(answers([['7/5/1', 0, 8]]).figures(10 * S).slow).toEqual({ count: 1, newestMs: 10 * S, leastMs: 8 * S })
   expect(answers([['7/5/1', 0, 8]]).figures(70 * S).slow.count).toBe(0)
 })
 
-it('forgets a lane that was not pushed for ten minutes', () => {
+it('a lane that was not pushed for ten minutes is forgotten', () => {
   expect(
     answers([['7/5/1', 0, 1]])
       .figures(602 * S)
@@ -78,7 +78,7 @@ it('forgets a lane that was not pushed for ten minutes', () => {
   expect(answers([['7/5/1', 0, 1, 'timeout']]).figures(602 * S).unanswered.count).toBe(0)
 })
 
-it('time in which the worker was paused is no time without an answer, and makes no request slow', () => {
+it('time during which the worker was paused is no time without an answer, and makes no request slow', () => {
   const lanes = new LaneAnswers()
   const began = performance.now()
   const beganAt = lanes.began('7/5/1', began)

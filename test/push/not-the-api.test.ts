@@ -41,7 +41,7 @@ const page: Respond = status(200, '<html>hello nginx', { 'content-type': 'text/h
 const portal: Respond = ({ apikey }, response) =>
   void response.writeHead(302, { location: `http://login.example/?from=push%3Fapikey%3D${apikey}` }).end()
 
-describe('while something else answers in place of the API', () => {
+describe('something else that answers in place of the API', () => {
   it.each<[string, Respond]>([
     ['a page by its type', page],
     ['a page by its first byte', status(200, ' <!doctype html>')],
@@ -49,7 +49,7 @@ describe('while something else answers in place of the API', () => {
     ['a redirect 302', portal],
     ['a redirect 307', status(307, '', { location: 'http://login.example/' })],
     ['a redirect 308', status(308, '', { location: 'http://login.example/' })],
-  ])('%s delivers nothing; once the API answers, every fix arrives once and in order', async (_, respond) => {
+  ])('%s delivers nothing, and when the API answers, every fix arrives once and in order', async (_, respond) => {
     api.respond(respond)
     for (const courier of LANES) await store(`7/${courier}/1`, ...TIMES)
     pushing()
@@ -70,18 +70,18 @@ describe('while something else answers in place of the API', () => {
     expect([await state(), await redis.zcard(keys.schedule)]).toEqual(['up', 0])
   })
 
-  it('one lane at a time tries the API, and not each lane as often as before', async () => {
+  it('only one lane at a time tries the API while something else answers', async () => {
     api.respond(page)
     for (const courier of LANES) await store(`7/${courier}/1`, 1)
     pushing()
     await expect.poll(state, soon).toBe('down')
     const since = performance.now()
-    // Each lane may have been under way once; what comes after that probes.
+    // Each lane may have been in flight once; later requests are probes.
     await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(LANES.length + 3)
     expect(performance.now() - since).toBeGreaterThan(1800)
   })
 
-  it('a portal in the middle of the traffic of two lanes neither loses nor repeats a fix', async () => {
+  it('a portal between the requests of two lanes neither loses nor repeats a fix', async () => {
     const accepted = new Map<string, number[]>()
     let pushes = 0
     api.respond((push, response) => {
@@ -97,7 +97,7 @@ describe('while something else answers in place of the API', () => {
     expect([accepted.get('1/1'), accepted.get('2/1')]).toEqual([TIMES, TIMES])
   })
 
-  it('an apikey that is changed meanwhile is used once the API answers', async () => {
+  it('an apikey that changes while something else answers is used when the API answers', async () => {
     api.respond(page)
     for (const courier of LANES) await store(`7/${courier}/1`, ...TIMES)
     const pushes = pushing()
@@ -111,7 +111,7 @@ describe('while something else answers in place of the API', () => {
     expect(await redis.hlen(keys.parked)).toBe(0)
   })
 
-  it('another apikey of the company is not tried', async () => {
+  it('no other apikey of the company is tried while something else answers', async () => {
     api.respond(page)
     await store('7/1/1', 1)
     pushing(['one', 'two'])
@@ -119,7 +119,7 @@ describe('while something else answers in place of the API', () => {
     expect(new Set(api.seen.map(({ apikey }) => apikey))).toEqual(new Set(['one']))
   })
 
-  it('the figures say what came, without the apikey, and that no push was accepted', async () => {
+  it('the figures show the foreign answer without the apikey, and no accepted push', async () => {
     api.respond(portal)
     await store('7/1/1', 1)
     const pushes = pushing(['canary-apikey'])
@@ -148,7 +148,7 @@ describe('while something else answers in place of the API', () => {
     expect(finding.evidence).toContain('it redirects to: http://login.example/?from=push%3Fapikey%3D***')
   })
 
-  it('its clock is not taken for that of the API', async () => {
+  it('the clock of a foreign answer is not taken as that of the API', async () => {
     api.respond(status(200, '<html>', { date: 'Thu, 01 Jan 2015 00:00:00 GMT' }))
     await store('7/1/1', 1)
     pushing()
@@ -157,19 +157,17 @@ describe('while something else answers in place of the API', () => {
   })
 })
 
-describe('a success', () => {
-  it.each<[string, Respond]>([
-    ['text', status(200, 'ok', { 'content-type': 'text/plain' })],
-    ['JSON', status(201, '{}', { 'content-type': 'application/json' })],
-    ['no content', status(204)],
-    ['nothing', status(200)],
-  ])('with %s delivers', async (_, respond) => {
-    api.respond(respond)
-    await store('7/1/1', ...TIMES)
-    pushing()
-    await expect.poll(delivered, soon).toBe(TIMES.length)
-    expect(api.timestampsOf('1/1')).toEqual(TIMES)
-  })
+it.each<[string, Respond]>([
+  ['text', status(200, 'ok', { 'content-type': 'text/plain' })],
+  ['JSON', status(201, '{}', { 'content-type': 'application/json' })],
+  ['no content', status(204)],
+  ['nothing', status(200)],
+])('an answer 2xx with %s counts as delivered', async (_, respond) => {
+  api.respond(respond)
+  await store('7/1/1', ...TIMES)
+  pushing()
+  await expect.poll(delivered, soon).toBe(TIMES.length)
+  expect(api.timestampsOf('1/1')).toEqual(TIMES)
 })
 
 function pushing(own: readonly string[] = ['key-7']) {

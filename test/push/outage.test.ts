@@ -37,7 +37,7 @@ describe('an outage with 2,000 lanes of 5 fixes', () => {
     ['answering 503', status(503)],
     ['cutting connections', (_, response) => void response.destroy()],
   ] as [string, Respond][])(
-    'one request at a time probes an API %s; once it is back, every fix arrives once and in order',
+    'one request at a time probes an API %s, and when it recovers every fix arrives once and in order',
     async (_, failing) => {
       api.respond(counted(failing))
       // The first call also loads its script.
@@ -53,7 +53,7 @@ describe('an outage with 2,000 lanes of 5 fixes', () => {
       await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(LANES * FIXES)
       const pushes = api.seen.slice(lost)
       arrivedInOrder(pushes)
-      // The first requests are one for each lane: none has its second while others have not had their first.
+      // Each lane has its first request before any lane has its second.
       expect(new Set(pushes.slice(0, LANES * 1.1).map(({ lane }) => lane)).size).toBe(LANES)
       expect(most).toBeLessThanOrEqual(CONCURRENCY)
       expect(await state()).toBe('up')
@@ -63,10 +63,10 @@ describe('an outage with 2,000 lanes of 5 fixes', () => {
   )
 })
 
-it('a Redis that refuses writes is asked at a pace, and all is delivered once it takes them', async () => {
+it('a Redis that refuses writes is retried at a limited rate, and all is delivered when it accepts them', async () => {
   let isRefusing = false
   const refuse = (count: number) => redis.config('SET', 'min-replicas-to-write', count)
-  // The first answer comes when Redis refuses to write down what became of the ticket.
+  // The first answer comes when Redis already refuses the result of the ticket.
   api.respond((push, response) => {
     const before = isRefusing ? Promise.resolve('OK') : refuse(1)
     isRefusing = true
@@ -75,7 +75,7 @@ it('a Redis that refuses writes is asked at a pace, and all is delivered once it
   await storeBacklog(redis, LANES)
   pushing()
   await expect.poll(() => isRefusing, soon).toBe(true)
-  // Each lane that is leased by then asks once, at once.
+  // Each leased lane sends one request at once.
   await expect.poll(refusedInTwoSeconds, { timeout: 30_000 }).toBeLessThan(200)
   await refuse(0)
   await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(LANES * FIXES)
@@ -87,28 +87,28 @@ async function refusedInTwoSeconds(): Promise<number> {
   return (await refused()) - before
 }
 
-/** How often Redis has refused a write for want of a replica. */
+/** Returns how often Redis has refused a write because a replica is missing. */
 async function refused(): Promise<number> {
   return Number(/errorstat_NOREPLICAS:count=(\d+)/.exec(await redis.info('errorstats'))?.[1] ?? 0)
 }
 
-/** What the next seconds bring while the service is down: a request now and then, never two at once. */
+/** Checks that only single probes are sent during the next seconds while the service is down. */
 async function probes(): Promise<void> {
   let before = -1
   const isQuiet = () => before === (before = api.seen.length) && together === 0
-  // Requests that were on their way when the service went down have ended.
+  // Requests in flight at the failure of the service have ended.
   await expect.poll(isQuiet, { timeout: 30_000, interval: 400 }).toBe(true)
-  // Those that were under way; the lanes that this worker had leased besides were given back.
+  // These were the requests in flight; the worker has released its other leases.
   expect(before).toBeLessThanOrEqual(2 * CONCURRENCY)
   most = 0
   const since = performance.now()
   await expect.poll(() => api.seen.length, { timeout: 30_000, interval: 5 }).toBeGreaterThanOrEqual(before + 2)
-  // A pause of half a second at least lies between two of them.
+  // Between two probes there is a pause of at least half a second.
   expect(api.seen.length - before).toBeLessThanOrEqual(1 + (performance.now() - since) / LEAST_PAUSE_MS)
   expect(most).toBe(1)
 }
 
-/** Each lane whole, once, its oldest first, one request at a time. */
+/** Checks that each lane is delivered completely, once, oldest first, one request at a time. */
 function arrivedInOrder(seen: typeof api.seen): void {
   const byLane = Map.groupBy(seen, ({ lane }) => lane)
   expect(byLane.size).toBe(LANES)
@@ -116,7 +116,7 @@ function arrivedInOrder(seen: typeof api.seen): void {
   expect(seen.every(({ together: ofLane }) => ofLane === 1)).toBe(true)
 }
 
-/** Counts the requests that are under way. Answers after a while, so that a storm would be seen. */
+/** Counts the requests in flight. Answers after a while, so that too many of them are noticed. */
 function counted(respond: Respond): Respond {
   return (push, response: ServerResponse) => {
     most = Math.max(most, ++together)
@@ -152,7 +152,7 @@ function pushing(): void {
   })
 }
 
-/** All lanes at once, as the positions of a moment arrive, which is ahead: so none is behind for a minute while this lasts. */
+/** Stores positions of the near future in all lanes at once, so that no lane becomes a minute late during the test. */
 async function storeBacklog(to: Store, lanes: number): Promise<void> {
   const appender = new Appender(to, UNFILTERED)
   for (const timestamp of TIMES) {
@@ -186,7 +186,7 @@ const CONCURRENCY = 32
 const ANSWER_MS = 10
 const LEAST_PAUSE_MS = 500
 const BYTES_PER_FIX = 40
-/** Its list, its name twice, its place in the schedule. */
+/** Keys of a lane: its list, its name twice, its place in the schedule. */
 const BYTES_PER_LANE = 400
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)

@@ -103,7 +103,7 @@ const delivered = async () => (await custodyCounters(redis)).get('delivered') ??
 const laneState = async (lane: string) => (await describeLanes(redis, [lane])).find(({ waiting }) => waiting > 0)
 
 describe('waiting fixes', () => {
-  it('a fault of our own in a push is logged as a fault, and the lane waits for its lease to end', async () => {
+  it('an internal error in a push is logged as a fault, and the lane waits for its lease to end', async () => {
     const lines: { level: number; msg: string }[] = []
     const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) })
     const client = { push: () => Promise.reject(new TypeError('a fault')) }
@@ -126,7 +126,7 @@ describe('waiting fixes', () => {
     expect(await redis.zcard(keys.schedule)).toBe(0)
   })
 
-  it('a worker that stops has counted for the day what it has delivered', async () => {
+  it('a worker that stops has counted its deliveries of the day', async () => {
     const now = Math.floor(Date.now() / 1000)
     await store('7/42/1001', now, now)
     pushing()
@@ -136,7 +136,7 @@ describe('waiting fixes', () => {
     expect(days.get('7/42/1001')).toMatchObject({ fixes: 2, late: 0, first: now, last: now })
   })
 
-  it('two workers push many lanes side by side, each lane in order', async () => {
+  it('two workers push many lanes in parallel, each lane in order', async () => {
     for (const courier of range(1, 200)) await store(`7/${courier}/1`, ...range(1, 7))
     api.respond((push, response) => void setTimeout(() => ok(push, response), 20))
     pushing()
@@ -172,7 +172,7 @@ describe('waiting fixes', () => {
   })
 })
 
-describe('a failure that may pass', () => {
+describe('a temporary failure', () => {
   it.each([500, 503, 429, 408])('status %i keeps a lane in order until the failure has passed', async (code) => {
     let failures = 3
     api.respond((push, response) => (failures-- > 0 ? status(code) : ok)(push, response))
@@ -186,7 +186,7 @@ describe('a failure that may pass', () => {
     ])
   })
 
-  it('a connection that breaks keeps the fixes of the request', async () => {
+  it('a broken connection keeps the fixes of the request', async () => {
     let failures = 2
     api.respond((push, response) => (failures-- > 0 ? response.destroy() : ok(push, response)))
     await store('7/42/1', 1, 2)
@@ -204,7 +204,7 @@ describe('a failure that may pass', () => {
     expect(Number(await redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThanOrEqual(began + 30_000)
   })
 
-  it('a failing lane does not delay another', async () => {
+  it('a failing lane does not delay another lane', async () => {
     api.respond((push, response) => (push.lane === '1/1' ? status(500) : ok)(push, response))
     await store('7/1/1', 1)
     await store('7/2/1', 1)
@@ -226,7 +226,7 @@ describe('a failure that may pass', () => {
 
 describe('a refusal', () => {
   it.each([401, 403, 404, 400])(
-    'status %i parks the lane with the text of the answer; other lanes go on',
+    'status %i parks the lane with the text of the answer, and other lanes continue',
     async (code) => {
       api.respond((push, response) =>
         (push.lane === '1/1' ? status(code, '{"message":"no access"}') : ok)(push, response),
@@ -242,7 +242,7 @@ describe('a refusal', () => {
     },
   )
 
-  it('a refusal of one of two apikeys has the other one tried, which is then the first; no lane is parked', async () => {
+  it('a refusal of one of two apikeys tries the other one, which is then used first, and parks no lane', async () => {
     api.respond((push, response) => (push.apikey === 'new' ? ok : status(403))(push, response))
     await store('7/1/1', 1, 2)
     pushing({ apikeys: new Map([['7', ['old', 'new']]]), max_positions: 1 })
@@ -266,7 +266,7 @@ describe('a refusal', () => {
     expect(api.seen.map(({ apikey }) => apikey)).toEqual(['old', 'new'])
   })
 
-  it('one position probes a parked lane; once it is accepted, all are delivered in order', async () => {
+  it('one position probes a parked lane, and when it is accepted all are delivered in order', async () => {
     api.respond(status(404))
     await store('7/42/1', ...range(1, 5))
     pushing()
@@ -279,7 +279,7 @@ describe('a refusal', () => {
   })
 
   it.each([422, 413])(
-    'status %i for one position of many parks that one in few requests; the rest arrives in order',
+    'status %i for one position of many parks that one in few requests, and the rest arrives in order',
     async (code) => {
       const bad = 137
       api.respond((push, response) => (push.timestamps.includes(bad) ? status(code, 'too odd') : ok)(push, response))
@@ -327,7 +327,7 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(20)
   })
 
-  it('a parked lane is probed when its records belong elsewhere by now, and they go there', async () => {
+  it('a parked lane is probed when its records belong elsewhere after a change, and they are moved there', async () => {
     api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
     const corrected = new Map<string, string>()
     await store('7/42/1', ...range(1, 5))
@@ -344,7 +344,7 @@ describe('a refusal', () => {
     ['accepted', 200, [1, 4]],
     ['refused alone', 422, [0, 4]],
   ])(
-    'a probe that is %s after the roster has changed lets the rest go where it belongs',
+    'a probe that is %s after a change of the roster moves the rest to where it belongs',
     async (_, code, [old, other]) => {
       const { promise: changed, resolve: change } = Promise.withResolvers<void>()
       let isParking = true
@@ -372,7 +372,7 @@ describe('a refusal', () => {
     },
   )
 
-  it('a device that the roster has changed has no parked fix of another device looked at', async () => {
+  it('a change of one device does not read parked fixes of another device', async () => {
     api.respond((push, response) => (push.lane === '42/2' ? ok : status(404))(push, response))
     const looked = new Set<string>()
     let to: ReturnType<Place>
@@ -388,7 +388,7 @@ describe('a refusal', () => {
     expect([...looked]).toEqual(['00123'])
   })
 
-  it('a parked lane is not probed until the roster of the worker is current', async () => {
+  it('a parked lane is not probed until the roster of the worker is up to date', async () => {
     api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
     let lane: ReturnType<Place>
     let asked = 0
@@ -409,29 +409,26 @@ describe('a refusal', () => {
     expect(api.seen.slice(before).map(({ lane: to }) => to)).toEqual(['42/2', '42/2'])
   })
 
-  it.each([401, 403])(
-    'a refusal of a key that was replaced meanwhile (status %i) has the new key tried at once',
-    async (code) => {
-      const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
-      api.respond((push, response) => {
-        if (push.apikey === 'new') ok(push, response)
-        else void replaced.then(() => status(code)(push, response))
-      })
-      await store('7/1/1', 1, 2)
-      const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
-      await expect.poll(() => api.seen.length, soon).toBe(1)
-      setApikeys(new Map([['7', ['new']]]))
-      replace()
-      await expect.poll(delivered, soon).toBe(2)
-      // Of a lane that was parked one position would be tried first.
-      expect(api.seen.map(({ apikey, timestamps }) => [apikey, ...timestamps])).toEqual([
-        ['old', 1, 2],
-        ['new', 1, 2],
-      ])
-    },
-  )
+  it.each([401, 403])('a refusal (status %i) of a replaced apikey tries the new one at once', async (code) => {
+    const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
+    api.respond((push, response) => {
+      if (push.apikey === 'new') ok(push, response)
+      else void replaced.then(() => status(code)(push, response))
+    })
+    await store('7/1/1', 1, 2)
+    const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
+    await expect.poll(() => api.seen.length, soon).toBe(1)
+    setApikeys(new Map([['7', ['new']]]))
+    replace()
+    await expect.poll(delivered, soon).toBe(2)
+    // A parked lane would be tried with one position first.
+    expect(api.seen.map(({ apikey, timestamps }) => [apikey, ...timestamps])).toEqual([
+      ['old', 1, 2],
+      ['new', 1, 2],
+    ])
+  })
 
-  it('a key that is accepted after it was replaced is not used again', async () => {
+  it('an apikey that is accepted after its replacement is not used again', async () => {
     const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
     api.respond((push, response) => {
       if (push.apikey === 'first') status(403)(push, response)
@@ -449,7 +446,7 @@ describe('a refusal', () => {
     expect(api.seen.map(({ apikey }) => apikey)).toEqual(['first', 'second', 'new'])
   })
 
-  it('keys that are replaced twice while a lane is parked by the first ones have it tried with the last ones', async () => {
+  it('apikeys that are replaced twice while a lane is parked are tried in their last version', async () => {
     api.respond((push, response) => (push.apikey === 'third' ? ok : status(401))(push, response))
     await store('7/1/1', 1)
     const { setApikeys } = pushing({ apikeys: new Map([['7', ['first']]]) })
@@ -460,7 +457,7 @@ describe('a refusal', () => {
     expect(api.seen.at(-1)?.apikey).toBe('third')
   })
 
-  it('a parked lane is tried when a worker starts: its key may have changed before', async () => {
+  it('a parked lane is tried when a worker starts, because its apikey may have changed before', async () => {
     await store('7/1/1', 1)
     api.respond(status(401))
     const { end } = pushing()
@@ -473,12 +470,12 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(1)
   })
 
-  it('a retry that is asked for while a parked lane is tried follows at once if the lane is refused again', async () => {
+  it('a retry requested while a parked lane is tried follows at once if the lane is refused again', async () => {
     const { promise: released, resolve: answer } = Promise.withResolvers<void>()
     api.respond(status(404))
     await store('7/42/1', 1)
     pushing()
-    // Once more as the worker starts, or by its schedule.
+    // The second try comes from the start of the worker or from the schedule.
     await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
     const { at, since } = (await laneState('7/42/1'))?.parked ?? {}
     await redis.hset(keys.parked, '7/42/1', JSON.stringify({ status: 404, message: '', tries: 9, at, since }))
@@ -492,7 +489,7 @@ describe('a refusal', () => {
     expect(api.seen.length).toBe(4)
   })
 
-  it('a worker that hears of a new roster last tries what another worker may have tried by the old one', async () => {
+  it('the last worker to get a new roster tries what another one may have tried by the old one', async () => {
     api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
     await store('7/42/1', 1)
     let [ofFirst, ofLast]: ReturnType<Place>[] = []
@@ -501,7 +498,7 @@ describe('a refusal', () => {
     await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1')
     ofFirst = '7/42/2'
     first.rosterChanged()
-    // The other worker may be the one that tries the lane.
+    // The other worker may try the lane.
     const isTried = async () => (await delivered()) === 1 || ((await laneState('7/42/1'))?.parked?.tries ?? 0) > 1
     await expect.poll(isTried, soon).toBe(true)
     await redis.zadd(keys.schedule, 'XX', Date.now() + 300_000, '7/42/1')
@@ -511,7 +508,7 @@ describe('a refusal', () => {
     expect(api.seen.at(-1)?.lane).toBe('42/2')
   })
 
-  it('a roster that changes while Redis is away has its parked lanes tried once Redis is back', async () => {
+  it('parked lanes are tried after Redis returns if the roster changed while it was down', async () => {
     api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
     let lane: ReturnType<Place>
     await store('7/42/1', 1)
@@ -526,7 +523,7 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(1)
   })
 
-  it('a lane of a company without an apikey is parked and nothing is sent', async () => {
+  it('a lane of a company without an apikey is parked, and nothing is sent', async () => {
     await store('8/42/1', 1)
     pushing()
     await expect
@@ -536,23 +533,21 @@ describe('a refusal', () => {
   })
 })
 
-describe('an outage', () => {
-  it('one request at a time probes a failing service; then all fixes are delivered', async () => {
-    api.respond(status(503))
-    // With each failure the pauses between the probes grow.
-    for (const courier of range(1, 6)) await store(`7/${courier}/1`, 1, 2)
-    pushing({ push: { ...PUSH, first_delay: 1, max_delay: 5 } })
-    await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
-    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(5)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    const before = api.seen.length
-    const since = Date.now()
-    await expect.poll(() => api.seen.length, soon).toBe(before + 2)
-    expect(Date.now() - since).toBeGreaterThan(900)
-    api.respond(ok)
-    await expect.poll(delivered, soon).toBe(12)
-    expect(await redis.hget(keys.upstream, 'state')).toBe('up')
-  })
+it('one request at a time probes a failing service, and then all fixes are delivered', async () => {
+  api.respond(status(503))
+  // The pauses between probes grow with each failure.
+  for (const courier of range(1, 6)) await store(`7/${courier}/1`, 1, 2)
+  pushing({ push: { ...PUSH, first_delay: 1, max_delay: 5 } })
+  await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
+  await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(5)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const before = api.seen.length
+  const since = Date.now()
+  await expect.poll(() => api.seen.length, soon).toBe(before + 2)
+  expect(Date.now() - since).toBeGreaterThan(900)
+  api.respond(ok)
+  await expect.poll(delivered, soon).toBe(12)
+  expect(await redis.hget(keys.upstream, 'state')).toBe('up')
 })
 
 describe('the hand-out of lanes', () => {
@@ -568,7 +563,7 @@ describe('the hand-out of lanes', () => {
     for (const look of [1, 2, 3]) {
       vi.advanceTimersByTime(5000)
       await expect.poll(() => looks, soon).toBe(look)
-      // The look asks Redis twice, over this connection.
+      // The watchdog reads Redis twice over this connection.
       for (let asked = 0; asked < 3; asked++) await redis.ping()
     }
     expect(healed).toBe(0)
@@ -609,7 +604,7 @@ describe('the hand-out of lanes', () => {
 })
 
 describe('Redis', () => {
-  it('pushing goes on when Redis comes back', async () => {
+  it('pushing continues when Redis returns', async () => {
     pushing()
     await store('7/42/1', 1)
     await expect.poll(delivered, soon).toBe(1)

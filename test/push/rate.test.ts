@@ -9,52 +9,50 @@ import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-describe('a rate', () => {
-  it('a rate spreads N requests evenly over at least (N − 1) / rate seconds', async () => {
-    const rate = new Rate(100)
-    const began = performance.now()
-    const left = await leaving(rate, 31)
-    left.forEach((at, n) => expect(at - began).toBeGreaterThanOrEqual(n * 10 - ROUNDING_MS))
-  })
+it('a rate spreads N requests evenly over at least (N − 1) / rate seconds', async () => {
+  const rate = new Rate(100)
+  const began = performance.now()
+  const left = await leaving(rate, 31)
+  left.forEach((at, n) => expect(at - began).toBeGreaterThanOrEqual(n * 10 - ROUNDING_MS))
+})
 
-  it('a rate allows no burst after a pause', async () => {
-    const rate = new Rate(20)
-    await rate.turn()
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    const began = performance.now()
-    const left = await leaving(rate, 3)
-    expect(left[1] - began).toBeGreaterThanOrEqual(50 - ROUNDING_MS)
-    expect(left[2] - began).toBeGreaterThanOrEqual(100 - ROUNDING_MS)
-  })
+it('a rate allows no burst after a pause', async () => {
+  const rate = new Rate(20)
+  await rate.turn()
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const began = performance.now()
+  const left = await leaving(rate, 3)
+  expect(left[1] - began).toBeGreaterThanOrEqual(50 - ROUNDING_MS)
+  expect(left[2] - began).toBeGreaterThanOrEqual(100 - ROUNDING_MS)
+})
 
-  it('a rate catches up at most a tenth of a second after its process stood still', async () => {
-    const rate = new Rate(100)
-    const waiting = leaving(rate, 60)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    for (const until = performance.now() + 400; performance.now() < until; );
-    const stoodUntil = performance.now()
-    const left = await waiting
-    const left20ms = left.filter((at) => at >= stoodUntil && at < stoodUntil + 20).length
-    expect(left20ms).toBeLessThanOrEqual(10 + 2 + 1)
-  })
+it('a rate catches up at most a tenth of a second after its process stalled', async () => {
+  const rate = new Rate(100)
+  const waiting = leaving(rate, 60)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const until = performance.now() + 400; performance.now() < until; );
+  const stoodUntil = performance.now()
+  const left = await waiting
+  const left20ms = left.filter((at) => at >= stoodUntil && at < stoodUntil + 20).length
+  expect(left20ms).toBeLessThanOrEqual(10 + 2 + 1)
+})
 
-  it('a lowered rate applies to requests that wait already', async () => {
-    const rate = new Rate(100)
-    const began = performance.now()
-    const waiting = leaving(rate, 5)
-    rate.perSecond = 20
-    const left = [...(await waiting), ...(await leaving(rate, 3))]
-    expect(left.at(-1)! - began).toBeGreaterThanOrEqual(7 * 50 - ROUNDING_MS)
-  })
+it('a lowered rate applies to requests that are already waiting', async () => {
+  const rate = new Rate(100)
+  const began = performance.now()
+  const waiting = leaving(rate, 5)
+  rate.perSecond = 20
+  const left = [...(await waiting), ...(await leaving(rate, 3))]
+  expect(left.at(-1)! - began).toBeGreaterThanOrEqual(7 * 50 - ROUNDING_MS)
+})
 
-  it('a raised rate applies to requests that wait already', async () => {
-    const rate = new Rate(2)
-    const waiting = leaving(rate, 21)
-    rate.perSecond = 200
-    const left = await waiting
-    // A tenth of a second; at the old rate ten seconds.
-    expect(left.at(-1)! - left[0]).toBeLessThan(8000)
-  })
+it('a raised rate applies to requests that are already waiting', async () => {
+  const rate = new Rate(2)
+  const waiting = leaving(rate, 21)
+  rate.perSecond = 200
+  const left = await waiting
+  // This takes a tenth of a second; at the old rate it would take ten seconds.
+  expect(left.at(-1)! - left[0]).toBeLessThan(8000)
 })
 
 describe('push.max_requests_per_s', () => {
@@ -141,19 +139,19 @@ describe('push.max_requests_per_s', () => {
     const other = pushing(40)
     await expect.poll(() => redis.zcard(keys.workers), soon).toBe(2)
     await beaten(redis)
-    // Until the first has heard of the second, it goes on at the whole rate.
+    // The first worker uses the whole rate until it knows of the second.
     const early = other.requests()
     await expect.poll(delivered, soon).toBe(161)
     expect(arrivals.at(-1)! - began).toBeGreaterThanOrEqual((161 - early - 2) * 25)
   })
 })
 
-/** When each of `count` turns came that were asked for at once, in the order of asking. */
+/** Returns the times of `count` turns that were requested at once, in order. */
 function leaving(rate: { turn(): Promise<void> }, count: number): Promise<number[]> {
   return Promise.all(Array.from({ length: count }, () => rate.turn().then(() => performance.now())))
 }
 
-/** Resolves once every member has told that it lives, and so heard of the others, once more. */
+/** Resolves when every worker has given another sign of life, and so knows of the others. */
 async function beaten(redis: Store): Promise<void> {
   const members = await redis.zrange(keys.workers, '0', '-1')
   const before = await redis.zmscore(keys.workers, ...members)
@@ -165,7 +163,7 @@ async function beaten(redis: Store): Promise<void> {
     .toBe(true)
 }
 
-/** One fix in each of so many lanes: each is a request. */
+/** Stores one fix in each of this number of lanes, so that each is a request. */
 async function storeInLanes(redis: Store, lanes: number): Promise<void> {
   const appender = new Appender(redis, UNFILTERED)
   const parts = Array.from({ length: lanes }, (_, i) => {
@@ -180,5 +178,5 @@ const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)
 const soon = { timeout: 30_000, interval: 20 }
-/** Times are measured from before the first turn is asked for: a slow machine can only make them longer, sums round. */
+/** Tolerance for rounded sums; times start before the first turn, so a slow machine only makes them longer. */
 const ROUNDING_MS = 0.001

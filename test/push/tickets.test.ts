@@ -16,7 +16,7 @@ let tickets: Tickets
 withRedis((...given) => ([server, redis] = given))
 afterEach(() => tickets.close())
 
-/** Tickets, and how many connections to Redis these have: as many as there are beside that of the test. */
+/** Opens tickets; returns them with the number of connections to Redis besides that of the test. */
 async function open() {
   const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
   tickets = new Tickets({
@@ -32,13 +32,13 @@ async function open() {
   return connections
 }
 
-it('a restart leaves no connection of the queue before open', async () => {
+it('a restart of the queue leaves no earlier connection open', async () => {
   const connections = await open()
   await tickets.restart()
   await expect.poll(connections, soon).toBe(3)
 })
 
-it('a restart while the queue is closed, or later, opens no other one', async () => {
+it('a restart of the queue while it is closed, or later, opens no other one', async () => {
   const connections = await open()
   await tickets.stop()
   const closed = tickets.close()
@@ -47,7 +47,7 @@ it('a restart while the queue is closed, or later, opens no other one', async ()
   await expect.poll(connections, soon).toBe(0)
 })
 
-it('a close during a restart closes both queues', async () => {
+it('closing the queue during a restart closes both queues', async () => {
   const connections = await open()
   await Promise.all([tickets.restart(), tickets.close()])
   await expect.poll(connections, soon).toBe(0)

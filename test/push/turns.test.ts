@@ -14,7 +14,7 @@ const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const figures = (answeredAt: number) => ({ answeredAt, usualMs: 100 }) as PushFigures
 const seen = () => inEnglish(observations.current()).find(({ code }) => code === 'push_full')
 
-it('lanes that have waited for their turn for half a minute are observed, with how many requests are possible', async () => {
+it('lanes that have waited for a request for half a minute are observed, with the possible number of requests', async () => {
   const limit = pLimit(4)
   const requests = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const pushed = requests.map(({ promise }) => limit(() => promise))

@@ -10,7 +10,7 @@ function recorded(options: Parameters<typeof grouped>[1]) {
   return { groups, send }
 }
 
-it('an item that is alone leaves at once; those that come soon after it share the next call', async () => {
+it('a single item leaves at once, and items soon after it share the next call', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const { groups, send } = recorded({ inFlight: 2, apartMs: 50 })
@@ -25,14 +25,14 @@ it('an item that is alone leaves at once; those that come soon after it share th
   expect(groups).toEqual([[1], [2, 3, 4]])
 })
 
-it('items that weigh enough leave before the time between calls is over', async () => {
+it('items with enough weight leave before the time between calls is over', async () => {
   const { groups, send } = recorded({ apartMs: 3_600_000, enough: 4 })
   await send(1)
   expect(await Promise.all([send(2, 3), send(3)])).toEqual([2, 3])
   expect(groups).toEqual([[1], [2, 3]])
 })
 
-it('items that come fast leave with a part of the weight: a quarter within a millisecond', async () => {
+it('items that arrive fast leave with a part of the weight, a quarter within a millisecond', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const { groups, send } = recorded({ apartMs: 3_600_000, enough: 8 })
@@ -48,7 +48,7 @@ it('items that come fast leave with a part of the weight: a quarter within a mil
   expect(groups).toEqual([[1], [2], [3, 4]])
 })
 
-it('a group ends if its weight would be too much, and the rest leaves in the next call', async () => {
+it('a group ends before its weight is too large, and the rest leaves in the next call', async () => {
   const { groups, send } = recorded({ maxWeight: 2 })
   await Promise.all([send(1), send(2), send(3), send(4, 5), send(5)])
   expect(groups).toEqual([[1, 2], [3], [4], [5]])

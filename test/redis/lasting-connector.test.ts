@@ -10,14 +10,14 @@ it('a connector of ioredis has its watch in `failoverDetector`, and ends it when
   expect(endings(connector, () => connector.disconnect())).toBe(1)
 })
 
-it('a look for the primary ends the watch of the connection before once, and drops it', async () => {
+it('a search for the primary ends the watch of the previous connection once, and drops it', async () => {
   const connector = new LastingConnector(OPTIONS)
   const look = () => void connector.connect(() => {}).catch(() => {})
   expect(endings(connector, look)).toBe(1)
   expect(connector).toHaveProperty('failoverDetector', null)
 })
 
-/** How often a connector ends its watch meanwhile. */
+/** Returns how often a connector ends its watch during `work`. */
 function endings(connector: SentinelConnector, during: () => void): number {
   let ended = 0
   Object.assign(connector, { failoverDetector: { cleanup: () => ended++ } })

@@ -16,7 +16,7 @@ const KEYS =
   'company_id, name, courier_id, route_id, time_zone, secret, previous_secret, protocol, transports, networks, client_certificate, trial, feed, model, settings'
 
 describe('devices.yaml', () => {
-  it('devices.yaml is read as it is meant', async () => {
+  it('devices.yaml is read into devices', async () => {
     vi.stubEnv('WB_TEST_SECRET', 's3')
     const text = `# fleet
 "356307042441013": { name: Van 12, company_id: 7, courier_id: 0042, route_id: 9223372036854775807 }
@@ -59,7 +59,7 @@ describe('devices.yaml', () => {
     '+12',
     'true',
     '9'.repeat(30),
-  ])('takes a device id as its source text: %s', async (key) => {
+  ])('devices.yaml keeps a device id as it is written: %s', async (key) => {
     const id = key.replace(/["']/g, '')
     for (const value of ['{ company_id: 7 }', '\n  company_id: 7'])
       expect((await devices({ 'devices.yaml': `${key}: ${value}\n` }))[0].id).toBe(id)
@@ -146,14 +146,14 @@ describe('devices.yaml', () => {
       '3.56307E+14: { company_id: 7 }',
       '1:1 3.56307E+14: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
     ],
-  ])('names %s', async (_, text, mistake) =>
+  ])('check reports %s in devices.yaml with its place', async (_, text, mistake) =>
     expect((await mistakes({ 'devices.yaml': text }))[0]).toBe(`devices.yaml:${mistake}`),
   )
 
-  it('takes an id of 64 bytes', async () =>
+  it('devices.yaml accepts an id of 64 bytes', async () =>
     expect(await mistakes({ 'devices.yaml': `x${'車'.repeat(21)}: { company_id: 7 }` })).toEqual([]))
 
-  it('names all mistakes of all files at once', async () =>
+  it('the mistakes of all device files are named at once', async () =>
     expect(
       await mistakes({
         'gateway.yaml': `workers: x\n${COMPANY}`,
@@ -171,7 +171,7 @@ describe('devices.yaml', () => {
     ]))
 })
 
-/** Two devices of one name. */
+/** Returns two devices with one name. */
 function named(other: string): Record<string, string> {
   return {
     'gateway.yaml': 'companies: [{ company_id: 7, apikey: a }, { company_id: 8, apikey: b }]',
@@ -179,19 +179,19 @@ function named(other: string): Record<string, string> {
   }
 }
 
-describe('a name that two devices have', () => {
-  it('a name that two devices have is a warning: they may be two trackers of one van', async () =>
+describe('a name of two devices', () => {
+  it('a name of two devices is a warning, because they may be two trackers of one van', async () =>
     expect(await checked(named('company_id: 7, courier_id: 42, route_id: 2'))).toEqual({
       mistakes: [],
       warnings: [
         'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name: correct only for two trackers of one van',
       ],
     }))
-  it('a name that two devices have is a mistake in two companies', async () =>
+  it('a name of two devices is a mistake in two companies', async () =>
     expect((await checked(named('company_id: 8'))).mistakes).toEqual([
       'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another company',
     ]))
-  it('a name that two devices have is a mistake with two couriers', async () =>
+  it('a name of two devices is a mistake with two couriers', async () =>
     expect((await checked(named('company_id: 7, courier_id: 43'))).mistakes).toEqual([
       'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another courier',
     ]))
@@ -219,7 +219,7 @@ describe('devices.csv', () => {
     ])
   })
 
-  it('adds to devices.yaml', async () => {
+  it('devices.csv adds devices to those of devices.yaml', async () => {
     const files = { 'devices.yaml': '1: { company_id: 7 }', 'devices.csv': 'device,company_id\n2,7\n' }
     expect((await devices(files)).map(({ id }) => id)).toEqual(['1', '2'])
   })
@@ -249,7 +249,7 @@ describe('devices.csv', () => {
       'device,company_id,secret\n1,7,${env:WB_TEST_NONE}',
       '2: 1.secret: the environment variable WB_TEST_NONE is not set',
     ],
-  ])('names %s', async (_, text, mistake) =>
+  ])('check reports %s in devices.csv with its place', async (_, text, mistake) =>
     expect(await mistakes({ 'devices.csv': text })).toEqual([`devices.csv:${mistake}`]),
   )
 })
@@ -279,7 +279,7 @@ describe('the guard of a device', () => {
     for (const device of await devices({ 'devices.yaml': lists + texts })) expect(device).toMatchObject(READ)
   })
 
-  it('the guard of a device is answered by us or by the old server of a trial', async () => {
+  it('an entry says whether the gateway or the old server of a trial answers a device', async () => {
     const yaml = '1: { company_id: 7, trial: off, feed: true }\n2: { company_id: 7, trial: on }\n'
     const [one, other] = await devices({ 'devices.yaml': yaml })
     expect([one, other]).toMatchObject([{ trial: 'off', feed: true }, { trial: 'on' }])
@@ -301,28 +301,31 @@ describe('the guard of a device', () => {
     ['transports: []', '1:33 1.transports: expected at least one'],
     ['networks: 10.20.0.0/33', '1:31 1.networks[0]: expected a network such as 10.20.0.0/16, or an address'],
     ['networks: [apn.example]', '1:32 1.networks[0]: expected a network such as 10.20.0.0/16, or an address'],
-  ])('is a mistake with %s', async (entry, mistake) => {
+  ])('the guard of a device is refused with %s', async (entry, mistake) => {
     expect(await mistakes({ 'devices.yaml': `1: { company_id: 7, ${entry} }` })).toEqual([`devices.yaml:${mistake}`])
   })
 })
 
-describe('a secret that is easily guessed', () => {
+describe('an easily guessed secret', () => {
   it.each([
     ['s3cret', 'too short: use at least 8 characters'],
     ['aaaaaaaaaaaa', 'too easily guessed: use more different characters'],
     ['356307042441013', 'too easily guessed: it is the id of the device'],
     ['12345678', 'too easily guessed: its characters follow each other'],
     ['Password123', 'too easily guessed: it is a common password'],
-  ])('is refused by check with how to make another one, and takes effect: %s', async (secret, why) => {
-    const devicesYaml = `"0356307042441013": { company_id: 7, secret: "${secret}" }`
-    const files = { 'gateway.yaml': COMPANY, 'devices.yaml': devicesYaml }
-    expect((await checked(files)).mistakes).toEqual([
-      `devices.yaml:1:46 0356307042441013.secret: ${why}; make one with: openssl rand -hex 16`,
-    ])
-    expect((await loadedFolder(await folder(files))).devices).toMatchObject([{ secret }])
-  })
+  ])(
+    'check refuses an easily guessed secret and says how to make another one, but it is in effect: %s',
+    async (secret, why) => {
+      const devicesYaml = `"0356307042441013": { company_id: 7, secret: "${secret}" }`
+      const files = { 'gateway.yaml': COMPANY, 'devices.yaml': devicesYaml }
+      expect((await checked(files)).mistakes).toEqual([
+        `devices.yaml:1:46 0356307042441013.secret: ${why}; make one with: openssl rand -hex 16`,
+      ])
+      expect((await loadedFolder(await folder(files))).devices).toMatchObject([{ secret }])
+    },
+  )
 
-  it('a secret that is easily guessed is refused by check as a token of the admin port', async () => {
+  it('check refuses an easily guessed token of the admin port', async () => {
     const gateway = `${COMPANY}admin: { tokens: [abc, { token: "11111111" }, 0b7bd5a2f6bc4b7d9a1f] }\n`
     expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
       'gateway.yaml:2:19 admin.tokens[0]: too short: use at least 8 characters; make one with: openssl rand -hex 16',
@@ -330,7 +333,7 @@ describe('a secret that is easily guessed', () => {
     ])
   })
 
-  it('a secret that is easily guessed is refused by check as the key of a webhook', async () => {
+  it('check refuses an easily guessed key of a webhook', async () => {
     const gateway = `${COMPANY}alerts: { webhooks: [{ url: "https://x.example/a", secret: abc }] }\n`
     expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
       'gateway.yaml:2:60 alerts.webhooks[0].secret: too short: use at least 8 characters; make one with: openssl rand -hex 16',
@@ -338,7 +341,7 @@ describe('a secret that is easily guessed', () => {
   })
 
   it.each(['0b7bd5a2f6bc4b7d9a1f', 's3cret&"', 'canary-device', 'correct horse'])(
-    'does not include %s',
+    'check accepts the secret %s',
     async (secret) => {
       const text = `1: { company_id: 7, secret: ${JSON.stringify(secret)} }`
       expect(await mistakes({ 'devices.yaml': text })).toEqual([])

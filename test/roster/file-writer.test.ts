@@ -24,7 +24,7 @@ const devices = (...ids: number[]) => ids.map((id) => `${id}: { company_id: 7, c
 const routed = (...ids: number[]) =>
   ids.map((id) => `${id}: { company_id: 7, courier_id: 4, route_id: ${id}0 }\n`).join('')
 
-/** A machine with a copy of the files, and a data folder of its own. */
+/** Makes a machine with a copy of the files and its own data folder. */
 async function machine(files: Record<string, string>) {
   const dir = await folder(files)
   const yaml = `data_dir: ${join(dir, 'data')}\ncompanies: [{ company_id: 7, apikey: k }]\nlog: { level: fatal }\n`
@@ -53,7 +53,7 @@ function routesOf(live: Live, ...ids: number[]): (string | undefined)[] {
   })
 }
 
-/** Drops a line of a file as a put of nothing does. */
+/** Removes a line of a file like an empty put. */
 async function dropLine(device: number, route: number): Promise<number> {
   const [from, until] = [BEGIN, END].map((time) => Date.parse(time) / 1000)
   const said = { device: `${device}`, courier_id: '5', route_id: `${route}`, from, until, source: '' }
@@ -61,23 +61,23 @@ async function dropLine(device: number, route: number): Promise<number> {
   return (await writeRoster(redis, write, await readRosterVersion(redis))) ?? dropLine(device, route)
 }
 
-describe('a file that would take the route from most devices is refused', () => {
+describe('a file that takes the route from most devices', () => {
   it.each([
     ['devices.yaml without route_id', 'devices.yaml', devices(1, 2, 3)],
     ['devices.yaml with other devices', 'devices.yaml', routed(4, 5, 6)],
     ['devices.yaml with fewer devices', 'devices.yaml', routed(1)],
-  ])('%s', async (_, name, text) => {
+  ])('a file that takes the route from most devices is refused: %s', async (_, name, text) => {
     const one = await machine({ 'devices.yaml': routed(1, 2, 3) })
     const live = await one.start()
     const version = live.version()
     await one.write(name, text)
     await one.write('routes.csv', HEADER + line(1, 11))
-    // What is right takes effect.
+    // A correct file takes effect.
     await expect.poll(() => routesOf(live, 1, 2, 3), soon).toEqual(['11', '20', '30'])
     expect([live.version() > version, live.directory().find('4')]).toEqual([true, undefined])
   })
 
-  it('a file that would take the route from most devices is refused and takes effect if the devices have lost their routes by a put', async () => {
+  it('a file without routes takes effect if its devices have lost their routes by a put', async () => {
     const one = await machine({ 'devices.yaml': routed(1, 2) })
     const live = await one.start()
     for (const id of ['1', '2']) await putDevice(redis, id, { id, company_id: '7', source: '' })
@@ -88,7 +88,7 @@ describe('a file that would take the route from most devices is refused', () => 
     expect(routesOf(live, 1, 2)).toEqual([undefined, undefined])
   })
 
-  it('not while devices.yaml takes it from half of them', async () => {
+  it('a file that takes the route from half of the devices is accepted', async () => {
     const one = await machine({ 'devices.yaml': routed(1, 2) })
     const live = await one.start()
     await one.write('devices.yaml', routed(1) + devices(2))
@@ -96,49 +96,45 @@ describe('a file that would take the route from most devices is refused', () => 
   })
 })
 
-describe('a file that has not changed writes nothing', () => {
-  it('a file that has not changed writes nothing at a restart, so that a put stays', async () => {
-    const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
-    await (await one.start()).close()
-    const version = await dropLine(1, 11)
-    const live = await one.start()
-    expect([routesOf(live, 1), live.version()]).toEqual([[undefined], version])
-  })
-
-  it('when a line moves to another file, or another place', async () => {
-    const one = await machine({ 'devices.yaml': devices(1, 2), 'routes.csv': HEADER + line(1, 11) + line(2, 12) })
-    const live = await one.start()
-    const version = live.version()
-    await one.write('routes.csv', `${HEADER}# comment\n${line(2, 12)}`)
-    await one.write('devices.csv', 'device,company_id,courier_id\n2,7,4\n')
-    await one.write('devices.yaml', devices(1))
-    await expect
-      .poll(() => live.directory().stayAt(live.directory().find('2')!, Date.now() / 1000)?.source, soon)
-      .toBe('routes.csv:3')
-    await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
-    expect(routesOf(live, 1, 2)).toEqual([undefined, '12'])
-    expect(await redis.hlen('{wb0}:roster:device-table')).toBe(2)
-  })
+it('an unchanged file writes nothing at a restart, so that a put stays in effect', async () => {
+  const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
+  await (await one.start()).close()
+  const version = await dropLine(1, 11)
+  const live = await one.start()
+  expect([routesOf(live, 1), live.version()]).toEqual([[undefined], version])
 })
 
-describe('a line that is removed from a file', () => {
-  it('a line that is removed from a file stays where a put has it', async () => {
-    const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
-    const live = await one.start()
-    const [[, written]] = live.directory().assignments()
-    const put = [putLine(written, { company_id: '7', line: 1 })]
-    await writeRoster(redis, { assignments: put }, live.version())
-    const version = await readRosterVersion(redis)
-    await one.write('routes.csv', HEADER + line(1, 11).replace(BEGIN, inHours(-3)).replace(END, inHours(-2)))
-    await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
-    expect(routesOf(live, 1)).toEqual(['11'])
-  })
+it('a file writes nothing if a line moves to another file or another place', async () => {
+  const one = await machine({ 'devices.yaml': devices(1, 2), 'routes.csv': HEADER + line(1, 11) + line(2, 12) })
+  const live = await one.start()
+  const version = live.version()
+  await one.write('routes.csv', `${HEADER}# comment\n${line(2, 12)}`)
+  await one.write('devices.csv', 'device,company_id,courier_id\n2,7,4\n')
+  await one.write('devices.yaml', devices(1))
+  await expect
+    .poll(() => live.directory().stayAt(live.directory().find('2')!, Date.now() / 1000)?.source, soon)
+    .toBe('routes.csv:3')
+  await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
+  expect(routesOf(live, 1, 2)).toEqual([undefined, '12'])
+  expect(await redis.hlen('{wb0}:roster:device-table')).toBe(2)
 })
 
-describe('of two machines with the same files', () => {
+it('a line that is removed from a file keeps what a put has made of it', async () => {
+  const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
+  const live = await one.start()
+  const [[, written]] = live.directory().assignments()
+  const put = [putLine(written, { company_id: '7', line: 1 })]
+  await writeRoster(redis, { assignments: put }, live.version())
+  const version = await readRosterVersion(redis)
+  await one.write('routes.csv', HEADER + line(1, 11).replace(BEGIN, inHours(-3)).replace(END, inHours(-2)))
+  await expect.poll(() => live.version(), soon).toBeGreaterThan(version)
+  expect(routesOf(live, 1)).toEqual(['11'])
+})
+
+describe('two machines with the same files', () => {
   const FILES = { 'devices.yaml': devices(1, 2), 'routes.csv': HEADER + line(1, 11) }
 
-  it('the second writes nothing, also when a change reaches it after a put', async () => {
+  it('the second machine with the same files writes nothing, even if a change reaches it after a put', async () => {
     const [one, other] = [await machine(FILES), await machine(FILES)]
     const [first, second] = [await one.start(), await other.start()]
     expect(second.version()).toBe(first.version())
@@ -151,7 +147,7 @@ describe('of two machines with the same files', () => {
     expect([routesOf(second, 1, 2), version < second.version()]).toEqual([['11', undefined], true])
   })
 
-  it('one that starts with an older copy undoes nothing, and keeps its own later edits', async () => {
+  it('a machine that starts with an older copy of the files undoes nothing, and keeps its own later edits', async () => {
     const [one, other] = [await machine(FILES), await machine(FILES)]
     const first = await one.start()
     await one.write('routes.csv', HEADER + line(1, 21))
@@ -163,7 +159,7 @@ describe('of two machines with the same files', () => {
     await expect.poll(() => routesOf(first, 1, 2), soon).toEqual(['21', '12'])
   })
 
-  it('one whose owner takes an edit back writes that, also while it is stopped', async () => {
+  it('a machine whose owner reverts an edit writes the reverted files, even while it was stopped', async () => {
     const [one, other] = [await machine(FILES), await machine(FILES)]
     const first = await one.start()
     await other.start()
@@ -179,12 +175,12 @@ describe('of two machines with the same files', () => {
   })
 })
 
-it('a first start without devices writes an empty roster, so that it is known that there is one', async () => {
+it('a first start without devices writes an empty roster, so that the roster is known', async () => {
   const live = await (await machine({})).start()
   expect([live.complete, live.version() > 0, [...live.directory().devices()]]).toEqual([true, true, []])
 })
 
-it('a company that is taken out stays while it has devices', async () => {
+it('a removed company stays in effect while it has devices', async () => {
   const one = await machine({ 'devices.yaml': routed(1) })
   const live = await one.start()
   await one.write('gateway.yaml', 'companies: [{ company_id: 8, apikey: l }]\nlog: { level: fatal }\n')
@@ -193,7 +189,7 @@ it('a company that is taken out stays while it has devices', async () => {
   await expect.poll(() => live.companies().map(({ company_id }) => company_id), soon).toEqual(['8'])
 })
 
-it('a file that is gone leaves its devices', async () => {
+it('a deleted file keeps its devices', async () => {
   const one = await machine({ 'devices.yaml': devices(1) })
   const live = await one.start()
   await one.remove('devices.yaml')

@@ -31,7 +31,7 @@ it('the roster is read while the memory of Redis is full', async () => {
   expect(Array.from(replica.roster.assignments(), ([, { route_id }]) => route_id).toSorted()).toEqual(['2001', '5'])
 })
 
-it('a full Redis refuses writes to the roster, which then change nothing', async () => {
+it('a full Redis refuses writes to the roster, which then changes nothing', async () => {
   const before = await readRosterVersion(fixture.redis)
   const { status, json } = await fixture.ask('/admin/devices/356307042441014', { method: 'DELETE' })
   expect([status, json]).toEqual([503, { message: expect.stringContaining('the memory of Redis is full: ') }])

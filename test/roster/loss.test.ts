@@ -14,7 +14,7 @@ it.each([
   [1, 0, 'the only device that has one'],
   [2, 1, undefined],
   [0, 0, undefined],
-])('of %i routed devices of which %i stay so, "%s" is lost', async (routed, staying, text) => {
+])('if %i devices have a route and %i keep it, the loss is "%s"', async (routed, staying, text) => {
   const before = await createDirectory(fleet(routed), [])
   const { losing } = await effectOf({ devices: fleet(staying).map((device) => [device.id, device]) }, before, NOW)
   expect(inEnglish(lossOf(losing.length, before.devices(), NOW))).toBe(text)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { unresolved } from '../../src/roster/advice.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -20,44 +20,42 @@ const line = (text: string): Assignment => ({
   source: 'routes.csv:2',
 })
 
-describe('a line of the roster', () => {
-  it.each([
-    ['van 12', ['1']],
-    ['VAN 12', ['1']],
-    ['Van 14', ['2']],
-    ['van 14', []],
-    ['VAN 14', ['3']],
-    ['Fähre', ['4']],
-    ['FÄHRE', ['4']],
-    ['0007', ['6']],
-    ['7', []],
-    ['van/15', ['van/15']],
-    ['VAN/15', []],
-  ])('with the device %s means %j', async (text, ids) => {
-    const devices = [
-      device('1', 'Van 12'),
-      device('2', 'Van 14'),
-      device('3', 'VAN 14'),
-      device('4', 'Fähre'),
-      device('van/15'),
-      device('6', '0007'),
-    ]
-    const roster = await createDirectory(devices, [line(text)])
-    const meant = roster.meant(text).map(({ id }) => id)
-    expect(meant).toEqual(ids)
-    const routed = [...roster.devices()].filter(({ stays }) => stays.length > 0).map(({ id }) => id)
-    expect(routed).toEqual(meant)
-  })
+it.each([
+  ['van 12', ['1']],
+  ['VAN 12', ['1']],
+  ['Van 14', ['2']],
+  ['van 14', []],
+  ['VAN 14', ['3']],
+  ['Fähre', ['4']],
+  ['FÄHRE', ['4']],
+  ['0007', ['6']],
+  ['7', []],
+  ['van/15', ['van/15']],
+  ['VAN/15', []],
+])('a line with the device %s applies to %j', async (text, ids) => {
+  const devices = [
+    device('1', 'Van 12'),
+    device('2', 'Van 14'),
+    device('3', 'VAN 14'),
+    device('4', 'Fähre'),
+    device('van/15'),
+    device('6', '0007'),
+  ]
+  const roster = await createDirectory(devices, [line(text)])
+  const meant = roster.meant(text).map(({ id }) => id)
+  expect(meant).toEqual(ids)
+  const routed = [...roster.devices()].filter(({ stays }) => stays.length > 0).map(({ id }) => id)
+  expect(routed).toEqual(meant)
+})
 
-  it('means a device no more once another one has its name in other letters', async () => {
-    const roster = await createDirectory([device('1', 'Van 12')], [line('van 12')])
-    expect(roster.find('1')?.stays).toHaveLength(1)
-    const changed = roster.apply({ devices: [['2', device('2', 'VAN 12')]] })
-    expect([...changed].toSorted()).toEqual(['1', '2'])
-    expect([roster.find('1')?.stays, roster.find('2')?.stays]).toEqual([[], []])
-    roster.apply({ devices: [['2', undefined]] })
-    expect(roster.find('1')?.stays).toHaveLength(1)
-  })
+it('a line no longer applies to a device once another one has its name in other letters', async () => {
+  const roster = await createDirectory([device('1', 'Van 12')], [line('van 12')])
+  expect(roster.find('1')?.stays).toHaveLength(1)
+  const changed = roster.apply({ devices: [['2', device('2', 'VAN 12')]] })
+  expect([...changed].toSorted()).toEqual(['1', '2'])
+  expect([roster.find('1')?.stays, roster.find('2')?.stays]).toEqual([[], []])
+  roster.apply({ devices: [['2', undefined]] })
+  expect(roster.find('1')?.stays).toHaveLength(1)
 })
 
 it.each([
@@ -69,7 +67,7 @@ it.each([
   ['Van 99', ''],
   ['35630704244101', ': did you mean 356307042441013?'],
   ['nothing', ''],
-])('a line with the id %s is reported as one that no device has%s', async (text, hint) => {
+])('a line with the unknown id %s is reported%s', async (text, hint) => {
   const roster = await createDirectory(
     [device('1', 'Van 12'), device('2', 'Van 14'), device('3', 'Truck 3'), device('356307042441013')],
     [],

@@ -15,7 +15,7 @@ withRedis((...given) => ([server, redis] = given))
 const soon = { timeout: 30_000, interval: 10 }
 const device = (id: string, route_id = '1') => ({ id, company_id: '7', courier_id: '4', route_id, source: '' })
 
-/** A replica by a connection of its own, what it logs, `level message: error`, and what it tells has changed. */
+/** Opens a replica with its own connection; returns its log as `level message: error`, and the changes it reports. */
 async function replica() {
   const lines: string[] = []
   const connection = connect(server.url, 'replica')
@@ -51,7 +51,7 @@ it('a replica tells which devices a write has changed', async () => {
   ])
 })
 
-it('gateways are told of each write', async () => {
+it('gateways are notified of each write', async () => {
   const [opened, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const channel = openGatewayChannel(
     { redis, gateway: 'one' },
@@ -63,7 +63,7 @@ it('gateways are told of each write', async () => {
   await written.promise
 })
 
-it('a device of a file keeps its place there, whatever the name of the file; a put one has the time of the write', async () => {
+it('a device of a file keeps its place in the file, and a device that was put has the time of the write', async () => {
   const { replica: one } = await replica()
   const devices = [
     ['1', { ...device('1'), source: 'admin-vans.yaml:3' }],
@@ -75,7 +75,7 @@ it('a device of a file keeps its place there, whatever the name of the file; a p
   expect(one.roster.find('2')?.source).toBe(`admin ${new Date(version ?? 0).toISOString().slice(0, 19)}Z`)
 })
 
-it('a device belongs to its company since the write that took it from another one, or since that one dropped it', async () => {
+it('a device belongs to its company since it moved there, or since the previous company removed it', async () => {
   const { replica: one } = await replica()
   const put = (company_id: string, name = 'Van') => putDevice(redis, '007', { ...device('007'), company_id, name })
   const since = async () => {
@@ -98,12 +98,12 @@ it('a device belongs to its company since the write that took it from another on
   await put('7')
   expect(await since()).toBe(dropped)
   expect(await redis.hlen(keys.roster('former'))).toBe(0)
-  // A device that is written as it was read keeps it.
+  // A device that is written unchanged keeps the time.
   await putDevice(redis, '007', { ...one.roster.find('7')!, companySince: 1 })
   expect(await since()).toBe(dropped)
 })
 
-it('a replica that missed more than the log keeps reads the whole roster', async () => {
+it('a replica that missed more than the log contains reads the whole roster', async () => {
   const { replica: one, changes, lines } = await replica()
   await putDevice(redis, '1', device('1'))
   await one.refresh()
@@ -115,7 +115,7 @@ it('a replica that missed more than the log keeps reads the whole roster', async
   expect([ids(one).toSorted(), changes.at(-1), lines]).toEqual([['1', '2', '3'], undefined, []])
 })
 
-it('a write of many devices is in the log in parts, and applied as one', async () => {
+it('a write of many devices is logged in parts, and applied as one', async () => {
   const { replica: one } = await replica()
   const seen: number[] = []
   one.follow(() => seen.push(ids(one).length))
@@ -125,7 +125,7 @@ it('a write of many devices is in the log in parts, and applied as one', async (
   expect([seen, await redis.xlen(keys.roster('log'))]).toEqual([[12_000], 3])
 })
 
-it('the log keeps few large entries', async () => {
+it('the log of the roster keeps few large entries', async () => {
   for (let n = 0; n < 4; n++) {
     const settings = { text: 'x'.repeat(1_500_000) }
     await putDevice(redis, '1', { ...device('1'), settings })
@@ -133,13 +133,13 @@ it('the log keeps few large entries', async () => {
   expect(await redis.xlen(keys.roster('log'))).toBe(2)
 })
 
-it('a write that knows an older version only is refused', async () => {
+it('a write based on an older version is refused', async () => {
   const version = await putDevice(redis, '1', device('1'))
   expect(await writeRoster(redis, { devices: [['1', undefined]], assignments: [] }, version - 1)).toBeNull()
   expect(await readRosterVersion(redis)).toBe(version)
 })
 
-it('a roster that is older than the one in effect is an error, and takes effect', async () => {
+it('a roster that is older than the one in effect is reported as an error, and takes effect', async () => {
   const { replica: one, lines } = await replica()
   const version = await putDevice(redis, '1', device('1'))
   await one.refresh()
@@ -163,7 +163,7 @@ it('a replica reads the whole roster when Redis was emptied, even if its version
   expect(ids(one)).toEqual(['2'])
 })
 
-it('a roster that cannot be read is an error, once until it can be read again', async () => {
+it('an unreadable roster is reported once, until it can be read again', async () => {
   const { replica: one, lines } = await replica()
   await putDevice(redis, '1', device('1'))
   await one.refresh()
@@ -175,7 +175,7 @@ it('a roster that cannot be read is an error, once until it can be read again', 
   expect([ids(one), lines.length]).toEqual([['1'], 1])
 })
 
-it('a Redis that is away is not reported by the roster', async () => {
+it('the roster does not report that Redis is down', async () => {
   const { replica: one, lines, connection } = await replica()
   await putDevice(redis, '1', device('1'))
   await one.refresh()

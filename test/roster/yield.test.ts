@@ -19,7 +19,7 @@ function fleet(route: number) {
   ])
 }
 
-it('the process does other work while a large fleet is read, compared and applied', async () => {
+it('the process does other work while a large roster is read, compared and applied', async () => {
   const reading = await turnsDuring(() => filesOf('', fleet(0), OPTIONS))
   expect(reading.turns).toBeGreaterThan(5)
   const loading = await turnsDuring(() => rosterOf(reading.result))

@@ -9,7 +9,7 @@ const client = createTrackingClient({ baseUrl: url, timeoutMs: 5000, connections
 afterAll(() => client.close())
 
 const START = 1_790_000_000
-/** Five hours, so that three windows have to be read. */
+/** A time of five hours, which is read in three windows. */
 const FIXES: Fix[] = Array.from({ length: 100 }, (_, index) => ({
   time: (START + index * 180) * 1000,
   latitude: 52.5 + index / 1e4,
@@ -25,7 +25,7 @@ await push(
 )
 
 describe('the account of sent fixes', () => {
-  it('finds all that are there, over several windows', async () => {
+  it('the account finds all delivered fixes over several windows', async () => {
     expect(await accountOf('1001', { sent: FIXES.slice(0, 90), acked: 90 })).toEqual({
       sent: 90,
       acked: 90,
@@ -34,7 +34,7 @@ describe('the account of sent fixes', () => {
     })
   })
 
-  it('counts what was acknowledged and is not there as lost, and what was not acknowledged as no loss', async () => {
+  it('the account counts a missing acknowledged fix as lost, but not one that was not acknowledged', async () => {
     expect(await accountOf('1001', { sent: FIXES, acked: 93 })).toEqual({
       sent: 100,
       acked: 93,
@@ -43,7 +43,7 @@ describe('the account of sent fixes', () => {
     })
   })
 
-  it('counts a fix in the wrong place as lost', async () => {
+  it('the account counts a fix in the wrong place as lost', async () => {
     expect(await accountOf('1002', { sent: FIXES, acked: 100 })).toEqual({
       sent: 100,
       acked: 100,
@@ -52,12 +52,12 @@ describe('the account of sent fixes', () => {
     })
   })
 
-  it('counts a fix at the wrong second as lost', async () => {
+  it('the account counts a fix at the wrong second as lost', async () => {
     const late = FIXES.slice(0, 90).map((fix) => ({ ...fix, time: fix.time + 1000 }))
     expect((await accountOf('1001', { sent: late, acked: 90 })).lost).toBe(90)
   })
 
-  it('adds up several journeys, empty ones among them', async () => {
+  it('the account adds up several journeys, also empty ones', async () => {
     const journeys = [
       { ...journey('1001'), trip: { sent: FIXES.slice(0, 50), acked: 50 } },
       { ...journey('1002'), trip: { sent: [], acked: 0 } },
@@ -66,7 +66,7 @@ describe('the account of sent fixes', () => {
     expect(await accountFor(client, journeys)).toEqual({ sent: 60, acked: 59, delivered: 59, lost: 1 })
   })
 
-  it('says why the service cannot be read', async () => {
+  it('the account says why the service cannot be read', async () => {
     const trip = { sent: FIXES, acked: 100 }
     await expect(accountFor(client, [{ ...journey('1001'), oauthToken: 'wrong', trip }])).rejects.toThrow(
       /^The tracking service cannot be read: 401 /,
@@ -77,17 +77,17 @@ describe('the account of sent fixes', () => {
 describe('the end of a demo', () => {
   const account = { sent: 10, acked: 10, delivered: 10, lost: 0 }
 
-  it('the end of a demo has a line for programs', () => {
+  it('the end of a demo prints a line for programs', () => {
     expect(lastLine({ account, duplicates: 2 })).toBe('sent=10 acked=10 delivered=10 lost=0 duplicates=2')
   })
 
-  it('the end of a demo is whole if all was acknowledged and is there', () => {
+  it('a demo is complete if all fixes were acknowledged and delivered', () => {
     expect(isWhole({ account, duplicates: 0 })).toBe(true)
     expect(isWhole({ account: { ...account, acked: 9 }, duplicates: 0 })).toBe(false)
     expect(isWhole({ account: { ...account, lost: 1 }, duplicates: 0 })).toBe(false)
   })
 
-  it('says where the gateway has what is missing', () => {
+  it('the end of a demo says where the gateway has the missing fixes', () => {
     const status = { waiting: 3, parked: 1, held: 0, filtered: 2, delivered: 4 }
     expect(resultLines({ account: { sent: 12, acked: 10, delivered: 4, lost: 6 }, duplicates: 0, status })).toEqual([
       '2 fixes were not acknowledged: the demo was stopped.',

@@ -7,9 +7,9 @@ import { speeches } from '../../src/sandbox/speak/index.ts'
 import { waybridge } from '../support/cli.ts'
 import { startCommand } from '../support/simulate.ts'
 
-/** One for each way of speaking. */
+/** One van for each way of sending. */
 const VANS = speeches.length
-/** On a busy machine a line in which they drive may come only after seconds. */
+/** On a busy machine the first line of the drive may come after some seconds. */
 const SECONDS = 6
 const FIXES = SECONDS * VANS
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => rm(cwd, { recursive: true, force: true }))
 
 describe('npm run demo', () => {
-  it('delivers every fix of every way of speaking, and leaves nothing behind', async () => {
+  it('the demo delivers every fix of every way of sending, and leaves nothing behind', async () => {
     const demo = startDemo('--vans', `${VANS}`, '--seconds', `${SECONDS}`, '--protocols', 'tcp,udp,http,mqtt')
     const processes = await demo.processes()
     await demo.says(/^\d+ s {2}driving/m)
@@ -41,7 +41,7 @@ describe('npm run demo', () => {
     expect(processes()).toEqual([])
   })
 
-  it('ends in order at a signal', async () => {
+  it('the demo ends in order on a signal', async () => {
     const demo = startDemo('--vans', '9', '--seconds', '600')
     const processes = await demo.processes()
     await demo.says(/^\d+ s {2}driving: .* [1-9]\d* acknowledged/m)
@@ -54,7 +54,7 @@ describe('npm run demo', () => {
     expect(processes()).toEqual([])
   })
 
-  it('ends in order at a signal that comes while it starts', async () => {
+  it('the demo ends in order on a signal during its start', async () => {
     const demo = startDemo('--vans', '9', '--seconds', '600')
     const processes = await demo.processes()
     demo.process.kill('SIGINT')
@@ -71,7 +71,7 @@ describe('npm run demo', () => {
     ],
     [['--vans', 'many'], /^--vans many: expected a whole number from 1 to 999999\.\n$/],
     [['--seconds', 'soon'], /^--seconds soon: expected a duration such as 500ms, 15s or 5m\.\n$/],
-  ])('%j is refused in a sentence', async (options, message) => {
+  ])('the demo refuses the options %j in a sentence', async (options, message) => {
     const { code, errors } = await waybridge(['demo', ...options], { cwd })
     expect(code).toBe(1)
     expect(errors).toMatch(message)
@@ -82,7 +82,7 @@ function startDemo(...options: readonly string[]) {
   const command = startCommand(['demo', ...options], cwd)
   return {
     ...command,
-    /** The command lines of what it has started and what runs yet. */
+    /** Returns the command lines of the processes that the demo started and that still run. */
     async processes(): Promise<() => string[]> {
       await command.says(/Starting/)
       const [run] = await readdir(join(cwd, '.demo'))

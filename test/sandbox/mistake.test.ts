@@ -18,14 +18,14 @@ beforeEach(async () => {
 afterEach(() => rm(cwd, { recursive: true, force: true }))
 
 it(
-  'a demo with a mistake is put right by a swap from its beginning on',
+  'a swap from the start of the mistake corrects a demo with a mistake',
   async () => {
     const demo = startCommand(['demo', '--mistake', '--vans', '3'], cwd)
     await demo.says(/Mistake: since .* the roster has Van 1 and Van 2 on each other's routes\./)
     const ask = await adminPortOf(demo)
     const { from, until } = commandsOf(demo)[0]
 
-    // Until the half hour has come, it is not delivered: then every minute is.
+    // Waits until every minute of the half hour is delivered.
     await vi.waitFor(async () => expect(sharesOf(await sheetsOf(ask, from))).toEqual(WHOLE), WAIT)
     const body = { with: 'Van 2', from_at: from, until_at: until }
     const planned = await ask<AssignedJson>('POST', '/admin/devices/Van 1/swap?dry_run=true', body)
@@ -39,7 +39,7 @@ it(
 )
 
 it(
-  'a demo with a mistake is put right by the commands that it prints',
+  'the commands that a demo with a mistake prints correct it',
   async () => {
     const demo = startCommand(['demo', '--mistake', '--vans', '2'], cwd)
     await demo.says(/assign "Van 2" .*\n/)
@@ -58,7 +58,7 @@ it(
   LIMIT_MS,
 )
 
-it.each([['1'], ['0']])('a mistake of %s vans is refused in a sentence', async (vans) => {
+it.each([['1'], ['0']])('a demo refuses a mistake of %s vans in a sentence', async (vans) => {
   const { code, errors } = await waybridge(['demo', '--mistake', '--vans', vans], { cwd })
   expect(code).toBe(1)
   expect(errors).toMatch(/^--(?:mistake: at least 2 vans|vans 0: expected a whole number from 1 to 999999)\.\n$/)
@@ -82,7 +82,7 @@ async function adminPortOf(demo: Command): Promise<Ask> {
   }
 }
 
-/** The printed commands, and the times that they name. */
+/** Returns the printed commands with their times. */
 function commandsOf(demo: Command) {
   const lines = demo.lines().filter((line) => line.includes(' -- assign '))
   return lines.map((line) => {
@@ -92,7 +92,7 @@ function commandsOf(demo: Command) {
   })
 }
 
-/** The sheets of routes 1001 and 1002, of each day since the mistake began. */
+/** Returns the sheets of routes 1001 and 1002 of each day since the mistake began. */
 async function sheetsOf(ask: Ask, from: string): Promise<DaySheetJson[]> {
   const days = new Set([from, new Date().toISOString()].map((time) => time.slice(0, 10)))
   const sheets: DaySheetJson[] = []
@@ -102,7 +102,7 @@ async function sheetsOf(ask: Ask, from: string): Promise<DaySheetJson[]> {
     .toSorted((a, b) => (a.route_id < b.route_id ? -1 : 1))
 }
 
-/** Routes that are covered in every planned minute of which there are sheets. */
+/** Returns the routes that are covered in every planned minute of their sheets. */
 function sharesOf(sheets: readonly DaySheetJson[]): Record<string, boolean> {
   const routes = Map.groupBy(sheets, ({ route_id }) => route_id)
   return Object.fromEntries(
@@ -138,5 +138,5 @@ async function endsWell(demo: Command): Promise<void> {
 
 const MISTAKEN = ['1001', '1002']
 const WHOLE = { 1001: true, 1002: true }
-/** Gateways note minutes each minute, workers what was delivered every 30 s. */
+/** Gateways write minutes each minute, and workers write deliveries every 30 s. */
 const WAIT = { timeout: 100_000, interval: 1000 }

@@ -21,7 +21,7 @@ const FIX: fc.Arbitrary<Fix> = fc.record({
       .map((seconds) => seconds * 1000),
     fc.constantFrom(...YEAR_ENDS),
   ),
-  // A minute that must not become 60, and what is next to zero.
+  // A minute that must not be rounded to 60, and places close to zero.
   latitude: number(-90, 90, 0, -0.0000004, 50.999999999, -33.868819),
   longitude: number(-180, 180, 0, 0.0000004, -0.999999999, 13.404954),
   valid: fc.constant(true),
@@ -37,7 +37,7 @@ describe.each(speeches.map((speech) => [speech.name, speech] as const))('%s', (n
   const [{ id }] = createFleet(1, [speech])
   const fixes = fc.array(FIX, { minLength: 1, maxLength: Math.min(5, speech.maxFixes) })
 
-  it('says fixes so that the decoder reads the same, and takes its answer', () => {
+  it('sends fixes that its decoder reads the same, and recognises the answer', () => {
     fc.assert(
       fc.property(fixes, (said) => {
         const now = (said.at(-1) as Fix).time + 2000
@@ -51,7 +51,7 @@ describe.each(speeches.map((speech) => [speech.name, speech] as const))('%s', (n
     )
   })
 
-  it('writes as many fixes into a packet as it may hold', () => {
+  it('puts as many fixes into a packet as it can hold', () => {
     const most = fc.sample(FIX, { numRuns: speech.maxFixes, seed: 1 })
     const heard = say(speech, most, { id, now: (most.at(-1) as Fix).time })
     expect(heard.fixes.map(({ time }) => time)).toEqual(most.map(({ time }) => time))
@@ -59,7 +59,7 @@ describe.each(speeches.map((speech) => [speech.name, speech] as const))('%s', (n
   })
 })
 
-/** The last answer accepts the packet, and none before it. */
+/** Checks that the last answer accepts the packet, and no earlier one. */
 function expectAnswered(speech: Speech, verdicts: readonly (boolean | undefined)[] | undefined): void {
   if (speech.transport === 'http' || speech.transport === 'mqtt' || !acknowledgesFixes(speech))
     return expect(verdicts).toBeUndefined()
@@ -77,12 +77,12 @@ function expectSame(heard: Fix, { latitude, longitude, heading = 0, ...said }: F
     if (step !== undefined) expectNear((heard[key as keyof Fix] as number) - (value as number), step)
     else if (key !== 'time' && key !== 'valid') expect(heard[key as keyof Fix]).toBeUndefined()
   }
-  // 359.9 and 0 are next to each other.
+  // 359.9 and 0 are close to each other.
   expectNear((((heard.heading as number) - heading + 540) % 360) - 180, wire.heading ?? 0)
   expect(heard.heading).toBeLessThan(360)
 }
 
-/** At most half a step; floating-point numbers need a little more. */
+/** Checks a difference of at most half a step, and a little more for floating-point numbers. */
 function expectNear(difference: number, step: number): void {
   expect(Math.abs(difference)).toBeLessThanOrEqual(step / 2 + 1e-9)
 }

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => receiver.close())
 
 describe('waybridge simulate', () => {
-  it('sends vans to a gateway, and is content when all is acknowledged', async () => {
+  it('simulate sends vans to a gateway, and succeeds when all is acknowledged', async () => {
     const command = simulate('--vans', '9', '--interval', '1s', '--duration', '6s')
     expect(await command.ended).toBe(0)
     expect(command.lines()[0]).toMatch(/^9 vans, \d+ fixes sent, \d+ acknowledged, \d+ not yet$/)
@@ -21,7 +21,7 @@ describe('waybridge simulate', () => {
     expect([...receiver.fixes.values()].flat()).toHaveLength(54)
   })
 
-  it('gives up soon after a signal', async () => {
+  it('simulate stops soon after a signal', async () => {
     receiver.mood = 'lost'
     const command = simulate('--vans', '9', '--protocols', 'teltonika,gt06', '--interval', '1s', '--duration', '1h')
     await command.says(/[1-9]\d* without an answer/)
@@ -32,7 +32,7 @@ describe('waybridge simulate', () => {
     expect(command.lines().at(-1)).toMatch(/^sent=\d+ acked=0$/)
   })
 
-  it('lists its vans for devices.yaml', async () => {
+  it('simulate lists its vans for devices.yaml', async () => {
     const command = simulate('--vans', '12', '--devices')
     expect(await command.ended).toBe(0)
     const text = `${command.lines().join('\n')}\n`
@@ -44,7 +44,7 @@ describe('waybridge simulate', () => {
   it.each([
     [['--protocols', 'gt07'], '--protocols: "gt07": unknown protocol: did you mean gt06? Vans speak teltonika, gt06, '],
     [['--interval', '100ms'], '--interval 100ms: at least 1s.\n'],
-  ])('%j is refused in a sentence', async (options, message) => {
+  ])('simulate refuses %j in a sentence', async (options, message) => {
     const command = simulate(...options)
     expect(await command.ended).toBe(1)
     expect(command.errors()).toContain(message)

@@ -11,16 +11,16 @@ import { acknowledgesFixes } from '../rig/vans.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const ANSWERED = speeches.filter(acknowledgesFixes)
-/** Where nothing is answered, what is lost on the way stays lost. */
+/** Only vans that get answers, because without them a lost datagram stays lost. */
 const VANS = createFleet(ANSWERED.length, ANSWERED)
-/** With how long an answer may take: where none is lost, it may take as long as it does. */
+/** Behaviour of the gateway, with the longest wait for an answer, ms. */
 const MOODS = [
   ['good', 20_000],
   ['lost', 500],
   ['deaf', 500],
 ] as const
 
-describe.each(MOODS)('where the first fixes meet a gateway that is %s', (mood, answerMs) => {
+describe.each(MOODS)('a gateway that is %s', (mood, answerMs) => {
   let receiver: Receiver
   let outcome: SimulationOutcome
 
@@ -31,11 +31,11 @@ describe.each(MOODS)('where the first fixes meet a gateway that is %s', (mood, a
   })
   afterAll(() => receiver.close())
 
-  it('all is acknowledged in the end', () => {
+  it('all fixes are acknowledged in the end', () => {
     expect([outcome.sent, outcome.acked, outcome.troubled]).toEqual([4 * VANS.length, 4 * VANS.length, 0])
   })
 
-  it.each(VANS.map((van) => [van.speech.name, van.id]))('%s has sent every fix, in order', (_, id) => {
+  it.each(VANS.map((van) => [van.speech.name, van.id]))('%s sends every fix in order', (_, id) => {
     const made = outcome.trips.get(id)?.sent.map(({ time }) => time)
     const arrived = times(receiver, id)
     expect([...new Set(arrived)]).toEqual(made)
@@ -51,7 +51,7 @@ describe('a simulation', () => {
   })
   afterEach(() => receiver.close())
 
-  it('says why nothing is acknowledged if nothing listens, and gives up after its patience', async () => {
+  it('a simulation says why nothing is acknowledged if nothing listens, and gives up after its patience', async () => {
     const [van] = VANS
     const closed = await startReceiver()
     await closed.close()
@@ -61,7 +61,7 @@ describe('a simulation', () => {
     expect(outcome.trips.get(van.id)?.acked).toBe(0)
   })
 
-  it('makes no fixes any more once it is told to stop, and waits for those that are under way', async () => {
+  it('a simulation makes no more fixes after a stop, and waits for those in progress', async () => {
     const stop = new AbortController()
     const progress: Progress[] = []
     const outcome = await simulate(receiver, {
@@ -78,7 +78,7 @@ describe('a simulation', () => {
     expect(outcome.phase).toBe('waiting')
   })
 
-  it('ends at once when it has to hurry', async () => {
+  it('a simulation ends at once when it has to hurry', async () => {
     receiver.mood = 'lost'
     const hurry = new AbortController()
     const outcome = await simulate(receiver, {
@@ -91,7 +91,7 @@ describe('a simulation', () => {
     expect(outcome.acked).toBe(0)
   })
 
-  it('counts fixes of protocols without answers once they are written', async () => {
+  it('a simulation counts fixes of protocols without answers when they are written', async () => {
     const others = speeches.filter((speech) => !acknowledgesFixes(speech))
     const vans = createFleet(others.length, others)
     const outcome = await simulate(receiver, { vans, durationMs: 3000 })
@@ -104,19 +104,19 @@ describe('a simulation', () => {
     expect([lost.acked, lost.troubled]).toEqual([0, vans.length])
   })
 
-  it('refuses vans for which no port is known', async () => {
+  it('a simulation refuses vans without a known port', async () => {
     const ports = { 'tcp/gt06': 1 }
     await expect(simulate({ ...receiver, ports }, {})).rejects.toThrow('The gateway has no listener for tcp/teltonika')
   })
 
-  it('delivers every fix of a thousand vans', async () => {
+  it('a simulation delivers every fix of a thousand vans', async () => {
     const vans = createFleet(1000, speeches)
     const outcome = await simulate(receiver, { vans, durationMs: 2000, answerMs: 10_000, patienceMs: 60_000 })
     expect([outcome.sent, outcome.acked]).toEqual([2000, 2000])
-    // A fix whose datagram or answer is lost on a busy machine arrives again.
+    // A fix is sent again if its datagram or answer is lost on a busy machine.
     const distinct = () =>
       receiver.fixes.values().reduce((sum, fixes) => sum + new Set(fixes.map(({ time }) => time)).size, 0)
-    // What is not answered counts once it is written.
+    // A fix without an answer counts when it is written.
     await expect.poll(distinct).toBe(2000)
   })
 })
@@ -137,7 +137,7 @@ function simulate({ ports }: Pick<Receiver, 'ports'>, options: Partial<Simulatio
   })
 }
 
-/** It answers once each van has sent something: a deaf one knows what has come. */
+/** Returns a progress callback after which the gateway answers when each van has sent something. */
 function recovering(receiver: Receiver): (progress: Progress) => void {
   return ({ sent }) => {
     const isHeard = receiver.mood !== 'deaf' || receiver.fixes.size === VANS.length

@@ -26,8 +26,8 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-describe('the demo’s configuration', () => {
-  it('the demo’s configuration is without mistakes, and has a lane for every van', async () => {
+describe('the configuration of the demo', () => {
+  it('the configuration of the demo has no mistakes, and a lane for every van', async () => {
     const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocolPorts)
     expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
     expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
@@ -38,7 +38,7 @@ describe('the demo’s configuration', () => {
     ])
   })
 
-  it('listens nowhere but on this machine, and on a free port if the usual one is taken', async () => {
+  it('the demo listens only on this machine, and on a free port if the usual one is in use', async () => {
     const { config } = await loadConfig(site.configDir, protocolPorts)
     expect(config.listeners).toMatchObject([
       { transport: 'udp', protocol: 'h02', host: '127.0.0.1', port: FREE['udp/h02'] },
@@ -46,12 +46,12 @@ describe('the demo’s configuration', () => {
     ])
   })
 
-  it('keeps its keys from other users', async () => {
+  it('the demo hides its keys from other users', async () => {
     const { mode } = await stat(join(site.configDir, 'gateway.yaml'))
     expect(mode & 0o077).toBe(0)
   })
 
-  it('the demo’s configuration has with a mistake the first two vans on each other’s routes, and all others on their own', async () => {
+  it('the demo with a mistake swaps the routes of the first two vans, and keeps all others', async () => {
     const now = Date.UTC(2026, 10, 20, 8, 0, 20)
     const mistaken = await prepareSite(demoPlan({ vans: '3', mistake: true }, now), { home, usual: FREE })
     const { problems, directory } = await loadedFolder(mistaken.configDir, protocolPorts)
@@ -64,7 +64,7 @@ describe('the demo’s configuration', () => {
     await mistaken.remove()
   })
 
-  it('leaves nothing behind', async () => {
+  it('the demo removes its configuration', async () => {
     const other = await prepareSite(plan, { home, usual: FREE })
     await other.remove()
     await expect(readFile(join(other.configDir, 'gateway.yaml'))).rejects.toThrow('ENOENT')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cut, type Fix } from '../../protocols/kit/index.ts'
 import { createFleet } from '../../src/sandbox/fleet.ts'
 import { speeches } from '../../src/sandbox/speak/index.ts'
@@ -23,7 +23,7 @@ const FIXES: readonly Fix[] = [
   satellites: 11,
 }))
 
-/** What trackers of text write of the second fix, with what follows it. */
+/** Text that trackers write for the second fix, with the following fields. */
 const LINES = [
   ['h02', `*HQ,${ID},V1,120001,A,2254.4108,S,04310.3738,W,19.98,213,201126,FFFFFBFF#`],
   [
@@ -57,111 +57,107 @@ const LINES = [
 
 const STREAMS = speeches.flatMap((speech) => (speech.transport === 'tcp' ? [[speech.name, speech] as const] : []))
 
-it('speaks 25 protocols', () => {
+it('simulated vans speak 25 protocols', () => {
   expect(new Set(speeches.map(({ protocol }) => protocol)).size).toBe(25)
   expect(new Set(speeches.map(({ name }) => name)).size).toBe(speeches.length)
 })
 
-describe('answers', () => {
-  it.each(STREAMS.filter(([, { login }]) => login))('%s takes the decoder’s answer to its login', (_, speech) => {
+it.each(STREAMS.filter(([, { login }]) => login))('%s accepts the answer of the decoder to its login', (_, speech) => {
+  const [{ id }] = createFleet(1, [speech])
+  const login = speech.login?.(id)
+  const messages = new Conversation(speech, NOW).hear(login?.bytes as Buffer)
+  expect(messages[0].device).toBe(id)
+  const verdicts = login?.accepted && answersOf(speech, messages).map(login.accepted)
+  expect(verdicts?.at(-1)).toBe(speech.name === 't55' ? undefined : true)
+})
+
+it.each(STREAMS.filter(([, speech]) => acknowledgesFixes(speech)))(
+  '%s recognises an answer that is cut anywhere',
+  (_, speech) => {
+    const [answer] = answered(speech.name, 1)
+    for (let length = 0; length < answer.length; length++)
+      expect(cut(answer.subarray(0, length), speech.answers, undefined).frames).toEqual([])
+    const { frames, rest } = cut(Buffer.concat([answer, answer]), speech.answers, undefined)
+    expect(frames).toEqual([answer, answer])
+    expect(rest.length).toBe(0)
+  },
+)
+
+it.each(['jt808', 'gl200', 'egts', 'eelink', 'totem', 'gt06', 'meitrack'])(
+  '%s ignores an answer to another packet',
+  (name) => {
+    const speech = streamSpeech(name)
     const [{ id }] = createFleet(1, [speech])
-    const login = speech.login?.(id)
-    const messages = new Conversation(speech, NOW).hear(login?.bytes as Buffer)
-    expect(messages[0].device).toBe(id)
-    const verdicts = login?.accepted && answersOf(speech, messages).map(login.accepted)
-    expect(verdicts?.at(-1)).toBe(speech.name === 't55' ? undefined : true)
-  })
+    const other = speech.packet(FIXES.slice(0, 1), { id, serial: 2 })
+    expect(answered(name, 1).map((answer) => other.accepted?.(answer))).not.toContain(true)
+    expect(answered(name, 2).map((answer) => other.accepted?.(answer))).toContain(true)
+  },
+)
 
-  it.each(STREAMS.filter(([, speech]) => acknowledgesFixes(speech)))(
-    '%s knows an answer however it is cut',
-    (_, speech) => {
-      const [answer] = answered(speech.name, 1)
-      for (let length = 0; length < answer.length; length++)
-        expect(cut(answer.subarray(0, length), speech.answers, undefined).frames).toEqual([])
-      const { frames, rest } = cut(Buffer.concat([answer, answer]), speech.answers, undefined)
-      expect(frames).toEqual([answer, answer])
-      expect(rest.length).toBe(0)
-    },
-  )
-
-  it.each(['jt808', 'gl200', 'egts', 'eelink', 'totem', 'gt06', 'meitrack'])(
-    '%s takes no answer to another packet',
-    (name) => {
-      const speech = streamSpeech(name)
-      const [{ id }] = createFleet(1, [speech])
-      const other = speech.packet(FIXES.slice(0, 1), { id, serial: 2 })
-      expect(answered(name, 1).map((answer) => other.accepted?.(answer))).not.toContain(true)
-      expect(answered(name, 2).map((answer) => other.accepted?.(answer))).toContain(true)
-    },
-  )
-
-  it('teltonika-udp takes the answer to its datagram, and none to another', () => {
-    const speech = speeches.find((each) => each.name === 'teltonika-udp')
-    if (speech?.transport !== 'udp') throw new Error('no such speech')
-    const [first, second] = [1, 2].map((serial) => speech.packet(FIXES, { id: ID, serial }))
-    const [reply] = answersOf(speech, new Conversation(speech, NOW).hear(first.bytes))
-    expect(first.accepted?.(reply)).toBe(true)
-    expect(second.accepted?.(reply)).toBeUndefined()
-  })
-
-  it('teltonika sends a packet again of which not all records were accepted', () => {
-    const packet = streamSpeech('teltonika').packet(FIXES, { id: ID, serial: 1 })
-    expect(packet.accepted?.(Buffer.of(0, 0, 0, FIXES.length - 1))).toBe(false)
-  })
-
-  it('wialon knows a refusal', () => {
-    const packet = streamSpeech('wialon').packet(FIXES.slice(0, 1), { id: ID, serial: 1 })
-    expect(packet.accepted?.(Buffer.from('#AD#-1\r\n'))).toBe(false)
-    expect(packet.accepted?.(Buffer.from('#AP#\r\n'))).toBeUndefined()
-    expect(streamSpeech('wialon').login?.(ID).accepted?.(Buffer.from('#AL#0\r\n'))).toBe(false)
-  })
-
-  it('egts and jt808 vans take a refusal for one', () => {
-    const egts = streamSpeech('egts').packet(FIXES, { id: ID, serial: 1 })
-    const [response] = answered('egts', 1)
-    response[26] = 132
-    expect(egts.accepted?.(response)).toBe(false)
-    const [{ id }] = createFleet(1, [streamSpeech('jt808')])
-    const jt808 = streamSpeech('jt808').packet(FIXES.slice(0, 1), { id, serial: 1 })
-    const [answer] = answered('jt808', 1)
-    answer[answer.length - 3] = 1
-    expect(jt808.accepted?.(answer)).toBe(false)
-  })
-
-  it('gt06 counts its locations as arrived when the heartbeat behind them is answered, and not before', () => {
-    const packet = streamSpeech('gt06').packet(FIXES, { id: ID, serial: 1 })
-    const heartbeat = new Conversation(streamSpeech('gt06'), NOW).hear(packet.bytes).at(-1)
-    expect(packet.accepted?.(heartbeat?.reply as Buffer)).toBe(true)
-    expect(packet.accepted?.(answered('gt06', 2).at(-1) as Buffer)).toBeUndefined()
-  })
+it('teltonika-udp accepts the answer to its datagram, and no other', () => {
+  const speech = speeches.find((each) => each.name === 'teltonika-udp')
+  if (speech?.transport !== 'udp') throw new Error('no such speech')
+  const [first, second] = [1, 2].map((serial) => speech.packet(FIXES, { id: ID, serial }))
+  const [reply] = answersOf(speech, new Conversation(speech, NOW).hear(first.bytes))
+  expect(first.accepted?.(reply)).toBe(true)
+  expect(second.accepted?.(reply)).toBeUndefined()
 })
 
-describe('bytes as the specifications print them', () => {
-  it('teltonika logs in with its IMEI in ASCII behind two bytes of length', () => {
-    const login = streamSpeech('teltonika').login?.('356307042441013')
-    expect(login?.bytes.toString('hex')).toBe('000f333536333037303432343431303133')
-  })
-
-  it('gt06 logs in with its IMEI in packed decimals', () => {
-    expect(streamSpeech('gt06').login?.('123456789012345').bytes.toString('hex')).toBe(
-      '78780d01012345678901234500018cdd0d0a',
-    )
-  })
-
-  it('wialon writes records and a checksum', () => {
-    const packet = streamSpeech('wialon').packet([FIXES[0]], { id: ID, serial: 1 })
-    expect(packet.bytes.toString()).toMatch(
-      /^#D#201126;120000;5231\.2005;N;01324\.2972;E;36;0;34;11;0\.9;1;0;;NA;pwr_ext:2:13\.85;[0-9A-F]{4}\r\n$/,
-    )
-  })
-
-  it.each(LINES)('%s writes a line', (name, line) => {
-    const packet = streamSpeech(name).packet([FIXES[1]], { id: ID, serial: 1 })
-    expect(packet.bytes.toString('latin1')).toBe(line)
-  })
+it('teltonika repeats a packet if not all of its records were accepted', () => {
+  const packet = streamSpeech('teltonika').packet(FIXES, { id: ID, serial: 1 })
+  expect(packet.accepted?.(Buffer.of(0, 0, 0, FIXES.length - 1))).toBe(false)
 })
 
-/** The answers to a packet of one fix. */
+it('wialon recognises a refusal', () => {
+  const packet = streamSpeech('wialon').packet(FIXES.slice(0, 1), { id: ID, serial: 1 })
+  expect(packet.accepted?.(Buffer.from('#AD#-1\r\n'))).toBe(false)
+  expect(packet.accepted?.(Buffer.from('#AP#\r\n'))).toBeUndefined()
+  expect(streamSpeech('wialon').login?.(ID).accepted?.(Buffer.from('#AL#0\r\n'))).toBe(false)
+})
+
+it('egts and jt808 recognise a refusal', () => {
+  const egts = streamSpeech('egts').packet(FIXES, { id: ID, serial: 1 })
+  const [response] = answered('egts', 1)
+  response[26] = 132
+  expect(egts.accepted?.(response)).toBe(false)
+  const [{ id }] = createFleet(1, [streamSpeech('jt808')])
+  const jt808 = streamSpeech('jt808').packet(FIXES.slice(0, 1), { id, serial: 1 })
+  const [answer] = answered('jt808', 1)
+  answer[answer.length - 3] = 1
+  expect(jt808.accepted?.(answer)).toBe(false)
+})
+
+it('gt06 counts its locations as delivered only when the heartbeat behind them is answered', () => {
+  const packet = streamSpeech('gt06').packet(FIXES, { id: ID, serial: 1 })
+  const heartbeat = new Conversation(streamSpeech('gt06'), NOW).hear(packet.bytes).at(-1)
+  expect(packet.accepted?.(heartbeat?.reply as Buffer)).toBe(true)
+  expect(packet.accepted?.(answered('gt06', 2).at(-1) as Buffer)).toBeUndefined()
+})
+
+it('teltonika logs in with its IMEI in ASCII behind two bytes of length', () => {
+  const login = streamSpeech('teltonika').login?.('356307042441013')
+  expect(login?.bytes.toString('hex')).toBe('000f333536333037303432343431303133')
+})
+
+it('gt06 logs in with its IMEI in packed decimals', () => {
+  expect(streamSpeech('gt06').login?.('123456789012345').bytes.toString('hex')).toBe(
+    '78780d01012345678901234500018cdd0d0a',
+  )
+})
+
+it('wialon writes records and a checksum', () => {
+  const packet = streamSpeech('wialon').packet([FIXES[0]], { id: ID, serial: 1 })
+  expect(packet.bytes.toString()).toMatch(
+    /^#D#201126;120000;5231\.2005;N;01324\.2972;E;36;0;34;11;0\.9;1;0;;NA;pwr_ext:2:13\.85;[0-9A-F]{4}\r\n$/,
+  )
+})
+
+it.each(LINES)('%s writes a line', (name, line) => {
+  const packet = streamSpeech(name).packet([FIXES[1]], { id: ID, serial: 1 })
+  expect(packet.bytes.toString('latin1')).toBe(line)
+})
+
+/** Returns the answers to a packet with one fix. */
 function answered(name: string, serial: number): Buffer[] {
   const speech = streamSpeech(name)
   const [{ id }] = createFleet(1, [speech])

@@ -15,7 +15,7 @@ import { literalsOf } from '../support/literals.ts'
 const SOURCES = globSync('src/**/*.ts').filter((file) => !/^src\/(?:page|texts\/german)\//.test(file))
 const templates = Object.entries(GERMAN)
 
-it('each German text has every value of its English one, and no other', () => {
+it('each German text has all values of its English text, and no others', () => {
   const differing = templates.filter(([english, german]) => {
     const values = english.split('{}').flatMap((_, index) => (index === 0 ? [] : `{${index}}`))
     const used = new Set(german.match(/\{\d*\}/g))
@@ -24,17 +24,17 @@ it('each German text has every value of its English one, and no other', () => {
   expect(differing).toEqual([])
 })
 
-it('no German text is left in English', () => {
+it('no German text is left untranslated', () => {
   expect(templates.filter(([english, german]) => /[a-z]{3}.* .*[a-z]{3}/.test(english) && english === german)).toEqual(
     [],
   )
 })
 
-it('each German text writes decimal numbers with a comma, and leaves the points of other values', () => {
+it('each German text has decimal commas, and keeps the points of other values', () => {
   expect(templates.map(([text]) => text).filter(hasPoint)).toEqual([])
 })
 
-/** Whether the German of a template, or what stands beside it, is not as it should be with decimal numbers as its values. */
+/** Returns true if the German text, or a neighbouring text, is wrong with decimal numbers as values. */
 function hasPoint(template: string): boolean {
   const values = template.split('{}').slice(1)
   const numbers = values.map((_, index) => 1234.5 + index)
@@ -42,14 +42,14 @@ function hasPoint(template: string): boolean {
   return !german.endsWith('v1.2') || numbers.some((number) => !german.includes(`${Math.floor(number)},5`))
 }
 
-it('no number is said as a string of ours, but coordinates: in German it would have a point', () => {
+it('only coordinates are formatted as strings, because other numbers would have a decimal point in German', () => {
   const files = SOURCES.filter((file) => !/^src\/(?:sandbox|cli)\//.test(file))
   const lines = files.flatMap((file) => readFileSync(file, 'utf8').match(/^.*to(?:Fixed|Precision)\(.*$/gm) ?? [])
   const others = lines.filter((line) => !/latitude.*longitude|Number\(.*toPrecision/.test(line))
   expect(others).toEqual([])
 })
 
-/** Texts of which a part is chosen by its value. */
+/** Texts with a part that depends on their value. */
 const CHOSEN = [
   /^held as \w+$/,
   /^the tracking API is \w+ since \{\}$/,
@@ -58,14 +58,14 @@ const CHOSEN = [
   /^this \w+ in the past: positions of that time that were delivered stay where they are$/,
 ]
 
-it('each text of the catalogue is said somewhere', () => {
+it('each text of the catalogue is used in the code', () => {
   const code = SOURCES.map((file) => readFileSync(file, 'utf8')).join('\n')
   const isSaid = (text: string) => code.includes(`'${text}'`) || code.includes(`: ${text}\n`)
   const unsaid = templates.filter(([text]) => !isSaid(text) && !CHOSEN.some((pattern) => pattern.test(text)))
   expect(unsaid.map(([text]) => text)).toEqual([])
 })
 
-/** The gaps of a day have words in the page. */
+/** Files with only texts of the catalogue; the gaps of a day in history.ts have texts of the page. */
 const RULES = globSync([
   'src/diagnose/*.ts',
   'src/tracking/api-test/*.ts',
@@ -73,14 +73,14 @@ const RULES = globSync([
   'src/admin/device/assignment.ts',
 ]).filter((file) => !file.endsWith('history.ts'))
 
-it.each(RULES)('%s says nothing but texts of the catalogue', (file) => {
+it.each(RULES)('%s uses only texts of the catalogue', (file) => {
   const [beginning] = readFileSync(file, 'utf8').split('export const ROUTE_COLUMNS')
   const code = beginning.replaceAll(/^(?:import|export) .* from .*$/gm, '')
   const texts = literalsOf(code).filter((text) => !text.startsWith('.'))
   expect(texts.filter((text) => !isOfCatalogue(text))).toEqual([])
 })
 
-it('each evidence that a process observes is a text of the catalogue', () => {
+it('each evidence of an observation is a text of the catalogue', () => {
   const files = globSync('src/{config,gateway,process,push,store}/**/*.ts')
   const lines = files.flatMap(
     (file) => readFileSync(file, 'utf8').match(/evidence(:| =)(?:[^;\n]*\n){0,5}?[^;\n]*?(?:`.*`|say\(.*)/g) ?? [],
@@ -89,10 +89,10 @@ it('each evidence that a process observes is a text of the catalogue', () => {
   expect(lines.flatMap(literalsOf).filter((text) => !isOfCatalogue(text))).toEqual([])
 })
 
-/** The same in both languages. */
+/** Texts that are equal in both languages. */
 const UNITS = new Set(['{} km/h', '{} min', '{} h {} min', '{}: {} ms', '{} %', '{} kB', '{} MB'])
 
-/** Also a text of which a part is chosen by its value. */
+/** Returns true for a text of the catalogue, also with a part that depends on its value. */
 function isOfCatalogue(text: string): boolean {
   const pattern = new RegExp(`^${text.split('{}').map(RegExp.escape).join('.+')}$`)
   return UNITS.has(text) || Object.keys(GERMAN).some((template) => pattern.test(template))
@@ -101,7 +101,7 @@ function isOfCatalogue(text: string): boolean {
 describe.each(['en', 'de'] as const)('in the language %s', (language) => {
   const codes = Object.entries({ ...CODES, not_taken: NOT_TAKEN }) as [FindingCode, Meaning][]
 
-  it.each(codes)('%s has a message that names what it is about, and an action', (_, { message, action }) => {
+  it.each(codes)('%s has a message that names its subject, and an action', (_, { message, action }) => {
     const texts = [say(message, 'Van 12'), say(action)].map((text) => inLanguage(text, language))
     expect(texts[0].includes('Van 12')).toBe(message.includes('{}'))
     expect(texts.join()).not.toMatch(/undefined|null|\[object|(?<!settings: )\{/)
@@ -111,7 +111,7 @@ describe.each(['en', 'de'] as const)('in the language %s', (language) => {
 const NOW = Date.parse('2026-11-22T08:20:00Z')
 const german = (value: unknown) => JSON.parse(toJson(value, 'de')) as unknown
 
-it('findings are German as a whole, and what others said stays as it is', () => {
+it('findings are German as a whole, and keep foreign texts unchanged', () => {
   const upstream = {
     state: 'down',
     since: NOW - 60_000,
@@ -168,7 +168,7 @@ it('findings are German as a whole, and what others said stays as it is', () => 
   expect(german(verdict([]))).toBe('Alles in Ordnung.')
 })
 
-it('the sentence of a van is German as a whole', () => {
+it('the sentence about a van is German as a whole', () => {
   const at = new Date(NOW - 12_000).toISOString()
   const lane = { courier_id: '42', route_id: '1007', source: 'routes.csv:17', waiting: 0, from_at: at }
   const device = {
@@ -217,11 +217,11 @@ it('the sentence of a van is German as a whole', () => {
   expect(links[0]).toMatchObject({ evidence: ['gehört vor 12 s: eine Anmeldung über tcp von 192.0.2.1:5'] })
 })
 
-it('a text that is not in the catalogue, as of a later version, stays English with its values', () => {
+it('a text that is missing in the catalogue stays English with its values', () => {
   expect(inLanguage({ says: 'a {} of {}', values: [1, say('a login')] }, 'de')).toBe('a 1 of eine Anmeldung')
 })
 
-it('the paragraph of each finding is there in German, with the same figures and names', () => {
+it('the paragraph of each finding exists in German, with the same figures and names', () => {
   const english = paragraphs() as Readonly<Record<string, string>>
   expect(Object.keys(PARAGRAPHS).toSorted()).toEqual(Object.keys(english).toSorted())
   const lost = Object.entries(english).flatMap(([code, text]) => {
@@ -231,7 +231,7 @@ it('the paragraph of each finding is there in German, with the same figures and 
   expect(lost).toEqual([])
 })
 
-/** The names in it, and its numbers. */
+/** Returns the names and the numbers in a text. */
 function factsIn(text: string): Set<string> {
   return new Set(text.match(/`[^`]+`|\d+/g))
 }

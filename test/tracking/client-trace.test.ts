@@ -22,7 +22,7 @@ async function started() {
   return { seen, log, api: client(url, { logger }) }
 }
 
-it('each request says who sends it and has a name of its own, which is in the log at debug, without a secret', async () => {
+it('each request has a user agent and an id of its own, which the debug log has without a secret', async () => {
   const { api, log, seen } = await started()
   await api.push(PUSH)
   await api.push(PUSH)
@@ -40,7 +40,7 @@ it('each request says who sends it and has a name of its own, which is in the lo
   expect(JSON.stringify(log)).not.toContain('CANARY')
 })
 
-it('a request that has a name keeps it', async () => {
+it('a request with an id keeps it', async () => {
   const { api, log, seen } = await started()
   const trace = newTrace()
   await api.push({ ...PUSH, trace })

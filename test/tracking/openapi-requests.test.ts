@@ -1,6 +1,6 @@
 /*
- * The service against its own document: requests made from the document's schemas, valid ones, spoilt ones and anything,
- * get answers that the document has.
+ * Tests the service against its own document: valid, spoilt and arbitrary requests made from its schemas get
+ * documented answers.
  */
 import { DatabaseSync } from 'node:sqlite'
 import * as fc from 'fast-check'
@@ -24,7 +24,7 @@ const fits = new Map(
   documented.map(({ operation, status, name }) => [name, compile(answerSchema(operation, status), { closed: true })]),
 )
 
-/** Says what to change, of each field that is wrong as well. */
+/** Checks that a refusal says what to change, also for each wrong field. */
 function expectSentences(json: unknown): void {
   const { message, errors = [] } = json as { message: unknown; errors?: { message: unknown }[] }
   for (const text of [message, ...errors.map((error) => error.message)]) expect(text).toEqual(SENTENCE)
@@ -33,12 +33,12 @@ function expectSentences(json: unknown): void {
 const database = new DatabaseSync(service.databaseFile, { readOnly: true })
 afterAll(() => database.close())
 
-/** Another one after every commit that has written something. */
+/** Returns a number that changes with every commit that writes something. */
 function version(): unknown {
   return database.prepare('PRAGMA data_version').get()?.data_version
 }
 
-/** An answer, which has to be documented; one that is a refusal has written nothing. */
+/** Returns the answer to a request; checks that it is documented, and that a refusal has written nothing. */
 async function ask(operation: PlacedOperation, parts: Parts): Promise<HttpAnswer> {
   const before = version()
   const answer = await service.send(...wire(operation, parts))
@@ -60,20 +60,20 @@ function check<T>(arbitrary: fc.Arbitrary<T>, numRuns: number, predicate: (value
 }
 
 describe.each(named)('%s', (name, operation) => {
-  it('answers a valid request 200', () =>
+  it('answers 200 to a valid request', () =>
     check(drafts(operation), 30, async (draft) => {
       const answer = await ask(operation, await given(service.send, operation, draft))
       expect(answer.status, answer.text).toBe(200)
     }))
 
-  it('answers other credentials 401 or 403', () =>
+  it('answers 401 or 403 to other credentials', () =>
     check(fc.tuple(drafts(operation), credentialSpoils(operation)), 25, async ([draft, { status, ...spoil }]) => {
       const parts = await given(service.send, operation, { ...draft, caller: SEVEN })
       const answer = await ask(operation, spoilt(parts, spoil))
       expect(answer.status, answer.text).toBe(status)
     }))
 
-  it('refuses input with one mistake and names its place', () =>
+  it('refuses a request with one mistake, and names its place', () =>
     check(fc.tuple(drafts(operation), inputSpoils(operation)), 80, async ([draft, spoil]) => {
       const answer = await ask(operation, spoilt(await given(service.send, operation, draft), spoil))
       expect(answer.status, answer.text).toBe(spoil.query && name === 'courierPositions' ? 400 : 422)
@@ -89,7 +89,7 @@ describe.each(named)('%s', (name, operation) => {
 })
 
 describe.each(named.filter(([, { responses }]) => '404' in responses))('%s', (_, operation) => {
-  it('answers 404 when there is no such object', () =>
+  it('answers 404 if there is no such object', () =>
     check(drafts(operation), 15, async (draft) => {
       const answer = await ask(operation, nothingGiven(operation, draft))
       expect(answer.status, answer.text).toBe(404)
@@ -97,9 +97,9 @@ describe.each(named.filter(([, { responses }]) => '404' in responses))('%s', (_,
 })
 
 describe('the OpenAPI document of the tracking service', () => {
-  it('answers with every documented status', () => {
+  it('the tracking service answers with every documented status', () => {
     const missed = documented.map(({ name }) => name).filter((name) => !seen.has(name))
-    // What it takes to be slow is in the tests of the operation itself.
+    // The tests of the operation itself cover the time limit.
     expect(missed).toEqual(['courierPositions 504'])
   })
 })

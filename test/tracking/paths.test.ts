@@ -49,7 +49,7 @@ describe.each(NAMES)('%s', (name) => {
   const { method, path } = OPERATIONS[name]
   const names = parametersOf(path)
 
-  it.each(names)('answers 422 for an invalid id in %s', async (parameter) => {
+  it.each(names)('answers 422 to an invalid id in %s', async (parameter) => {
     const before = contents()
     for (const trap of TRAPS) {
       const answer = await ask(method, pathOf(name, { [parameter]: trap }), '[]')
@@ -58,12 +58,12 @@ describe.each(NAMES)('%s', (name) => {
     expect(contents()).toBe(before)
   })
 
-  it.each(['%', '%zz', '%ff', '%c3%28'])('answers 422 for %s, which is no percent-encoded text', async (trap) => {
+  it.each(['%', '%zz', '%ff', '%c3%28'])('answers 422 to %s, which is no percent-encoded text', async (trap) => {
     const answer = await ask(method, pathOf(name, { [names[0]]: trap }), '[]')
     expect(answer).toMatchObject({ status: 422, json: { message: 'the path cannot be decoded' } })
   })
 
-  it.each(['PUT', 'PATCH', 'HEAD'] as const)('answers 404 for the method %s', async (other) => {
+  it.each(['PUT', 'PATCH', 'HEAD'] as const)('answers 404 to the method %s', async (other) => {
     const answer = await ask(other, pathOf(name), '[]')
     expect([answer.status, answer.text]).toEqual([
       404,

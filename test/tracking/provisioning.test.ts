@@ -12,7 +12,7 @@ const companies = [
   { company_id: '8', apikey: 'key-8' },
 ]
 
-it('a provisioning provisions the companies, and each lane of devices and routes once', async () => {
+it('the provisioning contains the companies, and each lane of devices and routes once', async () => {
   const devices = [
     { id: '1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' },
     { id: '2', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:2' },
@@ -46,7 +46,7 @@ it('the tracking service does not modify the provisioning that it is given', asy
   expect(listen).toStrictEqual({ host: '127.0.0.1', port: 0 })
 })
 
-it('a provisioning removes other routes, but nothing stored, when a provisioning is exhaustive', async () => {
+it('an exhaustive provisioning removes other routes, but no stored data', async () => {
   const { provision, send } = await startService()
   const push = (lane: Lane, timestamp: number) =>
     send(path(lane), {
@@ -66,7 +66,7 @@ it('a provisioning removes other routes, but nothing stored, when a provisioning
   expect(read.json).toMatchObject([{ timestamp: 1 }, { timestamp: 2 }])
 })
 
-describe('a write to the roster during another one', () => {
+describe('a change of the roster during another request', () => {
   const { companies: known, routes } = PROVISIONING
   const late = [
     ['of an unknown courier', { courier: '99', route: '1001', apikey: 'key-7' }],
@@ -74,7 +74,7 @@ describe('a write to the roster during another one', () => {
     ['of a courier who drove for another company alone', { courier: '43', route: '1001', apikey: 'key-7' }],
   ] as const
 
-  it.each(late)('waits for roster changes before it refuses a push %s', async (_, { courier, route, apikey }) => {
+  it.each(late)('a push %s waits for roster changes before it is refused', async (_, { courier, route, apikey }) => {
     const lane = { route_id: route, courier_id: courier, company_id: '7' }
     let asked = 0
     const service = await startService({
@@ -89,7 +89,7 @@ describe('a write to the roster during another one', () => {
     expect([(await push()).status, (await push()).status, asked]).toEqual([200, 200, 1])
   })
 
-  it('does not wait for roster changes when the apikey or an id is wrong', async () => {
+  it('a push with a wrong apikey or id does not wait for roster changes', async () => {
     const service = await startService({ catchUp: () => Promise.reject(new Error('asked')) })
     const push = async (lane: Lane) => (await service.send(path(lane), { method: 'POST', headers: JSON_TYPE })).status
     expect([await push({ apikey: 'nobody' }), await push({ courier: 'x' })]).toEqual([403, 422])

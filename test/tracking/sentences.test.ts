@@ -23,7 +23,7 @@ function push(body: string) {
   return service.send(pushPath(LANE), { method: 'POST', headers: JSON_TYPE, body })
 }
 
-/** Company 7's item as JSON text, with a field as it is written. */
+/** Returns an item of company 7 as JSON, with this text as a field. */
 function written(field: string, json: string): string {
   return JSON.stringify([item('B')]).replace(new RegExp(`"${field}":[^,}]*`), `"${field}":${json}`)
 }
@@ -36,42 +36,40 @@ function positionWith(field: string, json: string): string {
   return positions({ heading: 1, speed: 1 }).replace(new RegExp(`"${field}":[^,}]*`), `"${field}":${json}`)
 }
 
-describe('a query that is refused says what to send', () => {
-  it.each([
-    ['', 'from', SECONDS],
-    ['to=5', 'from', SECONDS],
-    ['from=1&from=2', 'from', SECONDS],
-    ['from=', 'from', SECONDS],
-    ['from=1e3', 'from', SECONDS],
-    ['from=5&to=6&to=7', 'to', SECONDS],
-    ['from=5&to=', 'to', SECONDS],
-    ['from=5&to=4', 'to', 'must not be before from'],
-    ['from=5&to=7206', 'to', 'must be at most 2 hours after from'],
-  ])('explains the refused query courier-positions?%s: %s', async (query, path, message) => {
-    expect(await ask('GET', `${POSITIONS}?${query}`)).toMatchObject({
-      status: 400,
-      json: { message: `${path}: ${message}`, errors: [{ path, message }] },
-    })
-  })
-
-  it.each([
-    ['max_results=0', 'max_results', PAGE],
-    ['max_results=1&max_results=2', 'max_results', PAGE],
-    ['page_token=', 'page_token', TOKEN],
-    ['page_token=a&page_token=b', 'page_token', TOKEN],
-  ])('explains the refused query items?%s: %s', async (query, path, message) => {
-    const json = { message: `${path}: ${message}`, errors: [{ path, message }] }
-    expect(await ask('GET', `${ITEMS}?${query}`)).toMatchObject({ status: 422, json })
-  })
-
-  it.each(['', '?apikey=', '?apikey=a&apikey=b'])('explains the refused query push-positions-v3%s', async (query) => {
-    const answer = await service.send(`${pushPath({ ...LANE, apikey: null })}${query}`, { method: 'POST' })
-    const message = 'apikey: this query parameter is needed, once'
-    expect(answer).toMatchObject({ status: 422, json: { message } })
+it.each([
+  ['', 'from', SECONDS],
+  ['to=5', 'from', SECONDS],
+  ['from=1&from=2', 'from', SECONDS],
+  ['from=', 'from', SECONDS],
+  ['from=1e3', 'from', SECONDS],
+  ['from=5&to=6&to=7', 'to', SECONDS],
+  ['from=5&to=', 'to', SECONDS],
+  ['from=5&to=4', 'to', 'must not be before from'],
+  ['from=5&to=7206', 'to', 'must be at most 2 hours after from'],
+])('a refused query courier-positions?%s is explained: %s', async (query, path, message) => {
+  expect(await ask('GET', `${POSITIONS}?${query}`)).toMatchObject({
+    status: 400,
+    json: { message: `${path}: ${message}`, errors: [{ path, message }] },
   })
 })
 
-describe('an integer that a number does not hold is refused, never rounded', () => {
+it.each([
+  ['max_results=0', 'max_results', PAGE],
+  ['max_results=1&max_results=2', 'max_results', PAGE],
+  ['page_token=', 'page_token', TOKEN],
+  ['page_token=a&page_token=b', 'page_token', TOKEN],
+])('a refused query items?%s is explained: %s', async (query, path, message) => {
+  const json = { message: `${path}: ${message}`, errors: [{ path, message }] }
+  expect(await ask('GET', `${ITEMS}?${query}`)).toMatchObject({ status: 422, json })
+})
+
+it.each(['', '?apikey=', '?apikey=a&apikey=b'])('a refused query push-positions-v3%s is explained', async (query) => {
+  const answer = await service.send(`${pushPath({ ...LANE, apikey: null })}${query}`, { method: 'POST' })
+  const message = 'apikey: this query parameter is needed, once'
+  expect(answer).toMatchObject({ status: 422, json: { message } })
+})
+
+describe('integers that a number cannot hold', () => {
   const BEYOND = [
     '9.007199254740993e15',
     '9007199254740993.0',
@@ -87,7 +85,7 @@ describe('an integer that a number does not hold is refused, never rounded', () 
     ['item_id', json] as const,
   ])
 
-  it.each(INEXACT)('refuses %s %s, which a number cannot hold', async (field, json) => {
+  it.each(INEXACT)('the service refuses %s %s, which a number cannot hold', async (field, json) => {
     const before = contents()
     const back = JSON.stringify([{ item_id: 1, undelivered_count: 1 }])
     const [answer, path] =
@@ -101,14 +99,14 @@ describe('an integer that a number does not hold is refused, never rounded', () 
     expect(contents()).toBe(before)
   })
 
-  it.each(['3.0', '3e0', '30e-1'])('accepts %s, which is exact', async (json) => {
+  it.each(['3.0', '3e0', '30e-1'])('the service accepts %s, which is exact', async (json) => {
     const number = `exact ${json}`
     const body = written('total_count', json).replace('"number":"B"', `"number":"${number}"`)
     expect(await ask('POST', ITEMS, body)).toMatchObject({ status: 200, json: [{ number, total_count: 3 }] })
   })
 })
 
-describe('a body that is refused says what to change', () => {
+describe('refused bodies', () => {
   it.each([
     ['accuracy', '1e400', 'accuracy', SAFE],
     ['accuracy', '9007199254740993', 'accuracy', SAFE],
@@ -119,7 +117,7 @@ describe('a body that is refused says what to change', () => {
     ['lat', '"1"', 'point.lat', LAT],
     ['lat', '90.1', 'point.lat', LAT],
     ['lon', 'null', 'point.lon', 'expected a number from -180 to 180'],
-  ])('explains a refused position with %s %s', async (field, json, where, message) => {
+  ])('a refused position with %s %s is explained', async (field, json, where, message) => {
     const path = `positions.0.${where}`
     expect(await push(positionWith(field, json))).toMatchObject({
       status: 422,
@@ -148,7 +146,7 @@ describe('a body that is refused says what to change', () => {
       `{"a":1234567890123456789,"b":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
       'positions: expected an array of 0 or more objects',
     ],
-  ])('explains a refused push with %s', async (_, body, message) => {
+  ])('a refused push with %s is explained', async (_, body, message) => {
     expect(await push(body)).toMatchObject({ status: 422, json: { message } })
   })
 
@@ -162,7 +160,7 @@ describe('a body that is refused says what to change', () => {
     [[5], '0: expected an object with number, description, price and total_count'],
     [{}, 'the body: expected an array of 1 or more objects'],
     [[], 'the body: expected an array of 1 or more objects'],
-  ])('explains refused items %j', async (body, message) => {
+  ])('refused items %j are explained', async (body, message) => {
     expect(await ask('POST', ITEMS, body)).toMatchObject({ status: 422, json: { message } })
   })
 
@@ -170,31 +168,31 @@ describe('a body that is refused says what to change', () => {
     [[{ undelivered_count: 1 }], `0.item_id: ${INT64(0)}`],
     [[{ item_id: 1 }], `0.undelivered_count: ${INT64(0)}`],
     [['A'], '0: expected an object with item_id and undelivered_count'],
-  ])('explains a refused return %j', async (body, message) => {
+  ])('a refused return %j is explained', async (body, message) => {
     expect(await ask('POST', RETURN, body)).toMatchObject({ status: 422, json: { message } })
   })
 })
 
-describe('more than 1,000 items at once', () => {
+describe('more than 1,000 items', () => {
   const message = 'the body: expected at most 1000 objects: send them in parts'
 
   it.each([
     ['items', ITEMS, (n: number): object => item(`${n}`)],
     ['returns', RETURN, (n: number): object => ({ item_id: n, undelivered_count: 0 })],
-  ])('refuses more than 1,000 items in the service: %s', async (_, path, one) => {
+  ])('the service refuses more than 1,000 items: %s', async (_, path, one) => {
     const before = contents()
     const body = Array.from({ length: 1_001 }, (_one, n) => one(n))
     expect(await ask('POST', path, body)).toMatchObject({ status: 422, json: { message, errors: [{ path: '' }] } })
     expect(contents()).toBe(before)
   })
 
-  it('accepts more than 1,000 items in the interface', () => {
+  it('the interface accepts more than 1,000 items', () => {
     const many = Array.from({ length: 1_500 }, (_, n) => item(`${n}`))
     expect(parse(NewItems, many)).toEqual(many)
     expect(() => parse(NewItems, [...many, item('0')])).toThrow('1500.number: it occurs twice in this body')
   })
 
-  it('refuses two million wrong items by their number', () => {
+  it('two million wrong items are refused by their number', () => {
     expect(() => parse(NewItems, Array<number>(2_000_000).fill(5))).toThrow('the body: expected at most 105000 objects')
   })
 })

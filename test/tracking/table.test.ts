@@ -17,7 +17,7 @@ function sender(to: typeof service): Send {
     to.send(path, { method, headers: authorization ? { ...headers, authorization } : headers, body })
 }
 
-/** What was stored before the request of a cell. */
+/** Data stored before the request of a cell. */
 let before = ''
 
 function watched(send: Send): Send {
@@ -33,9 +33,9 @@ const harness: Harness = {
   service: sender(service),
 }
 
-describe('each cell of the table', () => {
+describe('the table of answers', () => {
   it.each(cells.map((cell) => [cell.operation, cell.status, cell.title, cell] as const))(
-    'runs the row of %s, %i: %s',
+    'the tracking service answers as the row of %s, %i: %s',
     async (operation, status, _, cell) => {
       const { answer, items } = await runCell(cell, harness)
       expect(answer.json, answer.text).toEqual(cell.json(items))
@@ -48,14 +48,14 @@ describe('each cell of the table', () => {
   )
 })
 
-describe('the table of src/tracking/README.md', () => {
+describe('src/tracking/README.md', () => {
   const fromTable = NAMES.flatMap((name) => [200, ...OPERATIONS[name].refusals].map((status) => pair(name, status)))
 
-  it('the table of src/tracking/README.md has each operation with its statuses in the README', () => {
+  it('the README lists each operation with its statuses', () => {
     expect(rowsOfReadme().toSorted()).toEqual(fromTable.toSorted())
   })
 
-  it('the table of src/tracking/README.md has a test for each operation and status of the README, and no other', () => {
+  it('the table has a row for each operation and status of the README, and no other', () => {
     const tested = new Set(cells.map(({ operation, status }) => pair(operation, status)))
     expect([...tested].toSorted()).toEqual(fromTable.toSorted())
   })

@@ -17,7 +17,7 @@ const YEAR = 365 * 24 * HOUR
 const BATCH = { max_positions: 500, max_wait: 0 }
 const [VAN, OTHER] = ['356307042441013', '356307042441014']
 const [LANE, ROUTE] = ['7/42/1003', '7/1003']
-/** Unix seconds: three hours ago, at the beginning of an hour. */
+/** Unix seconds: the start of the hour three hours ago. */
 const T = Math.floor(Date.now() / HOUR - 3) * 3600
 
 let server: TestRedis
@@ -78,7 +78,7 @@ function open({ zone = 'UTC', mostRequests, gapMs = 0, url = () => api.url, ...s
   return verifier
 }
 
-/** Pushes what waits, and keeps what was delivered, until the test ends. */
+/** Starts a worker that pushes waiting fixes and keeps delivered ones until the test ends. */
 function startWorker(delivered = KEPT_MS): void {
   const apikeys = new Map([['7', ['key-7']]])
   stops.push(workerOn({ redisUrl: server.url, baseUrl: api.url, apikeys, delivered }))
@@ -92,7 +92,7 @@ const fix = (timestamp: number, latitude = 52.5): Position => ({
 })
 const range = (from: number, count: number, step = 1) =>
   Array.from({ length: count }, (_, index) => from + index * step)
-/** What the metric has counted, by result. */
+/** Returns the counts of the metric by result. */
 async function results(): Promise<Record<string, number>> {
   const { values } = await metrics.verified.get()
   return Object.fromEntries(values.map(({ labels, value }) => [labels.result, value]))
@@ -112,7 +112,7 @@ function deliverToEach(routes: readonly number[]): Promise<void> {
   return deliverAll(redis, deliveries)
 }
 
-/** Looks once a second from `from` to `until`, unix seconds. @returns when something was missing first */
+/** Runs the verifier once a second from `from` to `until`, unix seconds. @returns when a fix was first missing */
 async function lookOn(verifier: Verifier, from: number, until: number, step = 1): Promise<number | undefined> {
   for (let second = from; second <= until; second += step) {
     await verifier.look(second * 1000)
@@ -130,7 +130,7 @@ const runOf = (verifier: Verifier, more: object = {}) => {
 }
 const ALL_OF_DAY = { from: (T - 3600) * 1000, until: (T + 7200) * 1000 }
 
-it("a comparison shows a company's token only to the API that the company has when its turn comes", async () => {
+it('a comparison sends the token of a company only to its present API', async () => {
   const next = await startReadBackApi()
   stops.push(() => next.close())
   const [first, second] = [api, next].map(({ url }) =>
@@ -149,7 +149,7 @@ it("a comparison shows a company's token only to the API that the company has wh
   await Promise.resolve()
   ;[client, token] = [second, 'token-8']
   expect(await waiting).toEqual([])
-  // A refusal by the API of before says nothing of the token at the new one.
+  // A refusal by the previous API says nothing about the token at the new one.
   next.respond((asked, response) => {
     ;[client, token] = [first, 'token-8']
     answering(401)(asked, response)
@@ -159,8 +159,8 @@ it("a comparison shows a company's token only to the API that the company has wh
   expect(next.reads.map(({ token: shown }) => shown)).toEqual(['OAuth token-8', 'OAuth token-8'])
 })
 
-describe('a share of what was delivered', () => {
-  it('a share of what was delivered is no fault to be closed while a request waits for its turn', async () => {
+describe('a comparison of a share of the delivered fixes', () => {
+  it('closing the verifier while a request waits is no fault', async () => {
     startWorker()
     await deliver(range(T, 1000))
     const verifier = open({ gapMs: 60_000 })
@@ -170,7 +170,7 @@ describe('a share of what was delivered', () => {
     await expect(Promise.all(looks)).resolves.toHaveLength(2)
   })
 
-  it('one in a thousand that the API loses after its 200 is found within `after` and three minutes', async () => {
+  it('a fix that the API lost after its 200 is found within `after` and three minutes', async () => {
     startWorker()
     await deliver(range(T, 1000))
     lostAt(T + 480)
@@ -193,7 +193,7 @@ describe('a share of what was delivered', () => {
     expect(await lookOn(verifier, T - 5, T + 400, 5)).toBeUndefined()
     await deliver(range(T + 30, 100, 3), { latitude: 53.5 })
     expect(await lookOn(verifier, T + 401, T + 1000, 5)).toBeUndefined()
-    // An hour after the end of their hour the late ones are looked at as well.
+    // Late fixes are compared an hour after the end of their hour.
     expect(await lookOn(verifier, T + 7199, T + 7400, 1)).toBeUndefined()
     const verified = await verifiedOf(redis, localDay(T * 1000, 'UTC').from)
     expect(Object.fromEntries(verified)).toEqual({
@@ -202,7 +202,7 @@ describe('a share of what was delivered', () => {
     })
   })
 
-  it('a late fix that the API loses is found an hour after its hour', async () => {
+  it('a late fix that the API lost is found an hour after its hour', async () => {
     startWorker()
     await deliver(range(T, 100))
     const verifier = open()
@@ -213,7 +213,7 @@ describe('a share of what was delivered', () => {
     expect(missingOf(verifier)).toEqual([{ lane: LANE, window: T * 1000, missing: 1 }])
   })
 
-  it('what the API shows only at the second read is not missing', async () => {
+  it('a fix that the API shows only at the second read is not missing', async () => {
     startWorker()
     await deliver(range(T, 100))
     const seen = new Set<number>()
@@ -228,14 +228,14 @@ describe('a share of what was delivered', () => {
     )
   })
 
-  it('ends once a later read finds it', async () => {
+  it('the finding of a missing fix ends when a later read finds the fix', async () => {
     startWorker()
     await deliver(range(T, 100))
     lostAt(T + 50)
     const verifier = open()
     const found = await lookOn(verifier, T - 5, T + 500, 5)
     api.add(ROUTE, [{ timestamp: T + 50, lat: fix(T + 50).latitude, lon: 13.4123456 }])
-    // The times of findings are those of the clock: it is read again after five minutes of it.
+    // The times of findings follow the clock, so the fix is read again after five minutes of it.
     const now = Math.floor(Date.now() / 1000)
     expect(found).toBeDefined()
     for (let second = now + 301; second < now + 340; second++) await verifier.look(second * 1000)
@@ -245,7 +245,7 @@ describe('a share of what was delivered', () => {
     )
   })
 
-  it('is compared, and ends, though the clock was a day ahead before', async () => {
+  it('a missing fix is found although the clock was a day fast before', async () => {
     startWorker()
     const verifier = open()
     await deliver(range(T, 100))
@@ -259,7 +259,7 @@ describe('a share of what was delivered', () => {
     expect(verifier.missing).toEqual([])
   })
 
-  it('ends after 24 hours', async () => {
+  it('the finding of a missing fix ends after 24 hours', async () => {
     startWorker()
     await deliver(range(T, 100))
     lostAt(T + 50)
@@ -272,7 +272,7 @@ describe('a share of what was delivered', () => {
   })
 
   it.each(['takes effect at once', 'needs a restart'])(
-    'is looked for in no other API, if its change %s',
+    'a missing fix is not searched at another API if the change of the API %s',
     async (how) => {
       startWorker()
       const next = await startReadBackApi()
@@ -290,7 +290,7 @@ describe('a share of what was delivered', () => {
     },
   )
 
-  it('nothing is read while the API is down, and nothing is missing after it', async () => {
+  it('nothing is read while the API is down, and nothing is missing afterwards', async () => {
     startWorker()
     await deliver(range(T, 100))
     isUp = false
@@ -302,7 +302,7 @@ describe('a share of what was delivered', () => {
     expect(api.reads).toHaveLength(1)
   })
 
-  it('of two processes one reads', async () => {
+  it('only one of two processes reads', async () => {
     startWorker()
     await deliver(range(T, 200))
     const [one, other] = [open(), open()]
@@ -311,7 +311,7 @@ describe('a share of what was delivered', () => {
     expect(api.reads).toHaveLength(2)
   })
 
-  it('of a device that was forgotten meanwhile nothing is said', async () => {
+  it('a missing fix of a device that was deleted meanwhile is not reported', async () => {
     startWorker()
     await deliver(range(T, 100))
     lostAt(T + 50)
@@ -320,8 +320,8 @@ describe('a share of what was delivered', () => {
   })
 })
 
-describe('with repair', () => {
-  it('what is missing is pushed once more to its lane, and the account adds up', async () => {
+describe('repair', () => {
+  it('a missing fix is pushed again to its lane, and the account adds up', async () => {
     startWorker()
     await deliver(range(T, 200))
     api.lose(ROUTE, ({ timestamp }) => timestamp === T + 50 || timestamp === T + 51)
@@ -336,7 +336,7 @@ describe('with repair', () => {
     expect(await counted('requeued')).toBe(2)
   })
 
-  it('an API that loses it again gets it once more only if somebody asks', async () => {
+  it('a fix that the API loses again is pushed again only on request', async () => {
     startWorker()
     await deliver(range(T, 20))
     lostAt(T + 5)
@@ -355,7 +355,7 @@ describe('with repair', () => {
   })
 })
 
-describe('not known, and not missing, it is', () => {
+describe('unknown fixes', () => {
   const cut = JSON.stringify(range(T, 50).map((timestamp) => ({ timestamp, lat: 1, lon: 1 })))
   it.each<[string, string, Parameters<ReadBackApi['respond']>[0]]>([
     ['an API without the operation (404)', 'no_operation', answering(404)],
@@ -382,7 +382,7 @@ describe('not known, and not missing, it is', () => {
       'not_readable',
       answering(200, JSON.stringify([{ timestamp: T - 9000, lat: 1, lon: 1 }])),
     ],
-  ])('%s', async (_, reason, answer) => {
+  ])('a fix is unknown, not missing, with %s', async (_, reason, answer) => {
     startWorker()
     await deliver(range(T, 30))
     api.respond(answer)
@@ -397,7 +397,7 @@ describe('not known, and not missing, it is', () => {
     expect(verifier.missing).toEqual([])
   })
 
-  it('a company without a token, without a request', async () => {
+  it('a fix of a company without a token is unknown, and no request is made', async () => {
     startWorker()
     await deliver(range(T, 30))
     token = undefined
@@ -405,7 +405,7 @@ describe('not known, and not missing, it is', () => {
     expect(api.reads).toEqual([])
   })
 
-  it('what went to an earlier API of the company, without a request', async () => {
+  it('a fix that went to an earlier API of the company is unknown, and no request is made', async () => {
     startWorker()
     await deliver(range(T, 30))
     let { url } = api
@@ -422,7 +422,7 @@ describe('not known, and not missing, it is', () => {
     expect(next.reads).toEqual([])
   })
 
-  it('an error at the second read', async () => {
+  it('a fix is unknown, not missing, after an error of the second read', async () => {
     startWorker()
     await deliver(range(T, 30))
     lostAt(T + 5)
@@ -434,7 +434,7 @@ describe('not known, and not missing, it is', () => {
     })
   })
 
-  it('a courier of whom there is nothing, while another one of the route is there', async () => {
+  it('all fixes of a courier that are absent are unknown if another courier of the route is there', async () => {
     startWorker()
     await deliver(range(T, 30))
     await deliver(range(T, 30), { lane: '7/43/1003', device: OTHER, latitude: 53 })
@@ -450,8 +450,8 @@ describe('not known, and not missing, it is', () => {
   })
 })
 
-describe('a run of a comparison with the API', () => {
-  it('names what is missing, compares a day, and counts nothing twice', async () => {
+describe('a run of a comparison', () => {
+  it('a run names missing fixes, compares one day, and counts nothing twice', async () => {
     startWorker()
     await deliver(range(T - 1800, 1000, 5))
     await deliver(range(T, 50), { lane: '7/42/1004', device: OTHER })
@@ -471,7 +471,7 @@ describe('a run of a comparison with the API', () => {
     expect(sum).toBe(1000)
   })
 
-  it('compares only what is wanted', async () => {
+  it('a run compares only the requested routes', async () => {
     startWorker()
     await deliver(range(T, 50))
     await deliver(range(T, 50), { lane: '7/42/1004', device: OTHER })
@@ -481,7 +481,7 @@ describe('a run of a comparison with the API', () => {
     expect(api.reads.map(({ route }) => route)).toEqual(['7/1004'])
   })
 
-  it('a run of a comparison with the API goes on if it has stopped after so many requests', async () => {
+  it('a run continues after it has stopped at its limit of requests', async () => {
     startWorker()
     await deliverToEach(range(100, 5))
     const verifier = open({ after: 1, mostRequests: 2 })
@@ -495,7 +495,7 @@ describe('a run of a comparison with the API', () => {
     expect(api.reads.map(({ route }) => route)).toEqual(range(100, 5).map((route) => `7/${route}`))
   })
 
-  it('stops if the API does not answer, and says so', async () => {
+  it('a run stops if the API does not answer, and says so', async () => {
     startWorker()
     await deliverToEach([100, 101, 102])
     api.respond((asked, response) => (asked.route === '7/101' ? answering(500) : honest)(asked, response))
@@ -506,7 +506,7 @@ describe('a run of a comparison with the API', () => {
     })
   })
 
-  it('a run of a comparison with the API goes on with the new token if it is replaced while a read is under way', async () => {
+  it('a run continues with the new token if it changes during a read', async () => {
     startWorker()
     await deliver(range(T, 30))
     api.respond((asked, response) => {
@@ -517,14 +517,14 @@ describe('a run of a comparison with the API', () => {
     expect(api.reads.map((asked) => asked.token)).toEqual(['OAuth token-7', 'OAuth token-new'])
   })
 
-  it('of a list that ends after some positions, without saying so, finds what it left out', async () => {
+  it('a run finds the rest of a list that the API has cut without saying so', async () => {
     startWorker()
     await deliver(range(T, 1500, 2))
     api.respond((asked, response) => honest({ ...asked, positions: asked.positions.slice(0, 1000) }, response))
     expect(await runOf(open({ after: 1 }))).toMatchObject({ checked: 1500, missing: [] })
   })
 
-  it('leaves out what is younger than `after`', async () => {
+  it('a run leaves out fixes that are younger than `after`', async () => {
     startWorker()
     const now = Math.floor(Date.now() / 1000)
     await deliver(range(now - 60, 60))
@@ -532,7 +532,7 @@ describe('a run of a comparison with the API', () => {
     expect({ checked, isBefore: until < (now - 100) * 1000 }).toEqual({ checked: 0, isBefore: true })
   })
 
-  it('says that the time is left out of which a window is not old enough yet', async () => {
+  it('a run says from when it leaves out a window that is too young', async () => {
     startWorker()
     const now = Math.floor(Date.now() / 1000)
     const window = now - (now % 100) - 100
@@ -543,30 +543,28 @@ describe('a run of a comparison with the API', () => {
   })
 })
 
-describe('days', () => {
-  it.each([
-    ['at midnight', 'Europe/Berlin', Date.UTC(2026, 10, 19, 23)],
-    ['at the end of summer time', 'Europe/Berlin', Date.UTC(2026, 9, 25, 1)],
-    ['at the beginning of summer time', 'Europe/Berlin', Date.UTC(2026, 2, 29, 1)],
-    ['at midnight of a zone with a quarter of an hour', 'Asia/Kathmandu', Date.UTC(2026, 10, 19, 18, 15)],
-  ])('are those of the zone: %s', async (_, zone, at) => {
-    startWorker(YEAR)
-    const day = localDay(at, zone)
-    const [from, until] = [day.from / 1000, day.until / 1000]
-    await deliver([...range(from - 100, 200), ...range(at / 1000 + 200, 50), ...range(until - 70, 140)])
-    lostAt(from - 1)
-    lostAt(from)
-    lostAt(until - 1)
-    const verifier = open({ after: 1, zone })
-    const { checked, missing } = await runOf(verifier, { day })
-    expect({ checked, missing: missing.map(({ timestamp }) => timestamp) }).toEqual({
-      checked: 100 + 50 + 70,
-      missing: [from, until - 1],
-    })
-    const before = localDay(day.from - 1, zone)
-    expect((await runOf(verifier, { day: before })).missing.map(({ timestamp }) => timestamp)).toEqual([from - 1])
-    expect((await verifiedOf(redis, day.from)).get(LANE)).toEqual({ checked: 220, missing: 2 })
-    expect((await verifiedOf(redis, before.from)).get(LANE)).toEqual({ checked: 100, missing: 1 })
-    expect(await verifiedOf(redis, day.until)).toEqual(new Map())
+it.each([
+  ['at midnight', 'Europe/Berlin', Date.UTC(2026, 10, 19, 23)],
+  ['at the end of summer time', 'Europe/Berlin', Date.UTC(2026, 9, 25, 1)],
+  ['at the beginning of summer time', 'Europe/Berlin', Date.UTC(2026, 2, 29, 1)],
+  ['at midnight of a zone with a quarter of an hour', 'Asia/Kathmandu', Date.UTC(2026, 10, 19, 18, 15)],
+])('the day of a run follows the time zone: %s', async (_, zone, at) => {
+  startWorker(YEAR)
+  const day = localDay(at, zone)
+  const [from, until] = [day.from / 1000, day.until / 1000]
+  await deliver([...range(from - 100, 200), ...range(at / 1000 + 200, 50), ...range(until - 70, 140)])
+  lostAt(from - 1)
+  lostAt(from)
+  lostAt(until - 1)
+  const verifier = open({ after: 1, zone })
+  const { checked, missing } = await runOf(verifier, { day })
+  expect({ checked, missing: missing.map(({ timestamp }) => timestamp) }).toEqual({
+    checked: 100 + 50 + 70,
+    missing: [from, until - 1],
   })
+  const before = localDay(day.from - 1, zone)
+  expect((await runOf(verifier, { day: before })).missing.map(({ timestamp }) => timestamp)).toEqual([from - 1])
+  expect((await verifiedOf(redis, day.from)).get(LANE)).toEqual({ checked: 220, missing: 2 })
+  expect((await verifiedOf(redis, before.from)).get(LANE)).toEqual({ checked: 100, missing: 1 })
+  expect(await verifiedOf(redis, day.until)).toEqual(new Map())
 })

@@ -18,7 +18,7 @@ it('the service opens the database so that a commit returns when it is on disk',
   database.close()
 })
 
-it('the tracking service does not open a database of a newer version', () => {
+it('the service does not open a database of a newer version', () => {
   const file = join(folder, 'newer.sqlite')
   const database = openDatabase(file)
   expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 })
@@ -43,7 +43,7 @@ it('the service keeps the lanes when provisioning fails, and accepts the next on
   database.close()
 })
 
-/** The tables of a service that knew positions alone. */
+/** Tables of a service version with positions only. */
 const POSITIONS_ALONE = `
   CREATE TABLE positions (
     company_id INTEGER NOT NULL, route_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, courier_id INTEGER NOT NULL,
@@ -85,11 +85,11 @@ describe('a statement', () => {
       .map(({ detail }) => detail)
   }
 
-  it.each(plans)('searches by a key and sorts nothing for the statement %s', (_, plan) => {
+  it.each(plans)('the statement %s searches by a key and sorts nothing', (_, plan) => {
     expect(plan.filter((step) => !/^SEARCH \w+ USING /.test(String(step)))).toEqual([])
   })
 
-  it('reads lists in the order of a key', () => {
+  it('lists are read in the order of a key', () => {
     expect(Object.fromEntries(plans)).toMatchObject({
       'numbers.list': ['SEARCH numbers USING PRIMARY KEY (company_id=?)'],
       'items.page': ['SEARCH items USING INDEX items_in_order (company_id=? AND order_id=? AND id>?)'],

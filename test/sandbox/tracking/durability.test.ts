@@ -47,7 +47,7 @@ function push(client: TrackingClient, time: number): Promise<ApiAnswer> {
   return client.push({ courier: '42', route: '1001', apikey: 'key-7', body })
 }
 
-/** Pushes positions one by one from `first` on, until the service is gone; says which were answered 200. */
+/** Pushes positions one by one from `first` until the service ends; returns those answered with 200. */
 async function pushUntilGone(
   client: TrackingClient,
   first: number,
@@ -66,7 +66,7 @@ async function pushUntilGone(
 const ROUTE = { company: '7', route: '1001', oauthToken: 'token-7' }
 
 describe('an answered push', () => {
-  it('keeps answered pushes after a SIGKILL under load', async () => {
+  it('the service keeps answered pushes after a SIGKILL under load', async () => {
     const databaseFile = join(folder, 'killed.sqlite')
     const { child, client } = await startProcess(databaseFile)
     const killWhenBusy = (count: number) => count === 100 && child.kill('SIGKILL')
@@ -84,7 +84,7 @@ describe('an answered push', () => {
     expect(accepted.filter((time) => !read.has(time))).toEqual([])
   })
 
-  it('reads pushed positions after a restart of the service', async () => {
+  it('the service reads pushed positions after a restart', async () => {
     const databaseFile = join(folder, 'closed.sqlite')
     for (const time of [1, 2]) {
       const { service, client } = await start(databaseFile, 1)
@@ -95,7 +95,7 @@ describe('an answered push', () => {
     }
   })
 
-  it('stores pushes that arrive while the service closes', async () => {
+  it('the service stores pushes that arrive while it closes', async () => {
     const databaseFile = join(folder, 'closing.sqlite')
     const { service, client } = await start(databaseFile, 32)
     const answers = Array.from({ length: 256 }, (_, time) => push(client, time))
@@ -122,7 +122,7 @@ it('the service keeps a lane after a SIGKILL and a start without it', async () =
   expect(await push(again.client, 2)).toMatchObject({ status: 200 })
 })
 
-/** What is answered to company 7, a body being sent with POST; status 0 where the service is gone. */
+/** Returns the answer to company 7, to a POST if there is a body; status 0 if the service has ended. */
 async function ask(url: string, body?: object): Promise<{ status: number; json: unknown }> {
   const headers = { authorization: 'OAuth token-7', 'content-type': 'application/json' }
   try {
@@ -133,7 +133,7 @@ async function ask(url: string, body?: object): Promise<{ status: number; json: 
   }
 }
 
-/** What was answered about an order of two items, one of them returned, and a number of the same id. */
+/** Answers about an order of two items, one of them returned, and a number with the same id. */
 interface Written {
   readonly id: number
   readonly items?: unknown
@@ -141,7 +141,7 @@ interface Written {
   readonly number?: unknown
 }
 
-/** Writes them; says what was answered until the service was gone. */
+/** Writes an order and a number; returns the answers until the service ends. */
 async function writeOne(url: string, id: number): Promise<Written> {
   const write = async (path: string, body: object) => {
     const { status, json } = await ask(url + path, body)
@@ -158,7 +158,7 @@ async function writeOne(url: string, id: number): Promise<Written> {
 }
 
 describe('answered items, returns and numbers', () => {
-  it('keeps answered items, returns and numbers after a SIGKILL, and no half request', async () => {
+  it('the service keeps answered items, returns and numbers after a SIGKILL, and no half request', async () => {
     const databaseFile = join(folder, 'killed-items.sqlite')
     const { child, url } = await startProcess(databaseFile)
     const written: Written[] = []
@@ -186,7 +186,7 @@ describe('answered items, returns and numbers', () => {
 })
 
 describe('a service that cannot start', () => {
-  it('rejects a start on a port that is in use', async () => {
+  it('the service does not start on a port in use', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     ended.push(() => server.close())
@@ -194,7 +194,7 @@ describe('a service that cannot start', () => {
     await expect(startService(join(folder, 'taken.sqlite'), port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  it('leaves the lanes unchanged when a start fails', async () => {
+  it('the service keeps its lanes unchanged when a start fails', async () => {
     const databaseFile = join(folder, 'untouched.sqlite')
     const { service, client } = await start(databaseFile, 1)
     const none = { companies: [], routes: [], exhaustive: true }

@@ -6,7 +6,7 @@ import { MAX_ID } from '../../support/tracking/service.ts'
 const { service, ask, contents } = await startCompany()
 let lastOrder = 0
 
-/** The path of the items of an order that no other test uses. */
+/** Returns the path of the items of an order that no other test uses. */
 function newOrder(): string {
   return `/api/v1/companies/7/orders/${++lastOrder}/items`
 }
@@ -15,124 +15,116 @@ function numbersOf(json: unknown): string[] {
   return (json as { results: { number: string }[] }).results.map(({ number }) => number)
 }
 
-describe('items', () => {
-  it('answers added items as stored, and reads them in the order of the body', async () => {
-    const items = newOrder()
-    const added = await ask('POST', items, [item('B', { code: '40 12' }), item('A')])
-    const [b, a] = idsOf(added)
-    expect([added.status, added.text]).toEqual([
-      200,
-      `[{"id":${b},"number":"B","description":"Two chairs","price":"12.50","total_count":3,"undelivered_count":0,"code":"40 12"},` +
-        `{"id":${a},"number":"A","description":"Two chairs","price":"12.50","total_count":3,"undelivered_count":0}]`,
-    ])
-    expect(a).toBeGreaterThan(b)
-    expect((await ask('GET', items)).text).toBe(`{"results":${added.text}}`)
-  })
+it('answers added items as stored, and reads them in the order of the body', async () => {
+  const items = newOrder()
+  const added = await ask('POST', items, [item('B', { code: '40 12' }), item('A')])
+  const [b, a] = idsOf(added)
+  expect([added.status, added.text]).toEqual([
+    200,
+    `[{"id":${b},"number":"B","description":"Two chairs","price":"12.50","total_count":3,"undelivered_count":0,"code":"40 12"},` +
+      `{"id":${a},"number":"A","description":"Two chairs","price":"12.50","total_count":3,"undelivered_count":0}]`,
+  ])
+  expect(a).toBeGreaterThan(b)
+  expect((await ask('GET', items)).text).toBe(`{"results":${added.text}}`)
+})
 
-  it('stores 64-bit counts, orders and companies exactly', async () => {
-    const items = `/api/v1/companies/${MAX_ID}/orders/${MAX_ID}/items`
-    const body = `[${JSON.stringify(item('A')).replace('"total_count":3', `"total_count":${MAX_ID}`)}]`
-    const added = await ask('POST', items, body, 'token-max')
-    expect(added.status).toBe(200)
-    expect(added.text).toContain(`"total_count":${MAX_ID},`)
-    expect((await ask('GET', items, undefined, 'token-max')).text).toContain(`"total_count":${MAX_ID},`)
-    expect((await ask('GET', items.replace(/7\/items/, '6/items'), undefined, 'token-max')).status).toBe(404)
-  })
+it('stores 64-bit counts, orders and companies exactly', async () => {
+  const items = `/api/v1/companies/${MAX_ID}/orders/${MAX_ID}/items`
+  const body = `[${JSON.stringify(item('A')).replace('"total_count":3', `"total_count":${MAX_ID}`)}]`
+  const added = await ask('POST', items, body, 'token-max')
+  expect(added.status).toBe(200)
+  expect(added.text).toContain(`"total_count":${MAX_ID},`)
+  expect((await ask('GET', items, undefined, 'token-max')).text).toContain(`"total_count":${MAX_ID},`)
+  expect((await ask('GET', items.replace(/7\/items/, '6/items'), undefined, 'token-max')).status).toBe(404)
+})
 
-  it('refuses a 64-bit count whose name has an escape', async () => {
-    const body = JSON.stringify([item('A')]).replace('"total_count":3', `"total_coun\\u0074":${MAX_ID}`)
-    expect(await ask('POST', newOrder(), body)).toMatchObject({
-      status: 422,
-      json: { errors: [{ path: '0.total_count' }] },
-    })
-  })
-
-  it.each(['0', '12.50', '0.0001', '100000000000000000000000.0000'])('stores the price %s unchanged', async (price) => {
-    const items = newOrder()
-    await ask('POST', items, [item('A', { price })])
-    expect((await ask('GET', items)).json).toMatchObject({ results: [{ price }] })
-  })
-
-  it.each(['', '.5', '1.', '01', '-1', '+1', '1e3', '1,5', ' 1', '1\n'])('refuses the price %j', async (price) => {
-    expect(await ask('POST', newOrder(), [item('A', { price })])).toMatchObject({
-      status: 422,
-      json: { errors: [{ path: '0.price' }] },
-    })
-  })
-
-  it('adds 1,000 items at once', async () => {
-    const body = Array.from({ length: 1_000 }, (_, n) => item(`${n}`))
-    const added = await ask('POST', newOrder(), body)
-    expect([added.status, (added.json as unknown[]).length]).toEqual([200, 1_000])
-  })
-
-  it('accepts the same number in two orders and two companies', async () => {
-    const items = newOrder()
-    expect((await ask('POST', items, [item('A')])).status).toBe(200)
-    expect((await ask('POST', newOrder(), [item('A')])).status).toBe(200)
-    expect((await ask('POST', items.replace('/7/', '/8/'), [item('A')], 'token-8')).status).toBe(200)
-    expect((await ask('DELETE', items)).status).toBe(200)
-    expect(numbersOf((await ask('GET', items.replace('/7/', '/8/'), undefined, 'token-8')).json)).toEqual(['A'])
+it('refuses a 64-bit count whose name has an escape', async () => {
+  const body = JSON.stringify([item('A')]).replace('"total_count":3', `"total_coun\\u0074":${MAX_ID}`)
+  expect(await ask('POST', newOrder(), body)).toMatchObject({
+    status: 422,
+    json: { errors: [{ path: '0.total_count' }] },
   })
 })
 
-describe('items that are refused', () => {
-  it('creates no order for refused items', async () => {
-    const items = newOrder()
-    expect((await ask('POST', items, [item('A'), item('A')])).status).toBe(422)
-    expect(await ask('GET', items)).toMatchObject({
-      status: 404,
-      json: { message: 'company 7 has no order ' + lastOrder },
-    })
-  })
+it.each(['0', '12.50', '0.0001', '100000000000000000000000.0000'])('stores the price %s unchanged', async (price) => {
+  const items = newOrder()
+  await ask('POST', items, [item('A', { price })])
+  expect((await ask('GET', items)).json).toMatchObject({ results: [{ price }] })
+})
 
-  it('refuses all items of a request when one number is taken', async () => {
-    const items = newOrder()
-    await ask('POST', items, [item('A'), item('B')])
-    const before = contents()
-    const answer = await ask('POST', items, [item('C'), item('B'), item('D'), item('A')])
-    expect(answer.status).toBe(422)
-    expect(answer.json).toEqual({
-      message: '1.number: the order has an item of that number already',
-      errors: ['1.number', '3.number'].map((path) => ({ path, message: expect.any(String) as unknown })),
-    })
-    expect(contents()).toBe(before)
-  })
-
-  it.each([
-    ['a lone surrogate in a description', [item('A', { description: '\ud800' })], '0.description'],
-    ['a lone surrogate in a code', [item('A', { code: '\udc00' })], '0.code'],
-    ['a total_count of 2^63', JSON.stringify([item('A')]).replace(':3', ':9223372036854775808'), '0.total_count'],
-    ['an object', item('A'), ''],
-  ])('refuses items for %s', async (_, body, path) => {
-    const before = contents()
-    expect(await ask('POST', newOrder(), body)).toMatchObject({ status: 422, json: { errors: [{ path }] } })
-    expect(contents()).toBe(before)
-  })
-
-  it('names at most 20 wrong fields of items', async () => {
-    const body = Array.from({ length: 50 }, () => item('A'))
-    expect((await ask('POST', newOrder(), body)).json).toMatchObject({ errors: { length: 20 } })
+it.each(['', '.5', '1.', '01', '-1', '+1', '1e3', '1,5', ' 1', '1\n'])('refuses the price %j', async (price) => {
+  expect(await ask('POST', newOrder(), [item('A', { price })])).toMatchObject({
+    status: 422,
+    json: { errors: [{ path: '0.price' }] },
   })
 })
 
-describe('clients that add at once', () => {
-  it('stores one item when several clients add the same number at once', async () => {
-    const items = newOrder()
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`), item('A')])),
-    )
-    const statuses = answers.map(({ status }) => status)
-    expect(statuses.filter((status) => status === 422)).toHaveLength(15)
-    expect(numbersOf((await ask('GET', items)).json)).toEqual([`${statuses.indexOf(200)}`, 'A'])
-  })
+it('adds 1,000 items at once', async () => {
+  const body = Array.from({ length: 1_000 }, (_, n) => item(`${n}`))
+  const added = await ask('POST', newOrder(), body)
+  expect([added.status, (added.json as unknown[]).length]).toEqual([200, 1_000])
+})
 
-  it('stores all items when several clients add different numbers at once', async () => {
-    const items = newOrder()
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`)])))
-    expect(new Set(answers.flatMap(idsOf)).size).toBe(16)
-    expect(numbersOf((await ask('GET', items)).json)).toHaveLength(16)
+it('accepts the same number in two orders and two companies', async () => {
+  const items = newOrder()
+  expect((await ask('POST', items, [item('A')])).status).toBe(200)
+  expect((await ask('POST', newOrder(), [item('A')])).status).toBe(200)
+  expect((await ask('POST', items.replace('/7/', '/8/'), [item('A')], 'token-8')).status).toBe(200)
+  expect((await ask('DELETE', items)).status).toBe(200)
+  expect(numbersOf((await ask('GET', items.replace('/7/', '/8/'), undefined, 'token-8')).json)).toEqual(['A'])
+})
+
+it('refused items create no order', async () => {
+  const items = newOrder()
+  expect((await ask('POST', items, [item('A'), item('A')])).status).toBe(422)
+  expect(await ask('GET', items)).toMatchObject({
+    status: 404,
+    json: { message: 'company 7 has no order ' + lastOrder },
   })
+})
+
+it('refuses all items of a request if one number is taken', async () => {
+  const items = newOrder()
+  await ask('POST', items, [item('A'), item('B')])
+  const before = contents()
+  const answer = await ask('POST', items, [item('C'), item('B'), item('D'), item('A')])
+  expect(answer.status).toBe(422)
+  expect(answer.json).toEqual({
+    message: '1.number: the order has an item of that number already',
+    errors: ['1.number', '3.number'].map((path) => ({ path, message: expect.any(String) as unknown })),
+  })
+  expect(contents()).toBe(before)
+})
+
+it.each([
+  ['a lone surrogate in a description', [item('A', { description: '\ud800' })], '0.description'],
+  ['a lone surrogate in a code', [item('A', { code: '\udc00' })], '0.code'],
+  ['a total_count of 2^63', JSON.stringify([item('A')]).replace(':3', ':9223372036854775808'), '0.total_count'],
+  ['an object', item('A'), ''],
+])('refuses items for %s', async (_, body, path) => {
+  const before = contents()
+  expect(await ask('POST', newOrder(), body)).toMatchObject({ status: 422, json: { errors: [{ path }] } })
+  expect(contents()).toBe(before)
+})
+
+it('names at most 20 wrong fields of items', async () => {
+  const body = Array.from({ length: 50 }, () => item('A'))
+  expect((await ask('POST', newOrder(), body)).json).toMatchObject({ errors: { length: 20 } })
+})
+
+it('stores one item when several clients add the same number at once', async () => {
+  const items = newOrder()
+  const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`), item('A')])))
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses.filter((status) => status === 422)).toHaveLength(15)
+  expect(numbersOf((await ask('GET', items)).json)).toEqual([`${statuses.indexOf(200)}`, 'A'])
+})
+
+it('stores all items when several clients add different numbers at once', async () => {
+  const items = newOrder()
+  const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`)])))
+  expect(new Set(answers.flatMap(idsOf)).size).toBe(16)
+  expect(numbersOf((await ask('GET', items)).json)).toHaveLength(16)
 })
 
 describe('pages', () => {
@@ -152,7 +144,7 @@ describe('pages', () => {
     readonly next_page_token?: string
   }
 
-  it('gives pages without gaps or repeats; the last one has no token', async () => {
+  it('lists items in pages without gaps or repeats, and the last page has no token', async () => {
     const { page } = await order(250)
     const first = await page('')
     const second = await page(`page_token=${first.next_page_token}`)
@@ -162,12 +154,12 @@ describe('pages', () => {
     expect(third).not.toHaveProperty('next_page_token')
   })
 
-  it('gives no token when there is exactly one page', async () => {
+  it('lists exactly one full page of items without a token', async () => {
     const { page } = await order(2)
     expect(await page('max_results=2')).toEqual({ results: [expect.anything(), expect.anything()] })
   })
 
-  it('continues after a page whose last item was deleted', async () => {
+  it('continues a list of items after a page whose last item was deleted', async () => {
     const { items, page } = await order(4)
     const first = await page('max_results=2')
     await ask('DELETE', `${items}/${first.results[1].id}`)
@@ -187,56 +179,54 @@ describe('pages', () => {
   })
 })
 
-describe('the deletion of an item', () => {
-  it('deletes one item, and answers 404 the second time', async () => {
-    const items = newOrder()
-    const [a, b] = idsOf(await ask('POST', items, [item('A'), item('B')]))
-    const first = await ask('DELETE', `${items}/${a}`)
-    expect([first.status, first.text]).toEqual([200, '{}'])
-    expect(await ask('DELETE', `${items}/${a}`)).toMatchObject({
-      status: 404,
-      json: { message: `order ${lastOrder} has no item ${a}` },
-    })
-    expect((await ask('GET', items)).json).toMatchObject({ results: [{ id: b }] })
+it('deletes one item, and answers 404 the second time', async () => {
+  const items = newOrder()
+  const [a, b] = idsOf(await ask('POST', items, [item('A'), item('B')]))
+  const first = await ask('DELETE', `${items}/${a}`)
+  expect([first.status, first.text]).toEqual([200, '{}'])
+  expect(await ask('DELETE', `${items}/${a}`)).toMatchObject({
+    status: 404,
+    json: { message: `order ${lastOrder} has no item ${a}` },
   })
+  expect((await ask('GET', items)).json).toMatchObject({ results: [{ id: b }] })
+})
 
-  it('deletes no item of another order or company', async () => {
-    const [one, other] = [newOrder(), newOrder()]
-    const [first] = idsOf(await ask('POST', one, [item('A')]))
-    await ask('POST', other, [item('A')])
-    await ask('POST', one.replace('/7/', '/8/'), [item('A')], 'token-8')
-    const before = contents()
-    expect((await ask('DELETE', `${other}/${first}`)).status).toBe(404)
-    expect((await ask('DELETE', `${one.replace('/7/', '/8/')}/${first}`, undefined, 'token-8')).status).toBe(404)
-    expect(contents()).toBe(before)
-  })
+it('deletes no item of another order or company', async () => {
+  const [one, other] = [newOrder(), newOrder()]
+  const [first] = idsOf(await ask('POST', one, [item('A')]))
+  await ask('POST', other, [item('A')])
+  await ask('POST', one.replace('/7/', '/8/'), [item('A')], 'token-8')
+  const before = contents()
+  expect((await ask('DELETE', `${other}/${first}`)).status).toBe(404)
+  expect((await ask('DELETE', `${one.replace('/7/', '/8/')}/${first}`, undefined, 'token-8')).status).toBe(404)
+  expect(contents()).toBe(before)
+})
 
-  it('keeps the order when all its items are deleted', async () => {
-    const items = newOrder()
-    await ask('POST', items, [item('A'), item('B')])
-    for (let time = 0; time < 2; time++) {
-      const deleted = await ask('DELETE', items)
-      expect([deleted.status, deleted.text]).toEqual([200, '{}'])
-      expect((await ask('GET', items)).text).toBe('{"results":[]}')
-    }
-  })
+it('keeps an order whose items were all deleted', async () => {
+  const items = newOrder()
+  await ask('POST', items, [item('A'), item('B')])
+  for (let time = 0; time < 2; time++) {
+    const deleted = await ask('DELETE', items)
+    expect([deleted.status, deleted.text]).toEqual([200, '{}'])
+    expect((await ask('GET', items)).text).toBe('{"results":[]}')
+  }
+})
 
-  it('gives a new id to an item that is added again after a deletion', async () => {
-    const items = newOrder()
-    const [first] = idsOf(await ask('POST', items, [item('A')]))
-    await ask('DELETE', `${items}/${first}`)
-    const [second] = idsOf(await ask('POST', items, [item('A')]))
-    expect(second).toBeGreaterThan(first)
-    expect((await ask('DELETE', `${items}/${first}`)).status).toBe(404)
-  })
+it('gives a new id to an item that is added again after its deletion', async () => {
+  const items = newOrder()
+  const [first] = idsOf(await ask('POST', items, [item('A')]))
+  await ask('DELETE', `${items}/${first}`)
+  const [second] = idsOf(await ask('POST', items, [item('A')]))
+  expect(second).toBeGreaterThan(first)
+  expect((await ask('DELETE', `${items}/${first}`)).status).toBe(404)
+})
 
-  it('gives new ids after a restart', async () => {
-    const items = newOrder()
-    const [first] = idsOf(await ask('POST', items, [item('A')]))
-    await ask('DELETE', items)
-    const again = await startCompany(service.databaseFile)
-    expect(idsOf(await again.ask('POST', items, [item('A')]))[0]).toBeGreaterThan(first)
-  })
+it('gives new ids after a restart', async () => {
+  const items = newOrder()
+  const [first] = idsOf(await ask('POST', items, [item('A')]))
+  await ask('DELETE', items)
+  const again = await startCompany(service.databaseFile)
+  expect(idsOf(await again.ask('POST', items, [item('A')]))[0]).toBeGreaterThan(first)
 })
 
 it('the service keeps ids beyond 2^53 exact in answers, paths and bodies', async () => {
@@ -254,7 +244,7 @@ it('the service keeps ids beyond 2^53 exact in answers, paths and bodies', async
   expect(numbersOf((await ask('GET', items)).json)).toEqual(['A', 'C'])
 })
 
-describe('texts of an item that the interface does not limit', () => {
+describe('item texts without a limit in the interface', () => {
   const face = '\u{1f642}'
 
   it.each([

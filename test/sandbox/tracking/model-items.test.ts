@@ -12,16 +12,16 @@ interface Item extends JsonObject {
   readonly total_count: bigint
 }
 
-/** What an order should be. */
+/** Model of an order. */
 interface Order {
   items: Item[]
   lastId: bigint
-  /** From its first item on. */
+  /** True after the first item. */
   exists: boolean
 }
 
 interface Return {
-  /** Which item of the order. */
+  /** Index of the item in the order. */
   readonly index: number
   readonly count: keyof typeof COUNTS
   readonly comment?: string
@@ -111,7 +111,7 @@ async function giveBack(
   expect(answer).toEqual(done(returns.map(({ index }) => order.items[index])))
 }
 
-/** What was said before about how many come back is gone, the comment included. */
+/** Replaces the earlier returned counts and the comment. */
 function returned(before: Item, said: JsonObject): Item {
   const { comment: _, ...rest } = before
   return { ...(rest as Item), ...said }

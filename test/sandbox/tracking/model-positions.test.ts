@@ -32,7 +32,7 @@ it('the service reads each position once, exactly, in order of timestamp, then o
     expect(done(read)).toEqual({ status, json: sortedBy('timestamp', once(pushed.flat())) })
   }))
 
-/** As they are read: the first of those of one time and place. */
+/** Returns positions as they are read: the first one for each time and place. */
 function once(positions: Position[]): JsonObject[] {
   const texts = positions.map(({ point: { lat, lon }, timestamp }) => jsonText({ lat, lon, timestamp }))
   return Array.from(new Set(texts), (text) => parseExactly(text) as JsonObject)

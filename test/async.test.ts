@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { everySecond, shared } from '../src/async.ts'
 
-/** A task that ends when told to, and counts how often it ran. */
+/** Returns a task that ends on request, and counts its runs. */
 function held() {
   const runs: PromiseWithResolvers<number>[] = []
   const task = () => {
@@ -12,7 +12,7 @@ function held() {
   return { runs, task }
 }
 
-it('shared runs a task once for all callers while it runs, and while its result is new enough', async () => {
+it('shared runs a task once for all callers while it runs, and while its result is recent enough', async () => {
   const { runs, task } = held()
   const ask = shared(60_000, task)
   const asked = [ask(), ask()]
@@ -21,7 +21,7 @@ it('shared runs a task once for all callers while it runs, and while its result 
   expect(runs).toHaveLength(1)
 })
 
-it('shared runs a task again once its result is too old, and at once after a failure', async () => {
+it('shared runs a task again if its result is too old, and at once after a failure', async () => {
   const { runs, task } = held()
   const ask = shared(0, task)
   const first = ask()
@@ -37,7 +37,7 @@ function fail(): never {
   throw new Error('no')
 }
 
-it('everySecond runs jobs at once and then each second, but none that still runs; stop waits for its end', async () => {
+it('everySecond runs jobs at once and then each second, except unfinished ones, and stop waits for their end', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const { runs, task } = held()
@@ -56,7 +56,7 @@ it('everySecond runs jobs at once and then each second, but none that still runs
   await stopped
 })
 
-it('everySecond runs a job again that has thrown or rejected, beside the others, and reports its name', async () => {
+it('everySecond runs a job again that has failed, beside the others, and reports its name', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const faults: string[] = []

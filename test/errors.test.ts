@@ -29,6 +29,6 @@ it.each([
   expect(databaseReason(failing(sql), 'restore it')).toBe(reason)
 })
 
-it('databaseReason returns no reason for an error that is not from a database', () => {
+it('databaseReason returns nothing for an error that is not from a database', () => {
   expect(databaseReason(new Error('disk'), 'restore it')).toBeUndefined()
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { lockedPackages } from './support/licences.ts'
 import { ROOT } from './support/structure/sources.ts'
 
-/** What a product that is not published may contain. */
+/** Licences that the unpublished product may contain. */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -15,21 +15,21 @@ const ALLOWED = new Set([
   'MIT-0',
   'MIT OR Apache-2.0',
 ])
-/** What may be used beside, to build and test. */
+/** Further licences that building and testing may use. */
 const ALLOWED_IN_DEVELOPMENT = new Set([...ALLOWED, '(MIT OR Apache-2.0)', 'MPL-2.0'])
 const ALLOWED_IN_TESTS = new Set([...ALLOWED, '(MIT OR CC0-1.0)', 'Python-2.0'])
 
 const packages = lockedPackages()
-/** What a test installs beside. */
+/** Packages that a test installs. */
 const ofTests = lockedPackages('test/support/openapi-client/package-lock.json')
 
-it('the lock file has the SHA-512 of every package, and none has a source beside the registry', () => {
+it('the lock file has the SHA-512 of every package, and only packages of the registry', () => {
   expect(packages.length).toBeGreaterThan(200)
   expect([...packages, ...ofTests].filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([])
   expect([...packages, ...ofTests].filter(({ resolved }) => resolved !== undefined)).toEqual([])
 })
 
-it('every package has a licence that is allowed', () => {
+it('every package has an allowed licence', () => {
   const others = packages.filter(({ licence, isDev }) => !(isDev ? ALLOWED_IN_DEVELOPMENT : ALLOWED).has(licence))
   expect(others.map(({ name, licence }) => [name, licence])).toEqual([])
   const inTests = ofTests.filter(({ licence }) => !ALLOWED_IN_TESTS.has(licence))

@@ -9,33 +9,31 @@ import { ROOT } from './support/structure/sources.ts'
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-describe('the version', () => {
-  it('the version is the same in package.json, its lock file and the chart, which takes the image of that version', () => {
-    const lock = JSON.parse(read('package-lock.json')) as {
-      version: string
-      packages: Record<string, { version: string }>
-    }
-    const chart = parse(read('docker/helm/waybridge/Chart.yaml')) as { version: string; appVersion: string }
-    const { image } = parse(read('docker/helm/waybridge/values.yaml')) as { image: { tag: string } }
-    const all = [lock.version, lock.packages[''].version, chart.version, chart.appVersion]
-    expect(all).toEqual(all.map(() => product.version))
-    expect(image.tag).toBe('')
-  })
-
-  it('the version is that of the newest section of the changelog, or of one to come while that section is open', () => {
-    const sections = Array.from(read('CHANGELOG.md').matchAll(/^## \[(.*?)\]/gm), ([, name]) => name)
-    const number = product.version.replace('-dev', '')
-    if (sections[0] === 'Unreleased') {
-      expect(product.version).toMatch(/^\d+\.\d+\.\d+-dev$/)
-      expect(sections).not.toContain(number)
-    } else expect(sections[0]).toBe(product.version)
-  })
+it('the version is the same in package.json, its lock file and the chart, which takes the image of that version', () => {
+  const lock = JSON.parse(read('package-lock.json')) as {
+    version: string
+    packages: Record<string, { version: string }>
+  }
+  const chart = parse(read('docker/helm/waybridge/Chart.yaml')) as { version: string; appVersion: string }
+  const { image } = parse(read('docker/helm/waybridge/values.yaml')) as { image: { tag: string } }
+  const all = [lock.version, lock.packages[''].version, chart.version, chart.appVersion]
+  expect(all).toEqual(all.map(() => product.version))
+  expect(image.tag).toBe('')
 })
 
-describe('the commit that a program is of', () => {
+it('the version is that of the newest changelog section, or a later one while that section is open', () => {
+  const sections = Array.from(read('CHANGELOG.md').matchAll(/^## \[(.*?)\]/gm), ([, name]) => name)
+  const number = product.version.replace('-dev', '')
+  if (sections[0] === 'Unreleased') {
+    expect(product.version).toMatch(/^\d+\.\d+\.\d+-dev$/)
+    expect(sections).not.toContain(number)
+  } else expect(sections[0]).toBe(product.version)
+})
+
+describe('the commit of a program', () => {
   beforeEach(({ skip }) => skip(spawnSync('git', ['--version']).status !== 0, 'there is no git'))
 
-  it('the commit that a program is of is the one that a clone has checked out: of a branch, of packed references, of none, in a worktree', async () => {
+  it('the commit is the one checked out in the clone: of a branch, packed references, none, or a worktree', async () => {
     const { dir, git, commit } = await clone()
     const expected = `1.2.3-dev+${commit.slice(0, 12)}`
     expect(versionIn(dir)).toBe(expected)
@@ -47,7 +45,7 @@ describe('the commit that a program is of', () => {
     expect(versionIn(dir)).toBe(expected)
   })
 
-  it('the commit that a program is of is that of the build in a package, and unknown without both', async () => {
+  it('the commit is that of the build in a package, and unknown without a build and a clone', async () => {
     const { dir } = await clone()
     write(dir, { version: '1.2.3', commit: 'a'.repeat(40) })
     expect(versionIn(dir)).toBe(`1.2.3+${'a'.repeat(12)}`)
@@ -57,7 +55,7 @@ describe('the commit that a program is of', () => {
   })
 })
 
-/** A clone with one commit of a program. */
+/** Makes a clone with one commit of a program. */
 async function clone() {
   const dir = await temporaryDir()
   const git = (...args: string[]) =>

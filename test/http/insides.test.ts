@@ -39,7 +39,7 @@ it('the parser of a connection hands each request to its `onIncoming`', async ()
   expect(served, 'requests of a chunk that are served after the parser of node:http was stopped').toBe(1)
 })
 
-it('a server has one listener of its own for connections, and enforces its time-outs in what that listener is given', async () => {
+it('a server has one own listener for connections, through which its time-outs apply', async () => {
   const taking = serverOf((_, response) => response.end('served'), 200)
   expect(taking.listenerCount('connection'), 'listeners of node:http for a connection').toBe(1)
   const serve = takeConnections(taking)
@@ -54,7 +54,7 @@ it('a server has one listener of its own for connections, and enforces its time-
   expect(codes).toEqual(['ERR_HTTP_REQUEST_TIMEOUT'])
 })
 
-it('`close()` of a server ends idle connections by the `closeIdleConnections` that it has', async () => {
+it('closing a server ends idle connections through its own `closeIdleConnections`', async () => {
   const closing = serverOf((_, response) => response.end())
   let calls = 0
   replaceIdleEnd(closing, () => calls++)

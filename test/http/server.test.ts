@@ -16,7 +16,7 @@ const OAUTH = 'authorization: OAuth token-7\r\n'
 const NUMBER = '/api/v1/companies/7/numbers/5'
 const JSON_TYPE = 'content-type: application/json\r\n'
 
-/** A number to be put, with these headers and bytes of a body. */
+/** Returns a request that puts a number, with these headers and bytes of a body. */
 function put(headers: string, body = '{"number":"1"}'): string {
   return `POST ${NUMBER} HTTP/1.1\r\n${HOST}${OAUTH}${JSON_TYPE}${headers}\r\n${body}`
 }
@@ -66,15 +66,13 @@ const CASES: readonly (readonly [what: string, status: number, message: string, 
   ],
 ]
 
-describe('a request that is refused before any operation', () => {
-  it.each(CASES)('answers %s with %i and a sentence', async (_, status, message, bytes) => {
-    expect(await raw(service.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
-  })
+it.each(CASES)('the HTTP server answers %s with %i and a sentence', async (_, status, message, bytes) => {
+  expect(await raw(service.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
+})
 
-  it('serves others after malformed requests, and logs nothing', async () => {
-    expect((await service.send('/healthz')).status).toBe(200)
-    expect(service.log).toEqual([])
-  })
+it('the HTTP server serves others after malformed requests, and logs nothing', async () => {
+  expect((await service.send('/healthz')).status).toBe(200)
+  expect(service.log).toEqual([])
 })
 
 it.each([
@@ -95,8 +93,8 @@ it('the HTTP server accepts Expect: 100-continue, and HTTP/1.0 without Host', as
   expect(await raw(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 })
 })
 
-describe('a body that is refused before it is read, on a connection that ends', () => {
-  it('reads the rest of a refused body, so that the answer arrives', async () => {
+describe('a refused body', () => {
+  it('the HTTP server reads the rest of a refused body, so that the answer arrives', async () => {
     const script = join(import.meta.dirname, '../support/tracking/service-process.ts')
     const child = spawn(process.execPath, [script, join(temporaryFolder(), 'other.sqlite'), '1001'])
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -114,7 +112,7 @@ describe('a body that is refused before it is read, on a connection that ends', 
   it.each([
     ['that does not arrive', 'x'],
     ['that is larger than anyone reads', 'x'.repeat(17 * 1024 * 1024)],
-  ])('does not wait for the rest of a refused body %s', async (_, body) => {
+  ])('the HTTP server does not wait for the rest of a refused body %s', async (_, body) => {
     const head = `POST ${NUMBER} HTTP/1.1\r\n${HOST}connection: close\r\ncontent-length: 900000000\r\n\r\n`
     expect(await raw(service.port, head + body)).toMatchObject({ status: 401 })
   })
@@ -139,14 +137,14 @@ describe('an HTTP server', () => {
   const port = listen({ host: 'localhost', port: 0 })
   afterAll(close)
 
-  it('answers malformed requests alike at each address of localhost', async () => {
+  it('the HTTP server answers malformed requests in the same way at each address of localhost', async () => {
     for (const { address } of await lookup('localhost', { all: true })) {
       const answer = await raw(await port, '?\r\n\r\n', address)
       expect(answer).toMatchObject({ status: 400, message: expect.stringMatching(/^this is not HTTP/) })
     }
   })
 
-  it('answers 408 when a request does not arrive', async () => {
+  it('the HTTP server answers 408 if a request does not arrive', async () => {
     const accepted = once(app.server, 'connection')
     const socket = connect(await port, '127.0.0.1')
     const [connection] = (await accepted) as [Socket]
@@ -154,7 +152,7 @@ describe('an HTTP server', () => {
     expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n.*took too long to arrive/s)
   })
 
-  it('ends a connection that sends malformed HTTP during an answer', async () => {
+  it('the HTTP server ends a connection that sends malformed HTTP during an answer', async () => {
     const socket = connect(await port, '127.0.0.1')
     let text = ''
     socket.on('data', (part) => {
@@ -167,7 +165,7 @@ describe('an HTTP server', () => {
     expect(text).toMatch(/\r\n\r\nhalf$/)
   })
 
-  it('disconnects a client that reads nothing of its answer', async () => {
+  it('the HTTP server disconnects a client that does not read its answer', async () => {
     const accepted = once(app.server, 'connection') as Promise<[Socket]>
     const socket = connect(await port, '127.0.0.1')
     socket.pause().on('error', () => {})
@@ -177,7 +175,7 @@ describe('an HTTP server', () => {
     socket.destroy()
   })
 
-  it('waits for a slow operation, and for the next request of a kept connection', async () => {
+  it('the HTTP server waits for a slow operation, and for the next request of a kept connection', async () => {
     const socket = connect(await port, '127.0.0.1')
     for (const path of ['/slow', '/fails', '/slow']) {
       socket.write(`GET ${path} HTTP/1.1\r\n${HOST}\r\n`)
@@ -186,13 +184,13 @@ describe('an HTTP server', () => {
     socket.destroy()
   })
 
-  it('answers a fault of its own with the configured function', async () => {
+  it('the HTTP server answers its own failure with the configured function', async () => {
     const answer = await raw(await port, `GET /fails HTTP/1.1\r\n${HOST}\r\n`)
     expect(answer).toMatchObject({ status: 500, message: 'a fault' })
   })
 })
 
-describe('a server with as many connections as it takes', () => {
+describe('a server with all connections in use', () => {
   const { app, listen, close } = createHttpServer({
     closeMs: 0,
     maxConnections: 3,
@@ -203,7 +201,7 @@ describe('a server with as many connections as it takes', () => {
   const port = listen({ host: '127.0.0.1', port: 0 })
   afterAll(close)
 
-  /** A connection that asks for something; `over` once the server has ended it. */
+  /** Opens a connection with a request; `over` is true when the server has ended it. */
   async function asking(path: string, state = { over: false }) {
     const requested = once(app.server, 'request')
     const socket = connect(await port, '127.0.0.1')
@@ -214,7 +212,7 @@ describe('a server with as many connections as it takes', () => {
     return { socket, state }
   }
 
-  it('closes the oldest that waits for no answer, else the oldest, and serves who comes', async () => {
+  it('a full HTTP server closes the oldest idle connection, or the oldest one, and serves a new one', async () => {
     const waiting = await asking('/waits')
     const idle = await asking('/')
     await answerOn(idle.socket)
@@ -228,8 +226,8 @@ describe('a server with as many connections as it takes', () => {
   })
 })
 
-describe('a server that closes', () => {
-  /** One that cuts nothing in the time of a test. */
+describe('a closing server', () => {
+  /** Starts a server with timeouts longer than a test. */
   async function patient() {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const { app, listen, close } = createHttpServer({
@@ -244,7 +242,7 @@ describe('a server that closes', () => {
   }
   const LARGE = 30_000_000
 
-  it('closes after the last answer, although its connection would be kept', async () => {
+  it('the HTTP server closes after the last answer, although its connection would be kept', async () => {
     const { app, close, release, socket } = await patient()
     const requested = once(app.server, 'request')
     socket.write(`GET /late HTTP/1.1\r\n${HOST}\r\n`)
@@ -256,7 +254,7 @@ describe('a server that closes', () => {
     await closed
   })
 
-  it('sends the rest of an answer while it closes', async () => {
+  it('the HTTP server sends the rest of an answer while it closes', async () => {
     const { app, close, socket } = await patient()
     const responded = once(app.server, 'request') as Promise<[unknown, ServerResponse]>
     socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`)

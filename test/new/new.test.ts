@@ -35,7 +35,7 @@ it.each<[Sketch]>([
   ],
   [{ name: 'web', isText: false, family: { port: 5005, transports: ['HTTP'], framing: { kind: 'http' }, frames: 1 } }],
   [{ name: 'unknown', isText: false }],
-])('npm run new begins $name with its port, transports and framer, and frames of its own', async (sketch) => {
+])('npm run new creates $name with its port, transports and framer, and own frames', async (sketch) => {
   const folder = await mkdtemp(join(tmpdir(), 'waybridge-new-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const protocol = await loaded<Protocol>(join(folder, 'protocol.ts'), protocolTemplate(sketch))
@@ -49,7 +49,7 @@ it.each<[Sketch]>([
   expect([Object.keys(cases.costly).length, cases.frames[0].frames[0].fixes?.length]).toEqual([1, 1])
 })
 
-it('npm run new puts the line of a protocol into the index in alphabetical order', () => {
+it('npm run new adds a protocol to the index in alphabetical order', () => {
   const text = ['const PROTOCOLS = {', lineOf('bce'), lineOf('dmt'), '}'].join('\n')
   for (const [name, at] of [
     ['adm', 1],
@@ -63,7 +63,7 @@ const lineOf = (name: string) => `  ${name}: { tcp: 0, load: () => import(${QUOT
 
 const QUOTE = "'"
 
-/** What a file of this text, beside the tests of protocols, exports. */
+/** Returns the exports of a file with this text in the folder of the protocol tests. */
 async function loaded<Default>(path: string, text: string): Promise<Default> {
   const absolute = text
     .replaceAll(/'(?:\.\.\/)+(?:protocols\/)?kit\//g, `'${join(ROOT, 'protocols/kit/')}`)

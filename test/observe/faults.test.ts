@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { guarded, logFault } from '../../src/observe/faults.ts'
 
-/** Errors of one place in the code. */
+/** Returns an error with the same place in the code each time. */
 const fault = (text: string) => new TypeError(text)
 
 function logging() {
@@ -10,7 +10,7 @@ function logging() {
   return { logger, logged: vi.spyOn(logger, 'error') }
 }
 
-it('a fault that is met again is logged once in ten minutes, whatever its message says', () => {
+it('a fault that occurs again is logged once in ten minutes, whatever its message says', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const { logger, logged } = logging()
@@ -21,7 +21,7 @@ it('a fault that is met again is logged once in ten minutes, whatever its messag
   expect(logged).toHaveBeenCalledTimes(2)
 })
 
-it('faults of more than 100 places are not logged, and what is thrown need be no error', () => {
+it('faults at more than 100 places are not logged, and a thrown value need not be an error', () => {
   const { logger, logged } = logging()
   for (let n = 0; n < 1000; n++) logFault(logger, null, { what: `fault ${n}` })
   expect(logged).toHaveBeenCalledTimes(100)
@@ -35,7 +35,7 @@ it.each([
       throw fault('at once')
     },
   ],
-])('an error that unawaited work %s is handed to its guard', async (_, work) => {
+])('an error that unawaited work %s is passed to its guard', async (_, work) => {
   const onFault = vi.fn<(error: unknown) => void>()
   guarded(work, onFault)
   await expect.poll(() => onFault.mock.calls).toEqual([[expect.any(TypeError)]])

@@ -4,7 +4,7 @@ import { metrics, registry } from '../../src/observe/metrics.ts'
 
 const NAME = 'waybridge_ack_duration_seconds'
 
-it('a histogram counts durations by bucket, each in all that are as long or longer', async () => {
+it('a histogram counts durations in cumulative buckets', async () => {
   expect(await registry.getSingleMetricAsString(NAME)).toContain(`${NAME}_bucket{le="0.001"} 0\n`)
   for (const seconds of [0.0005, 0.001, 0.02, 100]) metrics.ackDuration.observe(seconds)
   const text = await registry.getSingleMetricAsString(NAME)

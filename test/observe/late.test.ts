@@ -4,13 +4,13 @@ import { observations } from '../../src/observe/observations.ts'
 import { noteNotStored, measureEventLoop } from '../../src/observe/trouble.ts'
 import { english } from '../../src/texts/text.ts'
 
-/** The value of one sample of the metrics. */
+/** Returns the value of one metric sample. */
 async function sample(name: string, metrics = registry.metrics()): Promise<number> {
   const line = (await metrics).split('\n').find((each) => each.startsWith(`waybridge_${name} `))
   return Number(line?.split(' ').at(-1) ?? 0)
 }
 
-/** How often the process was late by more than half a second. */
+/** Returns how often the process was delayed by more than half a second. */
 async function late(): Promise<number> {
   const metrics = registry.metrics()
   const all = await sample('event_loop_delay_seconds_count', metrics)
@@ -19,7 +19,7 @@ async function late(): Promise<number> {
 
 const observed = () => observations.current().find(({ code }) => code === 'event_loop_delay')
 
-it('the delay of the event loop tells that a process was too busy to react, and for how long', async () => {
+it('a long delay of the event loop is observed with its duration', async () => {
   measureEventLoop('gateway')
   await expect.poll(() => sample('event_loop_delay_seconds_count')).toBeGreaterThan(0)
   const before = await late()

@@ -96,7 +96,8 @@ function regular(fields: readonly string[]): Said {
   const external_voltage = millivolts(fields[at])
   const count = fields[at + 2]
   const state = COUNT.test(count) ? stateIn(fields, at + 2 + FIELDS_OF_PLACE * Number(count)) : undefined
-  if (state === undefined) return { external_voltage }
+  // Of a model with a battery alone, 0 is the id of the report.
+  if (state === undefined) return external_voltage ? { external_voltage } : lastBattery(fields)
   const { ignition, moving } = stateOf(fields[state])
   return { ignition, moving, external_voltage, battery_percent: percent(fields[state - 1]) }
 }

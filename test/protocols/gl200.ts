@@ -142,6 +142,7 @@ export default {
           battery_percent: 95,
         }),
         saying('ERI', `00000002,,10,1,${PLACE},20.5,,,,,1A0100,1,0`, { ignition: false }),
+        saying('ERI', `00000080,0,16,1,${PLACE},27`, { battery_percent: 27 }),
         saying('FRI', `,10,1,${PLACE},20.5`),
         saying('FRI', `0,0,1,${PLACE},88`, { battery_percent: 88 }),
         saying('RTL', `0,0,1,${PLACE},101`),

@@ -1,13 +1,14 @@
 /*
  * Topin and ZhongXun G02, T8S, 02F and other Wi-Fi trackers: "ZhongXun Topin Locator Communication Protocol" 180612
- * (scribd.com/document/756962096); 08 with a position, 18, 1A, 1B and 94 to 99 are inferred from frames. Big-endian.
+ * (scribd.com/document/756962096), the altitude since its V1.2 (scribd.com/document/867198847); 08 with a position, 18, 1A, 1B and 94
+ * to 99 are inferred from frames. Big-endian.
  *
  *   78 78 NN TT content 0D 0A
  *
  *   N  a length that is wrong in many frames, or of cells the number of access points: not used
  *
  *   01  login: IMEI, packed decimals                            answer 78 78 01 01 0D 0A
- *   10, 11  YYMMDDhhmmss S AAAAAAAA OOOOOOOO V GGGG             answer N T YYMMDDhhmmss
+ *   10, 11  YYMMDDhhmmss S AAAAAAAA OOOOOOOO V GGGG [HHHH xx]   answer N T YYMMDDhhmmss
  *   08  YYMMDDhhmmss DD MMMMMM DD MMMMMM …  (without content: heartbeat, no answer)
  *   17, 18, 1A, 1B, 69  YYMMDDhhmmss, access points and cells   answer N T YYMMDDhhmmss
  *   13  B …  status                                               answer: the same
@@ -16,6 +17,7 @@
  *
  *   B  battery, %     S  satellites, low four bits     V  speed, km/h     G  bit 12: a fix, 11: west, 10: north; heading in the low ten bits
  *   A, O  latitude, longitude, 1/30000 minute           D, M  degrees, 0 to 127, and millionths of them
+ *   H  altitude, m
  *
  * A time is one byte each, in reports of cells packed decimals.
  */
@@ -27,6 +29,7 @@ import {
   DecodeError,
   EndSearch,
   enveloped,
+  type Fix,
   type Message,
   type Protocol,
   type Said,
@@ -49,6 +52,9 @@ const EVENTS = new Map<number, Said>([
   [0x94, { alarms: ['vibration'] }],
   [0x99, { alarms: ['sos'] }],
 ])
+
+/** Bytes of an altitude, and of the end. */
+const [ALTITUDE, CRLF] = [2, 2]
 
 const crlf = new EndSearch('\r\n')
 
@@ -78,7 +84,7 @@ function decode(frame: Buffer, session: Session): Message {
   const isEmpty = r.left <= 2
   if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }
   if (type === GPS || type === STORED_GPS)
-    return enveloped({ reply: echoed(frame, length, type) }, () => ({ fixes: [concoxFix(r)] }))
+    return enveloped({ reply: echoed(frame, length, type) }, () => ({ fixes: [position(r)] }))
   if (type === ALARM) return isEmpty ? { none: 'heartbeat' } : alarm(r)
   if (CELLS.has(type)) return { none: 'cells', reply: echoed(frame, length, type) }
   if (type === STATUS)
@@ -90,6 +96,12 @@ function decode(frame: Buffer, session: Session): Message {
   if (type === TIME) return { none: 'time', reply: clock(session.now) }
   const event = EVENTS.get(type)
   return event ? { none: 'status', said: event } : {}
+}
+
+/** Behind the oldest layout stands nothing but CR LF. */
+function position(r: ByteReader): Fix {
+  const fix = concoxFix(r)
+  return r.left < ALTITUDE + CRLF ? fix : { ...fix, altitude: r.i16() }
 }
 
 function answer(length: number, type: number, content: Uint8Array = new Uint8Array()): Buffer {

@@ -30,6 +30,8 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, valid: false }],
           reply: frame('1211', TIME),
         },
+        { frame: frame('1511', `${gps('150e')}000d00`), fixes: [{ ...FIX, altitude: 13 }], reply: frame('1511', TIME) },
+        { frame: frame('1511', `${gps('150e')}ffff00`), fixes: [{ ...FIX, altitude: -1 }], reply: frame('1511', TIME) },
         {
           frame: frame('2008', `${TIME}340802c80d0641900000`),
           fixes: [{ time: FIX.time, latitude: 52.525, longitude: 13.41 }],

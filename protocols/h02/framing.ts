@@ -9,7 +9,7 @@ const SHORT = 32
 const LONG = 45
 const LONG_ID = 42
 
-/** Length of the first frame: a text frame ends with `#`; a binary frame has one of three lengths. */
+/** Length of the first frame: a text frame ends with `#`; a binary frame mostly has one of three lengths. */
 export function frameLength(bytes: Buffer): number {
   if (bytes.length === 0) return 0
   if (bytes[0] === STAR) return bytes.indexOf(HASH) + 1
@@ -82,7 +82,19 @@ function shortOrLong(bytes: Buffer): number {
   if (bytes.length === SHORT) return looksShort(bytes) ? SHORT : 0
   const next = starts(bytes.subarray(SHORT, LONG))
   if (next === 'yes') return SHORT
+  const between = nextBetween(bytes)
+  if (between > 0) return between
   return bytes.length < LONG ? 0 : LONG
+}
+
+/** Where a text, or a frame of the same id, begins before the end of a long frame: some devices have frames of other lengths. 0: nowhere. */
+function nextBetween(bytes: Buffer): number {
+  const id = bytes.subarray(0, 6)
+  const isNext = (at: number) =>
+    startsText(bytes.subarray(at, at + 4)) === 'yes' || bytes.subarray(at, at + id.length).equals(id)
+  for (let at = SHORT + 1; at <= LONG - 4; at++)
+    if ((bytes[at] === STAR || bytes[at] === bytes[0]) && isNext(at)) return at
+  return 0
 }
 
 /**

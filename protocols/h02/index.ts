@@ -9,7 +9,7 @@
  *   *HQ,I,BC,T,L,A,Y,N,O,E,S,C,ddT,F;A,Y,…#      positions of the past, without month and year
  *   *HQ,I,HTBT[,b]#   NBR (cells), LINK, V3, …   no position
  *
- *   24 IIIIIIIIII TTTTTT DDDDDD YYYYYYYY bb OOOOOOOOOh SSSCCC FFFFFFFF …   32 or 45 bytes; I of 8 bytes: 42 bytes
+ *   24 IIIIIIIIII TTTTTT DDDDDD YYYYYYYY bb OOOOOOOOOh SSSCCC FFFFFFFF …   32 or 45 bytes, rarely between; I of 8 bytes: 42
  *
  *   I  id                     O  longitude, dddmm.mmmm      S  speed, knots        h  hemisphere bits: 8 east, 4 north,
  *   T  hhmmss                 N, E  hemispheres             C  course, degrees        2 valid

@@ -10,6 +10,7 @@ const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
 /** 52° 31.5′ N, 13° 24.6′ E, 12 kn, 270°, 2024-05-01 10:15:30, valid. */
 const SHORT = bytes('24 8800000001 101530 010524 52315000 06 013246000e 012270 fffffbff ff 0000')
+const BETWEEN = bytes('24 8800000001 101530 010524 52315000 06 013246000e 012270 fffffbff 0b 0007 0000 0017 99')
 const LONG = bytes(
   '24 8800000001 101530 010524 52315000 06 013246000e 012270 fffffbff ff 001f 08 000000000102030405060708',
 )
@@ -267,4 +268,13 @@ it('recognises its streams by their first bytes', () => {
     'maybe',
     'no',
   ])
+})
+
+it('cuts a frame of another length where a text or a frame of the same id begins', () => {
+  const frames = [BETWEEN, BETWEEN, Buffer.from(V1), BETWEEN, Buffer.from(V1), LONG]
+  const { frames: found, rest, noise } = cut(Buffer.concat(frames), frame, newSession())
+  expect(hex(found)).toEqual(hex(frames))
+  expect([rest.length, noise]).toEqual([0, 0])
+  expect(frame(Buffer.concat([BETWEEN, SHORT.subarray(0, 5)]))).toBe(0)
+  expect(decode(BETWEEN).fixes).toEqual(decode(SHORT).fixes)
 })

@@ -37,9 +37,10 @@ export type Following = ReturnType<typeof follow>
  */
 export function follow(print: () => Promise<string>, changed: () => Promise<boolean>) {
   const closing = new AbortController()
+  let done = false
   const poll = async () => {
     let seen = await print()
-    let done = await changed()
+    done = await changed()
     let settled = false
     for (let polls = 1; await setTimeout(POLL_MS, true, { signal: closing.signal }).catch(() => false); polls++) {
       const now = await print()
@@ -50,6 +51,10 @@ export function follow(print: () => Promise<string>, changed: () => Promise<bool
   }
   const polling = poll()
   return {
+    /** Has `changed` called within a second, although nothing changes. */
+    again() {
+      done = false
+    },
     close() {
       closing.abort()
       return polling

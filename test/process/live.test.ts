@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
@@ -14,6 +14,7 @@ import { putLine } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { connect, keys, type Store } from '../../src/store/index.ts'
+import { Shard } from '../../src/store/shards.ts'
 import { english } from '../../src/texts/text.ts'
 import { putDevice } from '../support/put-device.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
@@ -397,4 +398,20 @@ log: { level: fatal }
   const listening = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A`
   const sockets = () => readFileSync('/proc/net/tcp', 'utf8').split(listening).length - 1
   await expect.poll(sockets, soon).toBe(4)
+})
+
+it('what files say is written again though Redis fails once more after it has lost all', async () => {
+  const { live } = await following((await folder(line('1', 20))).dir)
+  // After its start it looks at the files once more.
+  await sleep(1000)
+  const { run } = Shard.prototype
+  onTestFinished(() => void vi.restoreAllMocks())
+  const broken = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
+    if (call[0] !== 'roster') return run.apply(this, call)
+    broken.mockRestore()
+    throw new Error('Connection is closed.')
+  })
+  await redis.flushall()
+  await expect.poll(() => routeOf(live, '1'), soon).toBe(undefined)
+  await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
 })

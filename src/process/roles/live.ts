@@ -189,7 +189,7 @@ class FollowedConfig implements Live {
     // The roster was read as a whole, so Redis may have lost what files have written: compare the files again.
     if (changed || !this.#files.outcome || !this.#compared) return
     this.#isDue = true
-    this.#comparing = this.#look()
+    this.#comparing = this.#look().then((isDone) => isDone || this.#following?.again())
   }
 
   /** A line that waited for its device is left out no more once the admin port has added the device. */

@@ -70,6 +70,8 @@ export class Redecoding {
   /** Devices that the roster has changed, without leading zeros. */
   #changed = new Set<string>()
   #isAllDue = true
+  /** When all are due again, by `performance.now()`. */
+  #againAt = Infinity
   #looks = 0
   #decoded = 0
 
@@ -81,6 +83,12 @@ export class Redecoding {
   rosterChanged(changed: ReadonlySet<string> | undefined): void {
     if (changed) for (const id of changed) this.#changed.add(id)
     else this.#isAllDue = true
+  }
+
+  /** Call it when mappings have changed. A frame that was read by the earlier ones may still wait until it is kept. */
+  mappingsChanged(): void {
+    this.#isAllDue = true
+    this.#againAt = performance.now() + KEPT_AFTER_MS
   }
 
   /** Ends a look between two frames. */
@@ -95,6 +103,10 @@ export class Redecoding {
     if (maxAgeMs !== null && this.#looks++ % DROP_OLD_EVERY === 0) {
       const old = await dropOld(redis, Date.now() - maxAgeMs)
       this.#options.journal.keptNoMore('max_age', old)
+    }
+    if (performance.now() >= this.#againAt) {
+      this.#againAt = Infinity
+      this.#isAllDue = true
     }
     await this.#markDue()
     try {
@@ -333,6 +345,8 @@ function markOf({ time, latitude, longitude }: Fix): readonly [number, number, n
   return [time, latitude, longitude]
 }
 
+/** From when a frame is read until it is kept, or is not: it may wait for Redis, which may then not answer. */
+const KEPT_AFTER_MS = 45_000
 /** In seconds. */
 const DROP_OLD_EVERY = 10
 /** Frames after which there is a pause: at most a thousand in a second. */

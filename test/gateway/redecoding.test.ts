@@ -33,6 +33,7 @@ import { MAX_AGE_MS, redisGateway } from '../support/redis-gateway.ts'
 import { createDirectory } from '../support/roster.ts'
 import { encrypted } from '../support/secretbox.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const NOW_S = Math.floor(Date.now() / 1000)
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', route_id: '1', source: 'devices.yaml:1' }
@@ -509,3 +510,18 @@ it.each(['claimed', 'given back'])(
     expect(faults).toHaveBeenCalledOnce()
   },
 )
+
+it('a frame that was read by an earlier mapping, and kept after its change, is decoded again later', async () => {
+  const [before, after] = [await gateway(1), await gateway(2)]
+  const redecoding = after.decodeAgain()
+  onTestFinished(() => void vi.restoreAllMocks())
+  const looked = vi.spyOn(redis, 'zunionstore')
+  redecoding.mappingsChanged()
+  await until(() => expect(looked).toHaveBeenCalled())
+  await before.say([login, entry(30)])
+  await sleep(1500)
+  expect([(await frames()).length, await timesIn()]).toEqual([1, []])
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})

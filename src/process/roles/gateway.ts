@@ -101,7 +101,7 @@ async function openPath(live: Live, replica: Replica, { identity, retryPorts }: 
   const enrolment = new Enrolment(redis)
   const secrets = new DeviceSecrets(live.dir)
   // Kept frames may be understood by another mapping.
-  const mappings = new Mappings(redis, live.mappings(), () => redecoding.rosterChanged(undefined))
+  const mappings = new Mappings(redis, live.mappings(), () => redecoding.mappingsChanged())
   const protocolNamed = async (name: string) => mappings.named(name) ?? loadProtocol(name)
   const storing = { ...placing, ...senders.ofIdentity, appender, capacity, holding }
   const storage = new FixStorage(storing)

@@ -124,7 +124,8 @@ export class Redecoding {
     const { redis } = this.#options
     const device = await claimFrames(redis)
     if (device === undefined) return false
-    if (!(await this.#decodeAll(device).catch(() => false))) await decodeAgain(redis, [device], Date.now() + LATER_MS)
+    const laterMs = await this.#decodeAll(device).catch(() => LATER_MS)
+    if (laterMs !== undefined) await decodeAgain(redis, [device], Date.now() + laterMs)
     return true
   }
 
@@ -152,56 +153,73 @@ export class Redecoding {
     }
   }
 
-  /** Resolves to whether every frame of a device was tried and everything understood is stored. */
-  async #decodeAll(device: string): Promise<boolean> {
+  /** Resolves to after which time the frames of a device are to be decoded again; undefined: not until something changes. */
+  async #decodeAll(device: string): Promise<number | undefined> {
     const { redis } = this.#options
     const ids = await frameIds(redis, [device])
+    let laterMs: number | undefined
     for (let at = 0; at < ids.length; at += AT_ONCE)
-      for (const frame of await withTexts(ids.slice(at, at + AT_ONCE))) {
+      for (const stored of await withTexts(ids.slice(at, at + AT_ONCE))) {
         await this.#pace()
-        if (this.#closing.signal.aborted || !(await this.#decode(frame))) return false
+        if (this.#closing.signal.aborted) return LATER_MS
+        const frame = JSON.parse(stored.text) as MisunderstoodFrame
+        const entry = this.#options.replica.roster.find(frame.device)
+        const became = entry && (await this.#decode(stored, frame, entry))
+        if (became === 'not_stored') return LATER_MS
+        if (became === 'sealed') laterMs = SECRET_LATER_MS
       }
-    return true
+    return laterMs
   }
 
-  /** Resolves to false if fixes that are now understood cannot be stored yet. */
-  async #decode(stored: StoredFrame): Promise<boolean> {
-    const { replica } = this.#options
-    const frame = JSON.parse(stored.text) as MisunderstoodFrame
-    const entry = replica.roster.find(frame.device)
-    if (!entry) return true
+  /**
+   * Resolves to `not_stored` if fixes that are now understood cannot be stored yet; to `sealed` if the files here do not have
+   * the secret of the device yet: those of another gateway may, or soon these.
+   */
+  async #decode(
+    stored: StoredFrame,
+    frame: MisunderstoodFrame,
+    entry: DeviceEntry,
+  ): Promise<'decoded' | 'sealed' | 'not_stored'> {
     const isOther = frame.company === undefined ? !belongedAt(entry, frame.at) : entry.company_id !== frame.company
     if (isOther) {
       await this.#leave(stored, 'other_company')
-      return true
+      return 'decoded'
     }
     const read = await this.#messageOf(frame, entry)
     const opened = read?.sealed && (await this.#opened(read.sealed, frame, entry))
+    if (read?.sealed && !opened && !(await this.#hasSecretOf(entry))) return 'sealed'
     const message = opened ?? read
     const spoken = { protocol: frame.protocol, isGuess: frame.isGuess === true }
     const trust = trustIn(entry, spoken, opened !== undefined)
     // A frame without the proof that the entry now demands stays where it is.
-    if (trust === 'unproven' && frame.company === undefined) return true
+    if (trust === 'unproven' && frame.company === undefined) return 'decoded'
     if (trust === 'trusted' && frame.reason === 'guessed') {
       await this.#leave(stored, 'not_needed')
-      return true
+      return 'decoded'
     }
     // Fixes that were read with a wrong protocol are discarded.
     const known = trust === 'other_protocol' ? [] : (frame.fixes ?? [])
     if (!message) {
       if (frame.reason === 'guessed') await this.#rewrite(stored, { ...frame, reason: 'malformed', fixes: known })
-      return true
+      return 'decoded'
     }
     const isKnown = new Set(known.map(String))
     const fixes = message.fixes?.filter((fix) => !isKnown.has(String(markOf(fix)))) ?? []
-    if (!(await this.#store({ ...message, fixes }, frame))) return false
+    if (!(await this.#store({ ...message, fixes }, frame))) return 'not_stored'
     const reason = doubtOf(message)
     if (!reason) await this.#leave(stored, fixes.length > 0 ? 'understood' : 'no_position')
     else if (fixes.length > 0 || frame.reason === 'guessed') {
       const marks = [...known, ...fixes.map(markOf)]
       await this.#rewrite(stored, { ...frame, reason, fixes: marks, unreadable: message.unreadable })
     }
-    return true
+    return 'decoded'
+  }
+
+  /** Whether the files of this machine have the present secret of a device, if it has one. */
+  async #hasSecretOf({ id, secretDigest }: DeviceEntry): Promise<boolean> {
+    if (secretDigest === undefined) return true
+    const secrets = await this.#options.secrets.of(id)
+    return secrets.some((secret) => isSecretOf({ secretDigest }, secret))
   }
 
   #rewrite(stored: StoredFrame, frame: MisunderstoodFrame): Promise<void> {
@@ -354,3 +372,5 @@ const AT_ONCE = 20
 const PAUSE_MS = 20
 /** The pause before what could not be stored is tried again. */
 const LATER_MS = 30_000
+/** The pause before a secret is looked for again: no file may ever have it. */
+const SECRET_LATER_MS = 300_000

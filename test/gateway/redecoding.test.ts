@@ -142,6 +142,8 @@ async function settled(): Promise<void> {
   })
 }
 
+const dueInMs = async () => Number(await redis.zscore(keys.misunderstood('due'), VAN.id)) - Date.now()
+
 it.each(['tcp', 'udp', 'mqtt', 'http'] as const)(
   'decodes a frame over %s again after an upgrade, and stores its fixes by their own times, in order',
   async (transport) => {
@@ -523,5 +525,16 @@ it('a frame that was read by an earlier mapping, and kept after its change, is d
   expect([(await frames()).length, await timesIn()]).toEqual([1, []])
   const now = performance.now.bind(performance)
   vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})
+
+it('is looked at again soon where the files of a gateway do not have the secret yet', async () => {
+  await (await gateway(1)).post(30, SECRET)
+  const [lagging, latest] = [await gateway(1, withSecret(SECRET)), await gateway(1, withSecret(SECRET))]
+  const redecoding = lagging.decodeAgain()
+  await until(async () => expect(await dueInMs()).toBeGreaterThan(0))
+  await until(async () => expect(await dueInMs()).toBeLessThan(600_000))
+  await redecoding.close()
+  latest.decodeAgain(SECRET)
   await until(async () => expect(await timesIn()).toEqual([-30]))
 })

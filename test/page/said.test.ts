@@ -88,4 +88,20 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     expect(faults).toEqual([])
     await close()
   })
+
+  it('a position that is held is not called filtered in the view of a van', async () => {
+    const redis = await connected(`unix://${join(fixture.product.dir, 'data/redis/redis.sock')}`)
+    onTestFinished(() => redis.disconnect())
+    const heard = new HeardBook(redis)
+    const at = Date.now() - MIN
+    const fix = { time: at, latitude: 52.53, longitude: 13.342, valid: true }
+    heard.of(ALARM).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device: ALARM, now: at }), 'gt06')
+    heard.of(ALARM).stored({ fix: { at, fix }, filtered: { at, reason: 'no_route', fix, held: true } })
+    await heard.close()
+    const { page, close } = await fixture.open(`/vans/${ALARM}`)
+    const facts = page.locator('dl.facts').first()
+    await expect.poll(() => facts.textContent()).toContain('Last position')
+    expect(await facts.textContent()).not.toContain('filtered')
+    await close()
+  })
 })

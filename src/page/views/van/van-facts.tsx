@@ -11,7 +11,8 @@ import { ZoneButton } from './zone-button.tsx'
 /** Connection, last fix, and waiting and held fixes of a van. */
 export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () => void }): JSX.Element {
   const now = useNow()
-  const { air, connection, last_heard: heard, last_fix: fix, last_filtered: filtered, lane, held } = detail
+  const { air, connection, last_heard: heard, last_fix: fix, lane, held } = detail
+  const filtered = filteredOf(detail)
   return (
     <Panel title={words.van.facts}>
       <dl class="facts">
@@ -72,10 +73,10 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
 
 /** How the van is heard, and where its entry and its route are written. */
 function OperatorFacts({ detail }: { detail: DeviceJson }): JSX.Element | null {
-  const { last_heard: heard, last_filtered: filtered, lane, source } = detail
+  const { last_heard: heard, lane, source } = detail
   const facts = [
     [words.van.heard, heard && [heard.protocol, heard.transport, heard.remote].filter(Boolean).join(' · ')],
-    [words.van.filtered, filtered?.reason],
+    [words.van.filtered, filteredOf(detail)?.reason],
     [words.van.assignedBy, lane && withTimes(lane.source)],
     [words.van.entry, source && withTimes(source)],
   ].filter((fact): fact is [string, string] => Boolean(fact[1]))
@@ -91,6 +92,11 @@ function OperatorFacts({ detail }: { detail: DeviceJson }): JSX.Element | null {
       </dl>
     </ForIt>
   )
+}
+
+/** A fix that was held is not filtered. */
+function filteredOf({ last_filtered: last }: DeviceJson): DeviceJson['last_filtered'] {
+  return last?.held ? undefined : last
 }
 
 /** Everything stored in a parked lane is parked. */

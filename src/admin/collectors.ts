@@ -64,7 +64,7 @@ export function openCollectors(sources: CollectorSources) {
   const gatherer: FactGatherer = new FactGatherer({
     ...sources,
     deviceOf: (id) => sources.directory().find(id),
-    nameOf: (device) => sources.directory().find(device)?.name,
+    nameOf: (device) => labelOf(sources.directory(), device),
     apiStates,
     custody: () => custody,
     devices: () => devices.groups(),
@@ -114,6 +114,14 @@ export function openCollectors(sources: CollectorSources) {
     },
     close: () => gauges.close(),
   }
+}
+
+/** The name of a device; with its id if another one of its company has that name, of which a sentence may not be true. */
+function labelOf(roster: Roster, device: string): string | undefined {
+  const { company_id, id, name } = roster.find(device) ?? {}
+  if (name === undefined) return undefined
+  const alike = roster.meant(name).filter((other) => other.company_id === company_id)
+  return alike.length > 1 ? `${name} (${id})` : name
 }
 
 interface RosterFactSources {

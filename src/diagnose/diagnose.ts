@@ -135,10 +135,14 @@ const NORMAL_ONCE: ReadonlySet<FindingCode> = new Set(['checksum_errors', 'no_id
 const REPEATED = 3
 
 /** Returns a finding for each of a few devices with the same trouble, and one for all if there are more. */
-function groupTroubles({ devices = [] }: Facts): Found[] {
+function groupTroubles(facts: Facts): Found[] {
+  const { devices = [] } = facts
   const routes = devices.filter(({ code }) => code === 'two_on_route')
   const others = devices.filter(({ code }) => code !== 'two_on_route')
-  return [...others.flatMap(troublesOf), ...routesTroubles(routes)]
+  const labelled = others.map(({ named, ...group }) => {
+    return { ...group, named: named.map((each) => ({ ...each, name: facts.nameOf?.(each.id) ?? each.name })) }
+  })
+  return [...labelled.flatMap(troublesOf), ...routesTroubles(routes)]
 }
 
 function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Found[] {

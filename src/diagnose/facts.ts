@@ -28,7 +28,7 @@ export interface Facts {
   /** Since when Redis has answered without a break. Only after that does a missing sign of life mean something. */
   readonly watchedSince?: number
   readonly observations: readonly Observation[]
-  /** Returns the name of a device, by its id; undefined: it has none. */
+  /** Returns the name of a device, by its id, with the id if its van has another tracker; undefined: it has none. */
   readonly nameOf?: (device: string) => string | undefined
   readonly processes?: readonly ProcessFacts[]
   readonly redis?: RedisFacts

@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
@@ -110,6 +112,19 @@ describe('GET /admin/devices/{id}/chain', () => {
       },
       { timeout: 30_000 },
     )
+  })
+
+  it('a finding about one of two trackers of a van names which', async () => {
+    const file = join(admin.dir, 'devices.csv')
+    await writeFile(file, 'device,name,company_id,courier_id,route_id\n10,Van 14,7,43,2001\n')
+    onTestFinished(() => rm(file))
+    await speak(VAN_14, { at: Date.now() - 400_000 })
+    await speak('10')
+    await expect
+      .poll(async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json, { timeout: 30_000 })
+      .toMatchObject({
+        results: [{ code: 'silent', message: `nothing is heard of Van 14 (${VAN_14}), on a route now` }],
+      })
   })
 
   it('the list of devices has no finding that a device is silent whose messages are refused', async () => {

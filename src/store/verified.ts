@@ -93,6 +93,14 @@ export async function missingAtApi(redis: Store, now: number): Promise<MissingFi
   return found.filter(({ at }) => now - at < SHOWN_MS)
 }
 
+/** Says no more that fixes of a lane and window are missing. */
+export async function forgetMissing(
+  redis: Store,
+  { lane, window }: Pick<MissingFixes, 'lane' | 'window'>,
+): Promise<void> {
+  await redis.hdel(keys.missingAtApi, fieldOf(lane, window))
+}
+
 function fieldOf(lane: string, window: number): string {
   return `${lane} ${window}`
 }

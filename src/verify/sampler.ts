@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { companyOfLane } from '../domain/ids.ts'
 import {
+  forgetMissing,
   holdsTurn,
   keys,
   type MissingFixes,
@@ -181,6 +182,8 @@ export class Sampler {
     for (const key of this.#recheckedAt.keys())
       if (!settlement.missing.some((each) => keyOfMissing(each) === key)) this.#recheckedAt.delete(key)
     this.#recheckedAt.set(keyOfMissing(next), now)
+    // The API that has lost it is not that of the company any more.
+    if (next.window < (await this.#since(companyOfLane(next.lane), now))) return forgetMissing(redis, next)
     const route = routeOf(next.lane)
     const isWanted = (other: string, window = next.window) => other === route && window === next.window
     const [found] = await deliveredIn(redis, Math.floor(next.window / HOUR_MS), isWanted)

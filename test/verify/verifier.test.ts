@@ -271,6 +271,21 @@ describe('a comparison of a share of the delivered fixes', () => {
     expect(verifier.missing).toEqual([])
   })
 
+  it('ends once the company has another API', async () => {
+    startWorker()
+    const next = await startReadBackApi()
+    stops.push(() => next.close())
+    await deliver(range(T, 100))
+    lostAt(T + 50)
+    let { url } = api
+    const verifier = open({ url: () => url })
+    expect(await lookOn(verifier, T - 5, T + 500, 5)).toBeDefined()
+    ;({ url } = next)
+    const now = Math.floor(Date.now() / 1000)
+    for (let second = now + 301; second < now + 320; second++) await verifier.look(second * 1000)
+    expect(verifier.missing).toEqual([])
+  })
+
   it.each(['takes effect at once', 'needs a restart'])(
     'a missing fix is not searched at another API if the change of the API %s',
     async (how) => {

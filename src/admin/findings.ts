@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { SEVERITY_ORDER } from '../diagnose/codes.ts'
-import { CAUSES_OF_BACKLOG, diagnose, idOf, isBlind } from '../diagnose/diagnose.ts'
+import { diagnose, explainsBacklog, idOf, isBlind } from '../diagnose/diagnose.ts'
 import { ALL, concernOf } from '../diagnose/order.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
@@ -100,7 +100,7 @@ export class Findings {
 
   /** Fixes that waited for a known cause leave once it ends, and their figures are some seconds old: that is no backlog. */
   #withoutCatchingUp(found: readonly Finding[], now: number): readonly Finding[] {
-    if (found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))) this.#waitExplainedAt = now
+    if (found.some((each) => explainsBacklog(each, now))) this.#waitExplainedAt = now
     return Math.abs(now - this.#waitExplainedAt) < CATCHING_UP_MS
       ? found.filter(({ code }) => code !== 'backlog')
       : found

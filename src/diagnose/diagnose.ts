@@ -45,7 +45,7 @@ function allTroubles(facts: Facts): Found[] {
     ...trafficTroubles(facts),
     ...groupTroubles(facts),
   ]
-  const hasCause = found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))
+  const hasCause = found.some((each) => explainsBacklog(each, facts.now))
   const sending = new Set(found.flatMap(({ code, subject }) => (SENT_IN_VAIN.has(code) ? (subject?.device ?? []) : [])))
   return found.filter(({ code, sinceAt = facts.now, subject }) => {
     if (OF_CLOCKS.has(code) && isOfOwnClock(sinceAt, found)) return false
@@ -114,8 +114,12 @@ function nameOf({ copy, device, file, host = '', listener, process }: Finding['s
   return device ?? listener ?? process ?? copy ?? say('a device')
 }
 
-/** Findings that explain why positions wait; these positions need no finding of their own. */
-export const CAUSES_OF_BACKLOG: ReadonlySet<FindingCode> = new Set([
+/** Whether a finding explains why positions wait: these need no finding of their own. `now`: ms UTC. */
+export function explainsBacklog({ code, sinceAt }: Pick<Found, 'code' | 'sinceAt'>, now: number): boolean {
+  return CAUSES_OF_BACKLOG.has(code) && (code !== 'worker_stuck' || now - (sinceAt ?? now) < HANDED_OVER_MS)
+}
+
+const CAUSES_OF_BACKLOG: ReadonlySet<FindingCode> = new Set([
   'no_worker',
   'worker_stuck',
   'upstream_down',
@@ -125,6 +129,8 @@ export const CAUSES_OF_BACKLOG: ReadonlySet<FindingCode> = new Set([
   'upstream_slow',
   'upstream_limited',
 ])
+/** Other workers have the lanes of a stuck one 15 s after its last sign of life, and what had waited is pushed soon after. */
+const HANDED_OVER_MS = 120_000
 /** Findings about the clock of a device. */
 const OF_CLOCKS: ReadonlySet<FindingCode> = new Set(['clock_ahead', 'clock_behind'])
 /** A gateway judges its clock once a second, and tells it a second later. */

@@ -554,6 +554,9 @@ it('a backlog is no finding of its own if no worker gives a sign of life, or one
   expect(found({ processes: [GATEWAY], backlog: BACKLOG })).toMatchObject([{ code: 'no_worker' }])
   const stuck = { ...WORKER, pid: 9, ageMs: 60 * S }
   expect(found({ processes: [...processes, stuck], backlog: BACKLOG })).toMatchObject([{ code: 'worker_stuck' }])
+  // Its lanes have gone to others since.
+  const long = { ...stuck, ageMs: 121 * S }
+  expect(found({ processes: [...processes, long], backlog: BACKLOG }).map(({ code }) => code)).toContain('backlog')
 })
 
 it('missing signs of life are a finding even after the clock was set back', () => {

@@ -34,7 +34,9 @@ function isUnstored(
   { evidence, sinceAt }: Pick<Finding, 'evidence' | 'sinceAt'>,
   { device: { heardAt = 0 }, explained }: Pick<Looked, 'device' | 'explained'>,
 ): boolean {
-  const isInVain = heardAt >= sinceAt && (fixAt(explained.device) ?? 0) < sinceAt
+  // A fix that was stored since then shows that this is over for the device, or never was true of it.
+  if ((fixAt(explained.device) ?? 0) >= sinceAt) return false
+  const isInVain = heardAt >= sinceAt
   return evidence.some((reason) => {
     if (reason === 'parked') return isInVain && ownParked(explained).length > 0
     if (reason === 'misunderstood') return isInVain && explained.misunderstood !== undefined

@@ -484,6 +484,7 @@ describe('the chain of a device', () => {
     ['an account that does not add up', { code: 'custody_difference' }],
     ['the account of a copy', { code: 'custody_difference', subject: { copy: 'archive' } }],
     ['frames of others that are not stored', notStored('misunderstood', 'parked', 'fault')],
+    ['frames that were not stored a moment ago', notStored('redis')],
   ])('is not broken by %s, with which its fixes are stored', (_, found) => {
     const { broken, sentence } = chain({ found: [found] })
     expect([broken, sentence]).toEqual([null, expect.not.stringContaining('nothing can be stored')])

@@ -28,7 +28,8 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const first = links.find(({ state }) => state === 'broken')
   const { last_push } = explained.device.lane ?? {}
   const condition = conditionOf(device, now)
-  const state = stateText({ ...facts, now, condition, firstBroken: first?.link, last_push }, show)
+  const isSlow = first?.finding?.code === 'upstream_slow'
+  const state = stateText({ ...facts, now, condition, firstBroken: first?.link, isSlow, last_push }, show)
   const cause = causeOfAll(first)
   const { meant, sender } = device
   const rest = explain({ ...explained, sender, meant, findings: own, waitsFor: cause?.code, leftOut: left?.line }, show)
@@ -129,6 +130,8 @@ function ofCompany(code: FindingCode, { company, findings }: { company?: string;
 interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
   readonly condition: DeviceCondition
   readonly firstBroken?: Link
+  /** Whether the tracking API takes its positions, and is slow. */
+  readonly isSlow?: boolean
   readonly last_push?: { readonly status: number | string }
   /** ms UTC. */
   readonly now: number
@@ -141,13 +144,14 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
  * `Van 12 is parked in Moabit (52.53010, 13.34250), ignition off since 17:42:00Z, last position 50 min ago`
  */
 function stateText(facts: StateFacts, show: ShowInstant): Text {
-  const { firstBroken, condition, device, last_push, now, position } = facts
+  const { firstBroken, condition, device, isSlow, last_push, now, position } = facts
   const { fix, id, name = id, route } = device
   const isUnheard = condition === 'silent' || condition === 'never'
   const isVain = isUnheard && (firstBroken === 'understood' || firstBroken === 'identified')
   const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[condition]
   const isCut = firstBroken === 'connected' && device.stopped
-  const but = firstBroken === undefined || firstBroken === link ? [] : [say(isCut ? CUT_OFF : BUT[firstBroken])]
+  const why = isCut ? CUT_OFF : isSlow ? LATE : firstBroken && BUT[firstBroken]
+  const but = why === undefined || firstBroken === link ? [] : [say(why)]
   const isHere = PLACED.has(condition)
   const state = say(text, name)
   const ignition = condition === 'moving' ? [] : ignitionTexts(device, show)
@@ -206,6 +210,7 @@ const STATES: Readonly<Record<DeviceCondition, { readonly text: Template; readon
   unknown: { text: '{} is not configured', link: 'identified' },
 }
 const CUT_OFF: Template = 'but nothing comes from it any more'
+const LATE: Template = 'but its positions arrive late'
 const BUT: Readonly<Record<Link, Template>> = {
   connected: 'but nothing can come from it now',
   understood: 'but what it sends is not understood',

@@ -503,6 +503,12 @@ describe('the chain of a device', () => {
     expect(chain({ device: quiet, detail: { last_fix }, explained, found: [notStored(reason)] }).broken).toBe(broken)
   })
 
+  it('says of a slow API that positions arrive late, not that it does not take them', () => {
+    const { broken, sentence } = chain({ detail: { lane: waiting }, found: [{ code: 'upstream_slow' }] })
+    expect(broken).toBe('accepted')
+    expect(sentence).toMatch(/courier 42\), but its positions arrive late; the tracking API answers slowly/)
+  })
+
   it('says that too many positions are parked also of a van of which single ones were refused', () => {
     const found: Found[] = [{ code: 'parked_full' }]
     const { broken, links, findings, sentence } = chain({

@@ -713,6 +713,7 @@ const SENTENCE = {
   'but its positions do not go where they belong': 'aber seine Positionen gehen nicht an ihr Ziel',
   'but nothing can be stored': 'aber nichts kann gespeichert werden',
   'but its positions are not pushed': 'aber seine Positionen werden nicht gesendet',
+  'but its positions arrive late': 'aber seine Positionen kommen verspätet an',
   'but the tracking API does not take its positions': 'aber die Tracking-API nimmt seine Positionen nicht',
   'not configured': 'nicht eingerichtet',
   'nothing is held: {}': 'nichts wird gehalten: {1}',

@@ -41,7 +41,10 @@ export async function whereCommand(
   const answers = await Promise.all(devices.map(({ id }) => readChain(admin, id)))
   if (options.json) printExact(answers.map(({ chain, text }) => (chain ? JSON.stringify(chain.device) : text)))
   // The sentence begins with the place, followed by what is wrong.
-  else printLines(answers.map(({ chain, missing }) => chain?.sentence.split('; ', 1)[0] ?? missing))
+  else {
+    const texts = answers.map(({ chain, missing }) => chain?.sentence.split('; ', 1)[0] ?? missing)
+    printLines(devices.length > 1 ? texts.map((text, index) => `${devices[index].id}: ${text}`) : texts)
+  }
   return 0
 }
 

@@ -69,10 +69,15 @@ export function chainPage(
     )
   })
   const action = first?.finding?.action
-  const [state, ...rest] = printable(sentence).split('; ')
+  const [state, ...rest] = withoutWhole(printable(sentence), action).split('; ')
   const head = wrapped(state, WIDTH).map((line) => paint('bold', line))
   const why = wrapped(rest.map((text) => withoutAdvice(text, action)).join('; '), WIDTH)
   return [...head, ...why, ...lines, ...(action === undefined ? [] : wrapped(`→ ${printable(action)}`, WIDTH))]
+}
+
+/** Removes the whole action from a sentence: an action may have several parts. */
+function withoutWhole(sentence: string, action = ''): string {
+  return action === '' ? sentence : sentence.replace(`: ${printable(action)}`, '')
 }
 
 /** Removes the action from a text, because it is printed once, at the end. */

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
+import type { ChainJson } from '../../src/admin/schemas/chain.ts'
+import { chainPage } from '../../src/cli/why.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, hold, TOKEN, withProcesses } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
@@ -85,6 +87,28 @@ it('why says what to do about the first broken link', async () => {
 it('why finds a name in small letters, and every device with it', async () => {
   const out = await printed('why', 'van', '12')
   expect(out.match(/^Van 12 was never heard/gm)).toHaveLength(2)
+})
+
+it('why prints an action of several parts once, at the end', () => {
+  const action = 'is it Van 9, whose id has one digit less? If so, correct it; otherwise name it'
+  const finding = { action } as NonNullable<ChainJson['links'][number]['finding']>
+  const links = [{ link: 'identified', state: 'broken', evidence: ['nobody has configured it'], finding }] as const
+  const sentence = `9 is not configured; not configured, 1 fix held since 08:00:00Z: ${action}`
+  expect(
+    chainPage(
+      { broken: 'identified', links: [...links.map((each) => ({ ...each, evidence: [...each.evidence] }))], sentence },
+      (_, text) => text,
+    ),
+  ).toEqual([
+    '9 is not configured',
+    'not configured, 1 fix held since 08:00:00Z',
+    '  ✖ identified  nobody has configured it',
+    `→ ${action}`,
+  ])
+})
+
+it('where names which of several devices with a name is where', async () => {
+  expect(await printed('where', 'van', '12')).toMatch(/^0356307042441013: Van 12 was never heard.*\n20: Van 12 was/)
 })
 
 it('why --json prints the chain', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
+import { adminFixture, hold, READ_TOKEN, store, TOKEN, withProcesses, workerOf } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import type { Treatment } from '../../src/store/device-record.ts'
 import { HELD_LISTS, sweepHeld } from '../../src/store/index.ts'
@@ -125,6 +125,22 @@ describe('GET /admin/devices/{id}/chain', () => {
       .toMatchObject({
         results: [{ code: 'silent', message: `nothing is heard of Van 14 (${VAN_14}), on a route now` }],
       })
+  })
+
+  it('does not ask about a mistyped id of a device whose own entry was deleted', async () => {
+    const [own, alike] = ['356307042470152', '35630704270152']
+    const file = join(admin.dir, 'devices.csv')
+    await writeFile(file, `device,name,company_id,courier_id,route_id\n${own},Van 7,7,47,1\n${alike},Van 8,7,48,2\n`)
+    onTestFinished(() => rm(file))
+    const asked = async () => (await admin.ask(`/admin/devices/${own}`)).status
+    await expect.poll(asked, { timeout: 30_000 }).toBe(200)
+    await admin.ask(`/admin/devices/${own}`, { method: 'DELETE', headers: { authorization: `Bearer ${TOKEN}` } })
+    await hold(admin.redis, 'unknown', own)
+    const sentence = async () => (await chainOf(own)).sentence
+    await expect
+      .poll(sentence, { timeout: 30_000 })
+      .toMatch(/it was deleted through the admin port: put it there again/)
+    expect(await sentence()).not.toContain('is it Van 8')
   })
 
   it('the list of devices has no finding that a device is silent whose messages are refused', async () => {

@@ -111,7 +111,9 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   const api = states.find(isOwn) ?? worstOf(states)
   const { answers } = (apis ? apis.find(isOwn) : upstream) ?? {}
   const unanswered = answers?.unanswered.named.find(({ lane }) => lane === own)
-  const meant = entry || !scope.isAll ? undefined : meantBy(device, sources.index)
+  // A device whose entry was deleted is no mistyped one.
+  const isStrange = !entry && scope.isAll && detail.file_entry === undefined
+  const meant = isStrange ? meantBy(device, sources.index) : undefined
   return {
     ...known,
     device: { ...known.device, meant },

@@ -19,8 +19,10 @@ export async function trialCommand({ json, ...options }: AdminPortOptions & { js
 
 function linesOf({ account, devices, left_out, running, verdict }: TrialJson): string[] {
   return [
-    running ? verdict : `no trial runs now; of the last one: ${verdict}`,
-    ...(account ? [`${account.seen} frames: ${account.stored} stored or noted, ${account.missed} missed`] : []),
+    running ? verdict : devices.length === 0 ? 'no trial runs now' : `no trial runs now; of the last one: ${verdict}`,
+    ...(account && (running || devices.length > 0)
+      ? [`${account.seen} frames: ${account.stored} stored or noted, ${account.missed} missed`]
+      : []),
     ...(devices.length > 0 ? ['', ...table(HEADS, devices.map(columnsOf))] : []),
     ...(left_out > 0 ? [`and ${left_out} more`] : []),
     ...devices.flatMap(differenceLines).slice(0, MOST_LINES),

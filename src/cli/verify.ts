@@ -99,7 +99,7 @@ async function linesOf(result: VerifiedJson, zone: string, repair: boolean): Pro
     ...(repair && lost > 0 ? [`${countText(repaired, 'position is', 'positions are')} pushed once more.`] : []),
     ...unknown.map(({ fixes, message }) => `Not known of ${countText(fixes, 'position')}: ${message}.`),
     ...(stopped === undefined ? [] : [`The rest was not compared: ${stopped}.`]),
-    ...(kept_since_at === undefined
+    ...(kept_since_at === undefined || checked === 0
       ? []
       : [`Of the time before ${clock(kept_since_at)} only what is kept was compared.`]),
     ...(until_at === undefined ? [] : [`Not compared: what is newer than ${clock(until_at)}.`]),

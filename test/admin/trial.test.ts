@@ -3,6 +3,7 @@ import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import type { TrialJson } from '../../src/admin/schemas/trial.ts'
 import { addTrial, readTriedDevices, signOn, type TriedDevice } from '../../src/store/index.ts'
 import { adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
+import { waybridge } from '../support/cli.ts'
 import { TOKEN_7, twoCompanies } from '../support/two-companies.ts'
 
 const NO_FRAMES = { seen: 0, stored: 0, missed: 0 }
@@ -41,6 +42,7 @@ describe('the trial', () => {
     })
     const { on_trial, trial: account } = await status()
     expect([on_trial, account]).toEqual([undefined, undefined])
+    expect((await waybridge(['trial', '--url', admin.url, '--token', TOKEN])).out).toBe('no trial runs now\n')
   })
 
   it('the trial lists each device with its entry, and those that differ first', async () => {

@@ -78,3 +78,8 @@ it('verify says that positions from before they were kept were not compared', as
   const { out } = await waybridge(['verify', ...server.options])
   expect(out.split('\n')[1]).toBe('Of the time before 2026-11-20 06:00:00Z only what is kept was compared.')
 })
+
+it('waybridge verify does not say of nothing that it was compared', async () => {
+  const server = await answers({ ...ANSWER, checked: 0, kept_since_at: '2026-11-20T10:00:00.000Z' })
+  expect((await waybridge(['verify', ...server.options])).out).toBe('2026-11-20: nothing was compared.\n')
+})

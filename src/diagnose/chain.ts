@@ -148,7 +148,9 @@ function stateText(facts: StateFacts, show: ShowInstant): Text {
   const { fix, id, name = id, route } = device
   const isUnheard = condition === 'silent' || condition === 'never'
   const isVain = isUnheard && (firstBroken === 'understood' || firstBroken === 'identified')
-  const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[condition]
+  // Of a device without a position it is not known that it stands.
+  const known = condition === 'standing' && !fix ? 'gps_old' : condition
+  const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[known]
   const isCut = firstBroken === 'connected' && device.stopped
   const why = isCut ? CUT_OFF : isSlow ? LATE : firstBroken && BUT[firstBroken]
   const but = why === undefined || firstBroken === link ? [] : [say(why)]

@@ -159,7 +159,7 @@ function unknownFixes(what: Text, { source, file_entry, ...entry }: DeviceDetail
   const isReleased = !secret && !(protocol ?? transports ?? networks ?? client_certificate)
   const why = isReleased
     ? say('being released now')
-    : say('they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)')
+    : say('without what its entry asks for (secret, protocol, transports, networks or client_certificate)')
   return joined([what, why], ', ')
 }
 

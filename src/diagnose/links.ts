@@ -11,6 +11,7 @@ import {
   isTaken,
   latestOf,
   ON_TRIAL,
+  ownParked,
   type ShowInstant,
   treatmentsIn,
   waitingSince,
@@ -153,7 +154,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
   pushed(looked, show) {
     const { device, now, upstream } = looked.explained
     const { oldest_at, waiting = 0, last_push } = device.lane ?? {}
-    const evidence = waiting > 0 && oldest_at ? [waitingSince(waiting, show(oldest_at))] : []
+    // All that is in a lane that is parked whole is parked.
+    const isParked = ownParked(looked.explained).some(({ parked }) => parked !== undefined)
+    const evidence = waiting > 0 && oldest_at && !isParked ? [waitingSince(waiting, show(oldest_at))] : []
     const lastGoodAt = last_push && Date.parse(last_push.at)
     if (last_push) evidence.push(say('last push {}: {}', show(last_push.at), last_push.status))
     // A position that is refused, or whose request has no or another server's answer, was pushed.

@@ -503,6 +503,22 @@ describe('the chain of a device', () => {
     expect(chain({ device: quiet, detail: { last_fix }, explained, found: [notStored(reason)] }).broken).toBe(broken)
   })
 
+  it('does not say that a device stands of which there is no position yet', () => {
+    const last_filtered = { reason: 'invalid', at: at(NOW - 12 * S) }
+    const unplaced = { reason: 'invalid', at: NOW - 12 * S, isHeld: false }
+    const device = { connectedAt: NOW - MIN, fix: undefined, isUnplaced: true, unplaced }
+    expect(chain({ device, detail: { last_filtered, last_fix: undefined } }).sentence).toMatch(
+      /^Van 12 is heard without a new position, on route 1007 \(courier 42\); heard 08:19:48, no fix yet/,
+    )
+  })
+
+  it('does not call positions waiting that are parked with their lane', () => {
+    const parked = [{ ...refusedSingly(NOW - S), refused: [], parked: { status: 404, message: 'no such route' } }]
+    const lane = { ...waiting, last_push: { at: at(NOW - S), status: 404 } }
+    const { broken, links } = chain({ detail: { lane }, explained: { parked } })
+    expect([broken, links[5].evidence]).toEqual(['accepted', ['last push 08:19:59: 404']])
+  })
+
   it('says of a slow API that positions arrive late, not that it does not take them', () => {
     const { broken, sentence } = chain({ detail: { lane: waiting }, found: [{ code: 'upstream_slow' }] })
     expect(broken).toBe('accepted')

@@ -163,7 +163,7 @@ describe('held fixes', () => {
     'held fixes are explained by the entry of the device: %o',
     (entry) =>
       expect(says({ ...held('unknown'), ...entry })).toBe(
-        'last fix 08:14:02, route 1007 by routes.csv:17, 12 fixes held since 08:01:00, they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)',
+        'last fix 08:14:02, route 1007 by routes.csv:17, 12 fixes held since 08:01:00, without what its entry asks for (secret, protocol, transports, networks or client_certificate)',
       ),
   )
 

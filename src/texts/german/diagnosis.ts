@@ -739,8 +739,8 @@ const SENTENCE = {
   '{}, ahead of the clock: set time_zone: "{}" in {}': '{1}, der Uhr voraus: time_zone: "{2}" setzen in {3}',
   'its entry': 'seinem Eintrag',
   'being released now': 'werden gerade freigegeben',
-  'they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)':
-    'sie kamen ohne das, was sein Eintrag verlangt (secret, protocol, transports, networks oder client_certificate)',
+  'without what its entry asks for (secret, protocol, transports, networks or client_certificate)':
+    'ohne das, was sein Eintrag verlangt (secret, protocol, transports, networks oder client_certificate)',
   'add a line to routes.csv': 'eine Zeile in routes.csv schreiben',
   'correct its line, which is left out: {}': 'seine Zeile berichtigen, die ausgelassen ist: {1}',
   'nothing has come from it, but {} sends, and nobody has configured that: is it the same tracker? If so, correct the id in {}':

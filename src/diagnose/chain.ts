@@ -31,8 +31,9 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const isSlow = first?.finding?.code === 'upstream_slow'
   const state = stateText({ ...facts, now, condition, firstBroken: first?.link, isSlow, last_push }, show)
   const cause = causeOfAll(first)
-  const { meant, sender } = device
-  const rest = explain({ ...explained, sender, meant, findings: own, waitsFor: cause?.code, leftOut: left?.line }, show)
+  const { companySince, meant, sender } = device
+  const told = { companySince, sender, meant, findings: own, waitsFor: cause?.code, leftOut: left?.line }
+  const rest = explain({ ...explained, ...told }, show)
   return {
     sentence: joined([state, cause?.message ?? [], rest].flat(), '; '),
     broken: first?.link ?? null,
@@ -150,7 +151,8 @@ function stateText(facts: StateFacts, show: ShowInstant): Text {
   const isVain = isUnheard && (firstBroken === 'understood' || firstBroken === 'identified')
   // Of a device without a position it is not known that it stands.
   const known = condition === 'standing' && !fix ? 'gps_old' : condition
-  const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[known]
+  const isMoved = condition === 'never' && device.companySince !== undefined
+  const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : isMoved ? MOVED : STATES[known]
   const isCut = firstBroken === 'connected' && device.stopped
   const why = isCut ? CUT_OFF : isSlow ? LATE : firstBroken && BUT[firstBroken]
   const but = why === undefined || firstBroken === link ? [] : [say(why)]
@@ -211,6 +213,7 @@ const STATES: Readonly<Record<DeviceCondition, { readonly text: Template; readon
   never: { text: '{} was never heard', link: 'connected' },
   unknown: { text: '{} is not configured', link: 'identified' },
 }
+const MOVED = { text: '{} was not heard since it belongs to its company', link: 'connected' } as const
 const CUT_OFF: Template = 'but nothing comes from it any more'
 const LATE: Template = 'but its positions arrive late'
 const BUT: Readonly<Record<Link, Template>> = {

@@ -90,6 +90,8 @@ export interface ExplainedDevice {
     readonly since_at: string
     readonly unanswered_since_at?: string
   }
+  /** Since when the device belongs to its company, ms UTC; undefined: always. */
+  readonly companySince?: number
   /** For a device that is not configured: the entry that probably means it. */
   readonly meant?: MeantEntry
   /** A sender that sends the device's id to a port that does not understand it. */

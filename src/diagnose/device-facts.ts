@@ -8,6 +8,8 @@ export interface DeviceFacts {
   readonly name?: string
   /** Its company; undefined: it is not configured. */
   readonly company?: string
+  /** Since when it belongs to its company; undefined: always. */
+  readonly companySince?: number
   /** Where its entry stands: `devices.yaml:9`. */
   readonly source?: string
   /** Its last line that has ended: where that stands, and when it ended. */

@@ -33,7 +33,7 @@ function notConfigured(facts: ExplainedDevice, clock: ShowInstant): Text {
   return joined([state, misunderstoodTrouble(facts, clock) ?? []].flat(), '; ')
 }
 
-function heardText({ device, findings = [], sender }: ExplainedDevice, clock: ShowInstant): Text {
+function heardText({ companySince, device, findings = [], sender }: ExplainedDevice, clock: ShowInstant): Text {
   const { event } = latestOf(device) ?? {}
   const { state, lane, last_heard, last_fix } = device
   const fixAt = last_fix?.time_at ?? last_fix?.received_at
@@ -42,7 +42,7 @@ function heardText({ device, findings = [], sender }: ExplainedDevice, clock: Sh
     return say('nothing of its tracker was accepted so far')
   // Pushed but not heard: these fixes were held while the device was not configured, and released since.
   if (state === 'never' || !last_heard)
-    return say(lane?.last_push ? 'not heard since it was configured' : 'never heard')
+    return say(lane?.last_push || companySince !== undefined ? 'not heard since it was configured' : 'never heard')
   const isSilent = device.condition === 'silent' && !findings.some(({ code }) => SENT_IN_VAIN.has(code))
   if (isSilent) return say('silent since {}, {}', clock(last_heard.at), fix)
   return fixAt === undefined ? say('heard {}, {}', clock(last_heard.at), fix) : fix
@@ -250,7 +250,7 @@ export function waitingSince(waiting: number, since: string | undefined): Text {
   return since === undefined ? say('{} waiting', waiting) : say('{} waiting since {}', waiting, since)
 }
 
-function noTrouble({ before, device, similar, leftOut }: ExplainedDevice, clock: ShowInstant): Text {
+function noTrouble({ before, companySince, device, similar, leftOut }: ExplainedDevice, clock: ShowInstant): Text {
   const { source, state, lane, last_fix } = device
   const pushed = lane?.last_push ? [say('last push {}', clock(lane.last_push.at))] : []
   if (state === 'never' && similar !== undefined)
@@ -259,6 +259,7 @@ function noTrouble({ before, device, similar, leftOut }: ExplainedDevice, clock:
       similar,
       source ?? '',
     )
+  if (state === 'never' && companySince !== undefined) return pushed[0] ?? say('nothing to deliver')
   if (state === 'never') return joined([...pushed, say(NEVER_HEARD)], ': ')
   if (!lane) return routeAdvice(device, leftOut)
   const rest = before && say('earlier ones wait on route {} since {}', before.route_id, clock(before.oldest_at))

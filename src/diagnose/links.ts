@@ -16,6 +16,7 @@ import {
   treatmentsIn,
   waitingSince,
 } from './explain.ts'
+import type { DeviceFacts } from './device-facts.ts'
 import type { Finding } from './facts.ts'
 
 /** One of the seven links of a device. `idle`: nothing has reached this link. Instants in ms UTC. */
@@ -68,8 +69,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
       const [held] = detail.held
       if (held) return ok([say('what it sent is held since {}', show(held.oldest_at))], Date.parse(held.oldest_at))
       if (tried) return ok([say('it came, and was refused at {}', show(tried.at))], Date.parse(tried.at))
-      const isNew = isNewEntry(detail.source, now)
-      const unheard = say(isNew ? 'configured a moment ago, not heard yet' : 'never heard')
+      const isNew = isNewEntry(device, detail.source, now)
+      const never = device.companySince === undefined ? 'never heard' : 'not heard since it was configured'
+      const unheard = say(isNew ? 'configured a moment ago, not heard yet' : never)
       const others = similar === undefined ? [] : [say('{} sends, and nobody has configured it', similar)]
       return { state: route && !isNew ? 'broken' : 'idle', evidence: [unheard, ...others] }
     }
@@ -217,9 +219,17 @@ function placedUntil(device: ExplainedDevice['device']): number | undefined {
   return routed > 0 ? Date.parse(treated[routed - 1].at) : undefined
 }
 
-/** Returns whether an entry was put through the admin port a moment ago; for entries of files this is unknown. `now`: ms UTC. */
-export function isNewEntry(source = '', now: number): boolean {
-  return now - (Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity) < NEW_MS
+/**
+ * Returns whether an entry was put through the admin port, or its device went to its company, a moment ago; for other entries
+ * of files this is unknown. `now`: ms UTC.
+ */
+export function isNewEntry(
+  { companySince = -Infinity }: Pick<DeviceFacts, 'companySince'>,
+  source = '',
+  now: number,
+): boolean {
+  const putAt = Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity
+  return now - Math.max(putAt, companySince) < NEW_MS
 }
 
 function instant(ms: number): string {

@@ -94,7 +94,7 @@ function unproven({ device, isUnproven, now }: VanProblemFacts): VanProblem[] {
  */
 function notHeard({ device, source, now }: VanProblemFacts): VanProblem[] {
   const isNever = conditionOf(device, now) === 'never' && !device.isHeldUnknown
-  if (!isNever || !device.route || isNewEntry(source, now)) return []
+  if (!isNever || !device.route || isNewEntry(device, source, now)) return []
   const message = say('nothing of its tracker was accepted so far')
   const action = say('check that its tracker has power and a SIM card, and is set to send to this server')
   return [{ code: 'never', severity: 'warning', link: 'connected', message, action }]

@@ -519,6 +519,19 @@ describe('the chain of a device', () => {
     expect([broken, links[5].evidence]).toEqual(['accepted', ['last push 08:19:59: 404']])
   })
 
+  it('does not say that a device was never heard that belonged to another company', () => {
+    const moved = (ms: number) => {
+      return chain({ device: { ...NEVER, companySince: NOW - ms }, detail: { ...NOT_HEARD, lane: UNPUSHED } })
+    }
+    expect([moved(MIN).broken, moved(20 * MIN).broken]).toEqual([null, 'connected'])
+    for (const { links, sentence } of [moved(MIN), moved(20 * MIN)]) {
+      expect(sentence).toBe(
+        'Van 12 was not heard since it belongs to its company, on route 1007 (courier 42); not heard since it was configured, route 1007 by routes.csv:17, nothing to deliver',
+      )
+      expect(links[0].evidence[0]).not.toBe('never heard')
+    }
+  })
+
   it('says of a slow API that positions arrive late, not that it does not take them', () => {
     const { broken, sentence } = chain({ detail: { lane: waiting }, found: [{ code: 'upstream_slow' }] })
     expect(broken).toBe('accepted')

@@ -38,6 +38,7 @@ export function factsOf(
     source: entry && fileOf(entry.source),
     ended: ended && { source: fileOf(ended.source), at: ended.until * 1000 },
     company: entry?.company_id,
+    companySince: entry?.companySince,
     route: lane && { courier: lane.courier, route: lane.route },
     heardAt: heard?.at,
     heardSince: heard && learnt.heardSince,

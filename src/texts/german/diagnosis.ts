@@ -689,6 +689,7 @@ const SENTENCE = {
   '{} is heard without a new position': '{1} meldet sich ohne neue Position',
   '{} is heard, and has no route now': '{1} meldet sich und hat jetzt keine Tour',
   '{} is heard, and its fixes are held': '{1} meldet sich, und seine Positionen werden gehalten',
+  '{} was not heard since it belongs to its company': '{1} wurde nicht gehört, seit es zu seiner Firma gehört',
   '{} was never heard': '{1} wurde nie gehört',
   '{} is not configured': '{1} ist nicht eingerichtet',
   'last {}': 'zuletzt {1}',

@@ -116,7 +116,9 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
   const refused = route
     ? []
     : [...findings.filter(isRosterRefused), ...ofCompany('roster_pull_failed', { company, findings })]
-  return [...explained, ...(left ? [left.finding] : []), ...refused, ...stale]
+  // Its other lines are about other vans.
+  const own = left ? [{ ...left.finding, evidence: [left.line] }] : []
+  return [...explained, ...own, ...refused, ...stale]
 }
 
 /** Whether a file of devices or routes is refused: a van without a route may have one there. */

@@ -532,6 +532,14 @@ describe('the chain of a device', () => {
     }
   })
 
+  it('shows of the lines that are left out only its own', () => {
+    const found: Found[] = [{ code: 'roster_rejected', evidence: [leftOut(3, 'Van 9'), leftOut(17, 'Van 12')] }]
+    expect(chain({ found }).links[3].evidence).toEqual([
+      'route 1007 by routes.csv:17',
+      'routes.csv:17: Van 12: route_id: empty',
+    ])
+  })
+
   it('says of a slow API that positions arrive late, not that it does not take them', () => {
     const { broken, sentence } = chain({ detail: { lane: waiting }, found: [{ code: 'upstream_slow' }] })
     expect(broken).toBe('accepted')

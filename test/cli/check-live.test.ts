@@ -223,6 +223,16 @@ it.each<[string, () => Promise<Issued>, boolean, RegExp]>([
     false,
     /✖ tls {9}the certificate of localhost is signed by Nobody, whom this machine does not trust → if the authority is your own, name its certificate in tracking\.tls\.ca/,
   ],
+  [
+    'is of an unknown authority that comes with it',
+    async () => {
+      const by = await certificates.authority('Somebody')
+      const issued = await certificates.server('chained', { by })
+      return { ...issued, cert: issued.cert + by.cert }
+    },
+    false,
+    /✖ tls {9}the certificate of localhost is signed by Somebody, whom this machine does not trust → /,
+  ],
 ])('check --live says what to change for a certificate that %s', async (_, issue, isTrusted, line) => {
   const issued = await issue()
   if (isTrusted) trust(issued)

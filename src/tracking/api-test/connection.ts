@@ -152,9 +152,9 @@ function failedCertificate(problem: string, { certificate, host, setting }: Refu
     const seen = say('the certificate is for {}, not for {}', namesIn(certificate), host)
     return failed('tls', seen, say('correct {}, or the certificate of the API; so answers a login page, too', setting))
   }
-  if (/SELF_SIGNED/.test(problem))
+  if (problem === 'DEPTH_ZERO_SELF_SIGNED_CERT')
     return failed('tls', say('the certificate of {} is signed by nobody but {} itself', host, issuer), TRUST)
-  if (problem.startsWith('UNABLE_TO_'))
+  if (problem.startsWith('UNABLE_TO_') || problem === 'SELF_SIGNED_CERT_IN_CHAIN')
     return failed(
       'tls',
       say('the certificate of {} is signed by {}, whom this machine does not trust', host, issuer),

@@ -106,6 +106,8 @@ export function exchange(
       controller = started
     },
     onResponseStart(_controller, status, headers) {
+      // An informational response: the final one follows.
+      if (status < 200) return
       reply.status = status
       reply.headers = headers
       if (status < 200 || status > 299) left = Math.min(maxBytes, maxErrorBytes)

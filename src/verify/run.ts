@@ -147,9 +147,7 @@ export class VerifyRun {
     })
     const known: RouteWindow[] = []
     for (const each of windows) {
-      const company = companyOfLane(each.route)
-      const { baseUrl } = this.#sources.tracking(company)
-      if (each.window >= (await readBackSince(this.#sources.redis, company, baseUrl, this.#beganAt))) known.push(each)
+      if (await this.#isOfPresentApi(each)) known.push(each)
       else this.#cannotRead(each.route, each.fixes.length, OTHER_API)
     }
     return Map.groupBy(known, ({ route }) => route)
@@ -196,7 +194,16 @@ export class VerifyRun {
     if (known) return known
     this.#requests++
     const interval = intervalToRead(windows[0].window, windows[windows.length - 1].window)
-    return this.#sources.readBack.read({ route, ...interval })
+    const positions = await this.#sources.readBack.read({ route, ...interval })
+    // The company may have got another API since the last look.
+    return (await this.#isOfPresentApi(windows[0])) ? positions : OTHER_API
+  }
+
+  /** Whether the company of a route had its present API when a window began. */
+  async #isOfPresentApi({ route, window }: RouteWindow): Promise<boolean> {
+    const { redis, tracking } = this.#sources
+    const company = companyOfLane(route)
+    return window >= (await readBackSince(redis, company, tracking(company).baseUrl, Date.now()))
   }
 
   #cannotRead(route: string, fixes: number, why: NotKnown): void {

@@ -583,3 +583,19 @@ it.each([
   expect((await verifiedOf(redis, before.from)).get(LANE)).toEqual({ checked: 100, missing: 1 })
   expect(await verifiedOf(redis, day.until)).toEqual(new Map())
 })
+
+it('what went to an earlier API of the company, if the API changes between the two reads', async () => {
+  startWorker()
+  await deliver(range(T, 30))
+  lostAt(T + 5)
+  const next = await startReadBackApi()
+  stops.push(() => next.close())
+  let { url } = api
+  api.respond((asked, response) => {
+    honest(asked, response)
+    response.once('finish', () => setImmediate(() => ({ url } = next)))
+  })
+  const { missing, repaired, unknown } = await runOf(open({ after: 1, url: () => url }), { repair: true })
+  expect({ missing, repaired }).toEqual({ missing: [], repaired: 0 })
+  expect(unknown).toMatchObject([{ reason: 'other_api', fixes: 30 }])
+})

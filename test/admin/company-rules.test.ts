@@ -323,3 +323,12 @@ it('a change of the companies of a token takes effect without a restart, and end
   await write(yaml)
   await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(404)
 })
+
+it('deletes no device that another company gets while the deletion waits for its turn', async () => {
+  await admin.redis.client('PAUSE', 1500, 'WRITE')
+  const given = giveName(VAN, 8)
+  await seven('/admin/token')
+  expect((await seven(`/admin/devices/${VAN}`, { method: 'DELETE' })).status).toBe(404)
+  expect((await given).status).toBe(200)
+  expect((await all(`/admin/devices/${VAN}`)).json).toMatchObject({ configured: true, company_id: '8' })
+})

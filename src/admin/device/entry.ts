@@ -39,10 +39,12 @@ export function deviceEntryOperations(
     return get(request, reply, scope)
   }
 
-  const remove: Operation['handle'] = async (request) => {
+  const remove: Operation['handle'] = async (request, _reply, scope) => {
     const { id } = request.params as { id: string }
     await change(async (roster) => {
-      if (!roster.find(id)) throw new ApiRefusal(404, 'no device with this id is configured')
+      const entry = roster.find(id)
+      // It may be another company's since the request came.
+      if (!entry || !scope.sees(entry.company_id)) throw new ApiRefusal(404, 'no device with this id is configured')
       return { write: deviceWrite(id) }
     })
     return { deleted: 1 }

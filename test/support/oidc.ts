@@ -15,6 +15,8 @@ export interface TestProvider {
   isAway: boolean
   /** Whether it takes requests and never answers. */
   isSilent: boolean
+  /** Until when requests wait for their answers. */
+  answersAfter: Promise<void> | undefined
   /** Begins anew, for the page at this URL. */
   open(pageUrl: string, options?: ProviderOptions): void
   end(): void
@@ -36,13 +38,17 @@ export async function startProvider(): Promise<TestProvider> {
   const groups = new Map<string, readonly string[]>()
   const asked: string[] = []
   let provider: Provider | undefined
-  const server = createServer((request, response) => {
+  const server = createServer((request, response) => void answer(request, response))
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     asked.push(`${request.method} ${request.url?.split('?')[0]}`)
     if (own.isSilent) return
+    await own.answersAfter
     if (!provider || own.isAway) response.writeHead(503).end()
     else if (request.url?.startsWith(INTERACTION)) void interact(provider, request, response)
     else void provider.callback()(request, response)
-  })
+  }
+
   const issuer = `http://127.0.0.1:${await listening(server)}`
   const own: TestProvider = {
     issuer,
@@ -50,6 +56,7 @@ export async function startProvider(): Promise<TestProvider> {
     asked,
     isAway: false,
     isSilent: false,
+    answersAfter: undefined,
     open(pageUrl, options = {}) {
       provider = new Provider(issuer, configuration(pageUrl, { groups, ...options }))
     },

@@ -85,11 +85,14 @@ export class Provider {
 
   /** Who has signed in; `url`: the one to which the provider has sent the browser back. @throws ProviderError */
   async finish(url: URL, { state, nonce, verifier }: PendingSignIn): Promise<ProvidedSignIn> {
+    const name = nameOf(this.#settings())
     const configuration = await this.#configuration()
     const { authorizationCodeGrant } = await library()
     return asked(async () => {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
-      return this.#read(configuration, await authorizationCodeGrant(configuration, url, checks))
+      const provided = await this.#read(configuration, await authorizationCodeGrant(configuration, url, checks))
+      if (nameOf(this.#settings()) !== name) throw new ProviderError('admin.oidc has changed meanwhile')
+      return provided
     })
   }
 

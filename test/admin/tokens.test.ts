@@ -71,3 +71,13 @@ it('a change of the tokens that cannot be read changes nothing', async () => {
   await write('secret', 'canary-of-file-3')
   await expect.poll(() => statusOf('canary-of-file-3'), soon).toBe(200)
 })
+
+it('takes effect while Redis is away', async () => {
+  const yaml = await readFile(join(admin.dir, 'gateway.yaml'), 'utf8')
+  await admin.server.kill('SIGKILL')
+  await write('gateway.yaml', yaml.replace(/    - \{ token: canary-valid.*\n/, ''))
+  await expect.poll(() => statusOf('canary-valid'), { timeout: 5000 }).toBe(401)
+  await admin.server.restart()
+  await write('gateway.yaml', yaml)
+  await expect.poll(() => statusOf('canary-valid'), soon).toBe(200)
+})

@@ -98,6 +98,8 @@ class FollowedConfig implements Live {
   readonly #report: ConfigReport
   readonly #settings: FollowedSettings
   readonly #files: FollowedFiles
+  /** The files as they were read last; those of devices and routes take effect once Redis has them. */
+  #read: Files
   #replica: Replica | undefined
   #following: Following | undefined
   #compared = false
@@ -112,6 +114,7 @@ class FollowedConfig implements Live {
     this.#report = new ConfigReport(first, logger)
     this.#settings = new FollowedSettings(first.config, first.files.mappings.content.mappings)
     this.#files = new FollowedFiles(first)
+    this.#read = first.files
   }
 
   directory(): Roster {
@@ -182,7 +185,7 @@ class FollowedConfig implements Live {
   }
 
   #rosterChanged(changed: ReadonlySet<string> | undefined): void {
-    const { companies = [] } = this.#files.read.gateway.content.config ?? {}
+    const { companies = [] } = this.#read.gateway.content.config ?? {}
     if (this.companies().length > companies.length) this.#updateSettings()
     this.#tell('roster', changed)
     this.#reportAgain()
@@ -241,6 +244,9 @@ class FollowedConfig implements Live {
     const wasWithLoss = this.#files.outcome?.withLoss ?? false
     const isSameRead = this.#compared && isSame(read, this.#files.read)
     if (isSameRead && !this.#isDue && !this.#files.isLossDue) return !wasWithLoss
+    this.#read = read
+    // Before the devices: a token that is taken out must not stay valid while Redis is away.
+    this.#updateSettings()
     // Redis may lose what files have written while they are compared: then they are compared once more.
     this.#isDue = false
     const outcome = await this.#files.take(read, this.#replica)
@@ -263,7 +269,7 @@ class FollowedConfig implements Live {
 
   /** Takes over the settings that take effect without a restart. */
   #updateSettings(): void {
-    const { gateway, mappings } = this.#files.read
+    const { gateway, mappings } = this.#read
     const { config } = gateway.content
     // If gateway.yaml has mistakes, the previous listeners stay in effect, and so do their mappings.
     if (!config) return

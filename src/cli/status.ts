@@ -17,11 +17,15 @@ interface StatusOptions extends AdminPortOptions {
 /** `waybridge status`. @returns the exit code: 1 if a finding is an error @throws UserError */
 export async function statusCommand(options: StatusOptions): Promise<number> {
   const admin = await findAdminPort(options)
+  let isClosed = false
+  // `… | head` closes the pipe.
+  if (options.watch) process.stdout.once('error', () => (isClosed = true))
   while (options.watch) {
     const lines = await shown(admin, options)
     const isScreen = process.stdout.isTTY && !options.json
     printExact([isScreen ? CLEAR + fitting(lines.text, process.stdout) : lines.text])
     await setTimeout(1000)
+    if (isClosed) return 0
   }
   const { status, text } = await shown(admin, options)
   printExact([text])

@@ -3,7 +3,7 @@ import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import type { Painter } from '../../src/cli/output.ts'
 import { fitting, statusPage } from '../../src/cli/status.ts'
 import { clockIn } from '../../src/domain/times.ts'
-import { answering, STATUS, waybridge } from '../support/cli.ts'
+import { answering, STATUS, waybridge, waybridgeProcess } from '../support/cli.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const LATELY = '2026-11-20T08:20:00.000Z'
@@ -264,4 +264,10 @@ it('status --json prints the answer byte for byte, even while the tracking servi
   const text = `{ "a_field_of_tomorrow": 9223372036854775807, ${down.slice(1)}`
   const server = await answering(() => ({ text }))
   expect(await waybridge(['status', '--json', ...server.options])).toEqual({ code: 0, out: `${text}\n`, errors: '' })
+})
+
+it('status --watch ends once its pipe is closed', async () => {
+  const server = await answering(() => ({ json: WELL }))
+  const ended = await waybridgeProcess(['status', '--watch', ...server.options], { reads: false })
+  expect(ended).toEqual({ code: 0, out: '', errors: '' })
 })

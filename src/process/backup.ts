@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, type Stats } from 'node:fs'
 import {
   chmod,
@@ -72,11 +73,21 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
       if (existsSync(join(dataDir, name))) await copyFile(join(dataDir, name), join(draft, name))
     const manifest: BackupManifest = { format: BACKUP_FORMAT, data_format, version, at }
     await writeFile(join(draft, MANIFEST), `${JSON.stringify(manifest)}\n`)
-    await tar('-czf', `${file}.new`, '-C', draft, ...(await readdir(draft)))
-    await chmod(`${file}.new`, 0o600)
-    await moveDurably(`${file}.new`, file)
+    await packInto(file, draft)
     return manifest
   })
+}
+
+/** Packs a folder into a file, which is whole although another backup writes to the same one. */
+async function packInto(file: string, folder: string): Promise<void> {
+  const packing = `${file}.${randomUUID()}`
+  try {
+    await tar('-czf', packing, '-C', folder, ...(await readdir(folder)))
+    await chmod(packing, 0o600)
+    await moveDurably(packing, file)
+  } finally {
+    await rm(packing, { force: true })
+  }
 }
 
 /** Creates a data folder with the content of a backup. @throws UserError, also if the folder has data */

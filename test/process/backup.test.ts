@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -219,3 +219,10 @@ function tables(dataDir: string): unknown[] {
   database.close()
   return rows.map(({ name }) => name)
 }
+
+it('backups at once to the same file leave a whole one', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  await writeFile(join(dataDir, 'installation'), randomBytes(20 * MEGABYTE))
+  await Promise.all(Array.from({ length: 3 }, () => backUp(file, options)))
+  await restoreBackup(file, { ...options, dataDir: join(await temporaryDir(), 'data') })
+})

@@ -75,7 +75,6 @@ export function importCommands(devices: Command, asking: AskingCommand): void {
     if (act === 'put')
       command
         .option('--yes', 'put it also where devices lose their route')
-        .option('--redeliver', REDELIVER)
         .option('--force', 'put it even if most devices lose their route')
     // Options that the parent command has too, such as --url, belong to the parent.
     command.action(async (file: string) =>

@@ -112,3 +112,8 @@ it('devices lists the devices that match --q', async () => {
   const { code, out } = await waybridge(['devices', '--url', admin.url, '--token', TOKEN, '--q', 'van 14'])
   expect([code, out.split('\n')[1]]).toEqual([0, expect.stringContaining('Van 14') as unknown])
 })
+
+it('does not offer to redeliver: a list of vans delivers nothing of the past', async () => {
+  const { code, errors } = await devices({ 'vans.csv': LIST }, 'put', 'vans.csv', '--yes', '--redeliver')
+  expect([code, errors.split('\n')[0]]).toEqual([1, "error: unknown option '--redeliver'"])
+})

@@ -94,7 +94,7 @@ export interface Placement extends Storable {
   readonly late: number
   /** The newest fix with a lane, or held with a known time: in UTC. */
   readonly lastFix: Fix | undefined
-  /** The last fix without a lane. `held`: it is stored among the held fixes. */
+  /** The last fix without a lane. `held`: it is stored among the held fixes; with a known time it is in UTC. */
   readonly lastUnplaced: { readonly reason: string; readonly fix: Fix; readonly held?: true } | undefined
 }
 
@@ -127,16 +127,17 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
       run.fixes.push(fix)
       run.lookAt = Math.min(run.lookAt, lookAt)
     } else runs.push({ lane, held, lookAt, positions: [position], fixes: [fix] })
-    if (held) lastUnplaced = { reason: held, fix, held: true }
     const time = lane ? position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
     if (now - time > LATE_MS) late++
     const past = Math.min(time, now)
     if (held) heldTimes.push(past)
     else times.push(past)
+    const inUtc = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
+    if (held) lastUnplaced = { reason: held, fix: isAhead ? fix : inUtc, held: true }
     if (isAhead || time < lastTime) continue
     lastTime = time
-    lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
+    lastFix = inUtc
   }
   const parts = partsOf(runs, origin, rules)
   return { parts, received: fixes.length, filtered, aheadMs, repaired, times, heldTimes, late, lastFix, lastUnplaced }

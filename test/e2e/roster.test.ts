@@ -27,7 +27,10 @@ describe('changes of the roster through the admin port', () => {
   let sent = 0
 
   beforeAll(async () => {
-    product = await startProduct({ 'devices.yaml': '"1": { company_id: 7 }\n', 'routes.csv': HEADER })
+    product = await startProduct({
+      'devices.yaml': '"1": { company_id: 7 }\n"2": { company_id: 7, courier_id: 2, time_zone: "-03:00" }\n',
+      'routes.csv': HEADER,
+    })
   })
   afterAll(async () => void (await product.end()))
 
@@ -72,6 +75,19 @@ describe('changes of the roster through the admin port', () => {
       lane: { route_id: '201' },
     })
     await arrives('201', held)
+  })
+
+  it('says that the last fix of a device is held until an assignment has released it, also of one that sends local time', async () => {
+    const local = NOW - 60 - 3 * 3600
+    const url = `http://127.0.0.1:${product.ports['http/osmand']}/?id=2&lat=52.5&lon=13.4&timestamp=${local}`
+    await expect.poll(() => fetch(url).then(({ status }) => status), soon).toBe(200)
+    const chain = () => product.admin('/admin/devices/2/chain')
+    const isHeld = { broken: 'placed', findings: [{ code: 'no_route' }] }
+    await expect.poll(chain, soon).toMatchObject(isHeld)
+    const body = JSON.stringify({ route_id: '202', from_at: at(-3600) })
+    await product.admin('/admin/devices/2/assign', { method: 'POST', headers: JSON_TYPE, body })
+    await arrives('202', NOW - 60)
+    await expect.poll(chain, soon).toMatchObject({ broken: null, findings: [] })
   })
 
   const write = (lines: string) => product.write('routes.csv', HEADER + lines)

@@ -6,7 +6,7 @@ import { type ImportOptions, takeList } from './device-import.ts'
 import { countText, listText, printExact, printLines } from './output.ts'
 import { readArgument } from './routes.ts'
 
-interface TraccarOptions extends Omit<ImportOptions, 'url' | 'token' | 'accept'> {
+interface TraccarOptions extends Omit<ImportOptions, 'url' | 'token'> {
   /** Of the Traccar server. */
   readonly url?: string
   readonly token?: string

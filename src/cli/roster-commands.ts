@@ -105,11 +105,14 @@ export function takeOverCommands(waybridge: Command, asking: AskingCommand): voi
     )
     .option('--admin-token <token>', 'token of the admin port (WAYBRIDGE_ADMIN_TOKEN)')
     .option('--config <dir>', CONFIG_OPTION)
-  const csv = asking('csv <file>', "take over a fleet's own list of vans (CSV, .xlsx)", imports)
-    .option('--column <field=header>', 'what a column is read as; field: device, name, courier_id, …, none', collect)
-    .option('--accept <line[=id]>', 'take a line whose id is in doubt as it is, or with this id', collect)
+  const csv = asking('csv <file>', "take over a fleet's own list of vans (CSV, .xlsx)", imports).option(
+    '--column <field=header>',
+    'what a column is read as; field: device, name, courier_id, …, none',
+    collect,
+  )
   for (const command of [traccar, csv])
     command
+      .option('--accept <line[=id]>', 'take a line whose id is in doubt as it is, or with this id', collect)
       .option('--company <id>', 'the company of these vans; default: the only one')
       .option('--yes', 'without asking')
       .option('--force', 'put it even if most devices lose their route')

@@ -8,6 +8,7 @@ import { waybridge } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
 import { imeiOf } from '../support/fleet-list.ts'
 import { listening } from '../support/listening.ts'
+import { join } from 'node:path'
 
 const admin = adminFixture()
 const SECRET = 'canary-traccar-token'
@@ -205,5 +206,15 @@ describe('import csv', () => {
       out: expect.stringContaining('company 7 has: 1 added, 1 changed'),
     })
     expect((await entryOf(imeiOf(1))).name).toBe('B-WB 1')
+  })
+
+  it('takes an id that is in doubt once it is accepted, as the report says', async () => {
+    const doubtful = `${imeiOf(7).slice(0, -1)}${(Number(imeiOf(7).at(-1)) + 1) % 10}`
+    const saved = await folder({ 'saved.json': JSON.stringify([{ id: 7, name: 'Van 7', uniqueId: doubtful }]) })
+    const from = ['import', 'traccar', join(saved, 'saved.json'), '--company', '7', ...PORT(), '--yes']
+    expect((await waybridge(from)).out).toContain('if it is right --accept 1, else --accept 1=ID')
+    const { code, out } = await waybridge([...from, '--accept', '1'])
+    expect([code, out]).toEqual([0, expect.stringContaining('company 7 has: 1 added')])
+    expect((await entryOf(doubtful)).name).toBe('Van 7')
   })
 })

@@ -26,6 +26,8 @@ export async function checkCommand({ config: dir, live, ...options }: CheckOptio
   const { mistakes, warnings } = await check(dir, protocolPorts, Date.now())
   for (const mistake of mistakes) process.stdout.write(`${problemText(mistake)}\n`)
   for (const warning of warnings) process.stdout.write(`warning: ${problemText(warning)}\n`)
+  if (mistakes.length > 0 && live)
+    process.stdout.write('The tracking API was not tested: correct the mistakes first.\n')
   if (mistakes.length > 0) return 1
   const { config, files } = await loadConfig(dir, protocolPorts)
   const found = await findingsOfFiles(dir, config, files)

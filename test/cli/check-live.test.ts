@@ -331,7 +331,10 @@ it('check --live says that there are no companies', async () => {
 it('check --live tests nothing if the configuration has mistakes', async () => {
   const dir = await folder({ 'gateway.yaml': 'workers: none\n' })
   const { code, out } = await waybridge(['check', '--live', '--config', dir])
-  expect([code, out]).toEqual([1, expect.stringMatching(/gateway\.yaml:1:10 workers: [^\n]*\n$/)])
+  expect([code, out]).toEqual([
+    1,
+    expect.stringMatching(/gateway\.yaml:1:10 workers: [^\n]*\nThe tracking API was not tested: [^\n]*\n$/),
+  ])
 })
 
 it('check refuses --push, --company, --courier and --route without --live', async () => {

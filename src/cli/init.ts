@@ -89,7 +89,8 @@ const GATEWAY = [
   'Every setting of waybridge, with its default. To change one, remove the # in front of it, and of what it stands below.',
   '`waybridge check` lists the mistakes in these files. Durations are 500ms, 60s, 5m, 24h or 90d.',
   'Any value may be "${env:NAME}", "${env:NAME:-default}" or "${file:/path}", in quotes.',
-  'A change of companies takes effect within a second; any other change at the next start.',
+  'A change of companies, copies, roster.pull, and tokens, oidc and log_reads of admin takes effect within a second;',
+  'any other change at the next start.',
 ]
 
 const DEVICES = [

@@ -328,7 +328,7 @@ it('check --live says that there are no companies', async () => {
   })
 })
 
-it('check --live tests nothing if the configuration has mistakes', async () => {
+it('check --live tests nothing and says so if the configuration has mistakes', async () => {
   const dir = await folder({ 'gateway.yaml': 'workers: none\n' })
   const { code, out } = await waybridge(['check', '--live', '--config', dir])
   expect([code, out]).toEqual([

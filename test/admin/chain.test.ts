@@ -165,6 +165,7 @@ describe('GET /admin/devices/{id}/chain', () => {
     await leases.park(await lease('7/43/2001'), { status: 404, message: 'no such route' })
     const { broken, links, sentence } = await chainOf(VAN_14)
     expect([broken, links[6].evidence]).toEqual(['accepted', ['refused 404: no such route', 'last push: 404']])
+    expect(links[5].evidence).toEqual([expect.stringMatching(/^last push .*: 404$/)])
     expect(sentence).toMatch(/refused 404 by the service \(no such route\), 3 parked: correct the line$/)
   })
 

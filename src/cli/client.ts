@@ -81,8 +81,13 @@ function trustIn({ certificate: ca }: AdminPort): TlsOptions {
   return ca === undefined ? {} : { ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
 }
 
-function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
+function throwNoAnswer({ certificate, url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
   const place = printableUrl(url)
+  if (/CERT|LEAF/.test(error.code ?? '')) {
+    const advice =
+      certificate === undefined ? 'name its authority in NODE_EXTRA_CA_CERTS' : 'it is not that of admin.tls'
+    throw new UserError(`The certificate of ${place} is not accepted (${error.code}): ${advice}.`)
+  }
   if (error.name === 'TimeoutError') throw new UserError(`No answer from ${place} within ${timeoutMs / 1000} s.`)
   const why = error.code === 'ECONNREFUSED' ? '' : ` (${error.code ?? error.name})`
   throw new UserError(`Nothing answers at ${place}${why}: start waybridge, or give the address with --url.`)

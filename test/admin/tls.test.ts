@@ -114,6 +114,11 @@ describe('the command line', () => {
     const cwd = await folder({ 'config/gateway.yaml': config(admin.port, server) })
     const { code, errors } = await waybridge(['status'], { cwd })
     expect(code).toBe(1)
-    expect(errors).toMatch(/^Nothing answers at https:\/\/127\.0\.0\.1:\d+ \(\w+\): start waybridge/)
+    const refused = String.raw`^The certificate of https://127\.0\.0\.1:\d+ is not accepted \(\w+\): `
+    expect(errors).toMatch(new RegExp(`${refused}it is not that of admin\\.tls\\.\n$`))
+    const env = { WAYBRIDGE_ADMIN_URL: `https://127.0.0.1:${admin.port}`, WAYBRIDGE_ADMIN_TOKEN: 'canary-operate' }
+    expect((await waybridge(['status'], { env })).errors).toMatch(
+      new RegExp(`${refused}name its authority in NODE_EXTRA_CA_CERTS\\.\n$`),
+    )
   })
 })

@@ -50,6 +50,11 @@ export function wrapped(text: string, width: number): string[] {
   return lines
 }
 
+/** The same behind a mark. */
+export function marked(mark: string, text: string, width: number): string[] {
+  return wrapped(text, width - 2).map((line, index) => `${index === 0 ? mark : ' '} ${line}`)
+}
+
 /** Rows under their heads, in columns as wide as their widest cell; the last one is not padded. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [heads.map((head) => head.toUpperCase()), ...rows]

@@ -4,7 +4,7 @@ import type { StatusJson } from '../admin/schemas/status.ts'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus } from './client.ts'
-import { countText, type Painter, paintOutput, printable, printExact, wrapped } from './output.ts'
+import { countText, marked, type Painter, paintOutput, printable, printExact, wrapped } from './output.ts'
 
 type FindingAnswer = StatusJson['findings'][number]
 
@@ -88,9 +88,9 @@ function causeLines(same: readonly FindingAnswer[], clock: Clock, paint: Painter
     paint(STYLES[severity], `${MARKS[severity]} ${code}: ${same.length} findings`),
     ...same.flatMap(({ evidence, message, since_at }) => {
       const text = [`${message}, since ${clock(since_at)}`, ...evidence].join('; ')
-      return wrapped(printable(text), 76).map((line, index) => `  ${index === 0 ? '-' : ' '} ${line}`)
+      return marked('-', printable(text), 78).map((line) => `  ${line}`)
     }),
-    ...wrapped(printable(`→ ${action}`), 76).map((line) => `  ${line}`),
+    ...marked('→', printable(action), 78).map((line) => `  ${line}`),
   ]
 }
 
@@ -99,11 +99,9 @@ function findingLines(finding: FindingAnswer, clock: Clock, paint: Painter): str
   const { severity, code, message, since_at, evidence, action } = finding
   const head = `${code}: ${message}, since ${clock(since_at)}`
   return [
-    ...wrapped(printable(head), 76).map((line, index) =>
-      paint(STYLES[severity], `${index === 0 ? MARKS[severity] : ' '} ${line}`),
-    ),
+    ...marked(MARKS[severity], printable(head), 78).map((line) => paint(STYLES[severity], line)),
     ...evidence.flatMap((text) => wrapped(printable(text), 74).map((line) => paint('dim', `    ${line}`))),
-    ...wrapped(printable(`→ ${action}`), 76).map((line) => `  ${line}`),
+    ...marked('→', printable(action), 78).map((line) => `  ${line}`),
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { ChainJson } from '../admin/schemas/chain.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { namedDevices, readChain, readStatus, UnavailableError } from './client.ts'
-import { type Painter, paintOutput, printable, printExact, printLines, wrapped } from './output.ts'
+import { marked, type Painter, paintOutput, printable, printExact, printLines, wrapped } from './output.ts'
 
 /**
  * `waybridge why DEVICE`: for each device with that id or name, prints its sentence, a line for each of the seven links, then
@@ -72,7 +72,7 @@ export function chainPage(
   const [state, ...rest] = withoutWhole(printable(sentence), action).split('; ')
   const head = wrapped(state, WIDTH).map((line) => paint('bold', line))
   const why = wrapped(rest.map((text) => withoutAdvice(text, action)).join('; '), WIDTH)
-  return [...head, ...why, ...lines, ...(action === undefined ? [] : wrapped(`→ ${printable(action)}`, WIDTH))]
+  return [...head, ...why, ...lines, ...(action === undefined ? [] : marked('→', printable(action), WIDTH))]
 }
 
 /** Removes the whole action from a sentence: an action may have several parts. */

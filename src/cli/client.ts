@@ -201,6 +201,12 @@ export async function namedDevices(
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(idOrName)}` })
   if (answer.status !== 404) throw refusalOf(answer)
   if ((jsonOf(answer) as Partial<DeviceJson> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
+  // A token for some companies may not read the arrivals.
+  const arrivals = await listAll<{ readonly device?: string }>(admin, '/admin/arrivals').catch(() => [])
+  if (arrivals.some(({ device = '' }) => sameId(device) === sameId(idOrName)))
+    throw new UserError(
+      `${printable(idOrName)} is not configured, and nothing of it is held: see \`waybridge arrivals\``,
+    )
   const worded = wordIn(like, idOrName)
   const names = (await listDevices(admin)).flatMap(({ id, name = id }) => [name, id])
   const likely = worded.length > 0 ? worded : [nearest(idOrName, names) ?? []].flat()

@@ -195,3 +195,11 @@ it('why says what is known of a device while Redis is down, and that Redis is do
     await admin.server.restart()
   }
 })
+
+it('why sends to the arrivals for a device of which nothing could be stored', async () => {
+  const sender = { at: Date.now(), address: '203.0.113.7:40112', transport: 'tcp', port: 5023, evidence: [] }
+  await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...sender, device: '356307042441021', bytes: '7878' }))
+  const { code, errors } = await run('why', '356307042441021')
+  const hint = 'is not configured, and nothing of it is held: see `waybridge arrivals`'
+  expect([code, errors]).toEqual([1, `356307042441021 ${hint}\n`])
+})

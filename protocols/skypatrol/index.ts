@@ -1,17 +1,18 @@
 /*
  * SkyPatrol TT8750, TT8750+: "TT8750+ AN004 Position Message Decoding 1.0" (scribd.com/document/357529178) has the header; the
- * fields of a message with all of them are inferred from a frame. UDP, big-endian; no checksum.
+ * fields of a message with all of them are inferred from a frame. Which bit of F stands for which is that of the devices that
+ * these descend from: "MT 3060 R AT command reference", bit-field table 0 (Novatel, Enfora). UDP, big-endian; no checksum.
  *
  *   0005 cc ma 04 FFFFFFFF EEEEEEEE IIIIIIIIIIIIIIII xxxx xxxx xxxx xx DDMMYY V AAAAAAAA OOOOOOOO SSSS CCCC hhmmss HHHHHH n x{16} BBBB …
+ *   bit of F               1        2                3    4    5    7  8      9 10       11       12   13   14     15     16
  *   0004 cc ma text                    "<event> <id> [<event>] [$]GPRMC,… …"
  *
  *   c  command, m  kind of message      E  event              A, O  ddmm.mmmm, dddmm.mmmm, times 10,000, signed
  *   a  asks for an answer               I  id, text           S     0.1 knots         H  metres
- *   F  fields that follow; all, here    V  1: fix             C     0.1 degrees       n  satellites
- *                                                                              B  own battery, mV
+ *   F  fields that follow               V  1: fix             C     0.1 degrees       n  satellites
+ *                                                                              B  own battery, mV, where F has all bits
  *
- * What the bits of F leave out is in the document, but was not at hand: other masks are stored to be read later. How a message
- * is acknowledged was not either.
+ * How a message is acknowledged is in the document, but was not at hand.
  */
 import {
   ByteReader,
@@ -40,6 +41,18 @@ const TEXT = 0x0004
 const BINARY = 0x0005
 const MASK_LENGTH = 4
 const ALL_FIELDS = 0xffff_ffff
+/** Bits of fields. */
+const [EVENT, ID, GPIO, ADC_1, ADC_2, CATEGORY, DATE, STATUS] = [1, 2, 3, 4, 5, 7, 8, 9]
+const [LATITUDE, LONGITUDE, SPEED, COURSE, TIME, ALTITUDE, SATELLITES] = [10, 11, 12, 13, 14, 15, 16]
+/** The fields that a position has at least. */
+const PLACE = [DATE, LATITUDE, LONGITUDE, TIME]
+/** Bytes of the fields between the id and the date. */
+const BEFORE_DATE = [
+  [GPIO, 2],
+  [ADC_1, 2],
+  [ADC_2, 2],
+  [CATEGORY, 1],
+] as const
 /** Bytes between the satellites and the voltage of the battery. */
 const BEFORE_BATTERY = 16
 /** Up to its sum; newer devices leave out its $, and have more fields behind it. */
@@ -54,9 +67,13 @@ function decode(frame: Buffer, session: Session): Message {
     return {}
   }
   if (r.skip(2).u8() !== MASK_LENGTH) return {}
-  if (r.u32() !== ALL_FIELDS) return { fixes: [] }
-  const device = r.skip(4).ascii(8).trim()
-  return { device, fixes: [binaryFix(r.skip(7))] }
+  const mask = r.u32()
+  const has = (bit: number) => ((mask >>> bit) & 1) === 1
+  if (!PLACE.every(has)) return { fixes: [] }
+  r.skip(has(EVENT) ? 4 : 0)
+  const device = has(ID) ? r.ascii(8).trim() : undefined
+  for (const [bit, width] of BEFORE_DATE) if (has(bit)) r.skip(width)
+  return { device, fixes: [binaryFix(r, has, mask === ALL_FIELDS)] }
 }
 
 function sentence(text: string, session: Session): Message {
@@ -67,19 +84,19 @@ function sentence(text: string, session: Session): Message {
   return fix ? { device, fixes: [fix] } : { device, none: 'no fix' }
 }
 
-function binaryFix(r: ByteReader): Fix {
+function binaryFix(r: ByteReader, has: (bit: number) => boolean, hasAll: boolean): Fix {
   const twoDigits = () => String(r.u8()).padStart(2, '0')
   const threeBytes = () => twoDigits() + twoDigits() + twoDigits()
   const date = threeBytes()
-  const valid = r.u8() === 1
+  const valid = !has(STATUS) || r.u8() === 1
   const latitude = degreesMinutes(r.i32() / 1e4)
   const longitude = degreesMinutes(r.i32() / 1e4)
-  const speed = knots(r.u16() / 10)
-  const course = heading(r.u16() / 10)
+  const speed = has(SPEED) ? knots(r.u16() / 10) : undefined
+  const course = has(COURSE) ? heading(r.u16() / 10) : undefined
   const time = utcDmy(date, threeBytes())
-  const altitude = r.i24()
-  const satellites = r.u8()
-  const battery = r.left < BEFORE_BATTERY + 2 ? undefined : r.skip(BEFORE_BATTERY).u16() / 1000
+  const altitude = has(ALTITUDE) ? r.i24() : undefined
+  const satellites = has(SATELLITES) ? r.u8() : undefined
+  const battery = hasAll && r.left >= BEFORE_BATTERY + 2 ? r.skip(BEFORE_BATTERY).u16() / 1000 : undefined
   const says = said({ battery_voltage: battery })
   return { time, latitude, longitude, valid, altitude, speed, heading: course, satellites, said: says }
 }

@@ -29,6 +29,18 @@ export default {
           fixes: [{ ...FIX, altitude: 34, satellites: 8, said: { battery_voltage: 4.185 } }],
         },
         {
+          // Without the event, the inputs, the course, the altitude and the satellites.
+          frame: Buffer.concat([
+            bytes('0005 0210 04 08005f04'),
+            Buffer.from('11477000'),
+            bytes('010518 01'),
+            BINARY.subarray(32, 40),
+            bytes('007d 0a0f1e'),
+          ]),
+          device: '11477000',
+          fixes: [{ ...FIX, heading: undefined }],
+        },
+        {
           frame: `\x00\x04\x02\x00         8       011722000000178 12 ${RMC}\r\n\0`,
           device: '011722000000178',
           fixes: [FIX],

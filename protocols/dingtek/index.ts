@@ -1,19 +1,22 @@
 /*
- * Dingtek DF and DC level sensors with a modem. No specification is known: inferred from frames. Hexadecimal digits as text:
+ * Dingtek DF and DC level sensors with a modem. No specification is known: inferred from frames, and from the maker's payload
+ * formatters of the same content over LoRaWAN (github.com/TheThingsNetwork/lorawan-devices). Hexadecimal digits as text:
  *
  *   8000 MM TT LL HHHH P [OOOOOOOO AAAAAAAA] x{5} VVVV … 1IIIIIIIIIIIIIII 81
  *
  *   M  model     T  01: a measurement, 02: an alarm, 03: settings, which hold text and end with 81 without an IMEI
  *   I  IMEI      L  bytes in all; of settings it is not exact     P  01: there is a place; 00: there is none
- *   H  height    O, A  longitude, latitude, degrees, floats (no frame with a place is known: a guess)
+ *   H  height    O, A  longitude, latitude, degrees, floats: little-endian over LoRaWAN
  *   V  battery, 0.01 V
  *
- * A measurement is as of its arrival. Nothing is answered.
+ * No frame with a place is known here: it is read big-endian where the other order makes none. A measurement is as of its
+ * arrival. Nothing is answered.
  */
 import {
   ByteReader,
   DecodeError,
   EndSearch,
+  type Fix,
   type Framer,
   type Message,
   type Protocol,
@@ -58,9 +61,18 @@ function decode(frame: Buffer, session: Session): Message {
   if (type !== '01' && type !== '02') return { device }
   const r = new ByteReader(Buffer.from(text, 'hex')).skip(7)
   if (r.u8() === 0) return { device, none: 'no place', said: batteryOf(r) }
-  const place = { longitude: r.f32(), latitude: r.f32() }
-  return { device, fixes: [{ time: session.now, ...place, valid: true, said: batteryOf(r) }] }
+  const place = placeOf(r.ahead())
+  const other = { longitude: r.f32(), latitude: r.f32() }
+  return { device, fixes: [{ time: session.now, ...(place ?? other), valid: true, said: batteryOf(r) }] }
 }
+
+/** Undefined where the floats are none of a place: read in the wrong order, they are tiny or huge. */
+function placeOf(r: ByteReader): Pick<Fix, 'latitude' | 'longitude'> | undefined {
+  const [longitude, latitude] = [r.f32le(), r.f32le()]
+  return isDegrees(longitude, 180) && isDegrees(latitude, 90) ? { longitude, latitude } : undefined
+}
+
+const isDegrees = (value: number, most: number) => Math.abs(value) > 1e-6 && Math.abs(value) <= most
 
 /** Behind it stand at least the IMEI and the end, 9 bytes. */
 const batteryOf = (r: ByteReader) => (r.left < 16 ? undefined : said({ battery_voltage: r.skip(5).u16() / 100 }))

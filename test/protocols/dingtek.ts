@@ -32,6 +32,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, said: { battery_voltage: 3.66 } }],
         },
+        {
+          frame: frame('01', '01230100805641002052421a00000000016e007f120000'),
+          device: ID,
+          fixes: [{ ...FIX, longitude: 13.40625, said: { battery_voltage: 3.66 } }],
+        },
         { frame: frame('01', '01230000'), device: ID, none: 'no place' },
         { frame: frame('09', '0123'), device: ID },
         {

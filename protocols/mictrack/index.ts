@@ -43,7 +43,7 @@ export default textProtocol({
       like: '{imei}${records}',
       fixes: {
         split: '$',
-        like: '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{altitude},{dmy}[,{any}]',
+        like: '{hms},{valid},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},{altitude},{dmy}[,{any}]',
       },
     },
     { like: '{imei}{any}', unknown: 'type' },

@@ -28,7 +28,7 @@ export default textProtocol({
       like: '$GPRMC,{type},{any:2},#,{records}',
       fixes: {
         split: ',#,#,',
-        like: '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{dmy},{altitude},{satellites},{state}%,{more}%[,#]',
+        like: '{hms},{valid},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{dmy},{altitude},{satellites},{state}%,{more}%[,#]',
       },
       answer,
     },

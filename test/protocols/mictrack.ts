@@ -47,6 +47,7 @@ export default {
         },
         { frame: `MT;1;${ID};R2;261120091803`, device: ID, none: 'cells' },
         { frame: `MT;5;${ID};Z9;1`, device: ID },
+        { frame: `${ID}$091803.00,V,,,,,,,,201126`, device: ID, none: 'no place' },
         { frame: 'mode=Success!', none: 'command answer' },
         {
           frame: `${ID}$091803.00,A,5231.5000,N,01324.6000,W,12.5,270,34.5,201126$091903.00,V,5231.5000,N,01324.6000,W,12.5,270,34.5,201126`,

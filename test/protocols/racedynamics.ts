@@ -44,6 +44,11 @@ export default {
           fixes: [{ ...FIX, said: { driver: '00000000001AF0C2', external_voltage: 12.13, battery_voltage: 4.16 } }],
           reply: answer('15'),
         },
+        {
+          frame: `$GPRMC,15,01,H,#,${record('063015', 'V').replace('5441.2323,N,02516.7838,E', ',,,')}\r\n`,
+          none: 'no place',
+          reply: answer('15'),
+        },
         { frame: '$GPRMC,44,1\r\n', reply: answer('44') },
       ],
     },

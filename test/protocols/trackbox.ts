@@ -26,6 +26,8 @@ export default {
             },
           ],
         },
+        { frame: '083457.999,,,,,0,,,,201126,00\r\n', reply: '=OK=\r\n', none: 'no place' },
+        { frame: ',,,,,1,,,,,\r\n', reply: '=OK=\r\n', none: 'no place' },
         { frame: 'a=ping&v=11\r\n', reply: '=OK=\r\n' },
         { frame: 'b=1\r\n', error: 'unsupported' },
       ],

@@ -12,6 +12,7 @@
  *   02, 04 (alarm) of 2626         x{9} F x{6} B A x{5} % P V S …              16, 18 (alarm): the same
  *   13, 14 (alarm) of 2525         x{9} F x{6} B x{12} A x{5} % P U V          33, 34 (alarm): the same, then axes
  *   02, 04 (alarm) of 2727         F A P x{5} % x{2} u x{5} b
+ *   24, 25 of 2727                 F A P s x{15} % x{2} u x{5} b     bit 5 of F: radios in place of the position; s: satellites
  *   05                             x P rpm{2} P rpm{2}        driving behaviour: places before and after; of 2727 a network
  *   06, 07, 12, 17, 23             a date and a place apart; 62, 64 of 2626, 2727: typed values; see events.ts
  *   10 with 34 bytes, 0002, 0003   YYMMDDhhmmss 00 000k M{6} x a F p      an emergency button, a driver's tag M; a 1: battery
@@ -23,8 +24,8 @@
  *   b  16 bits; bit 2: ignition, bits 15 and 3: charged by USB, by the sun          decimals, 0.01 V (u: one byte, 0.1 V)
  *   A  alarm; those of 2727 are not known
  *
- * Answer: HHHH TT 000F SSSS I, and for alarms one byte more, A; S is 1 in answers to 2323. Beacons (10) are answered
- * a second time, without I. Coordinates FF… are no position.
+ * Answer: HHHH TT 000F SSSS I, and for alarms (of 24, 25: if not 0) one byte more, A; S is 1 in answers to 2323. Beacons
+ * (10) are answered a second time, without I. Coordinates FF… are no position.
  */
 import {
   type Alarm,
@@ -67,6 +68,8 @@ const COMMAND = 0x81
 /** Positions and alarms with the axes of an accelerometer, which NEWEST does not have; those of assets, without and with them. */
 const [WITH_AXES, ASSETS] = [new Set([0x16, 0x18]), new Set([0x13, 0x14, 0x33, 0x34])]
 const ALARMED = new Set([ALARM, 0x14, 0x18, 0x34])
+/** Of NEWEST: positions, or the radios in their place; and the flag of those. */
+const [RADIOS, BY_RADIOS] = [new Set([0x24, 0x25]), 0x20]
 /** Types without a position. */
 const NONE = new Map([
   [0x11, 'status'],
@@ -86,17 +89,18 @@ interface Layout {
   readonly inputs?: number
   readonly external?: number
   readonly speed?: number
+  readonly satellites?: number
+  readonly state?: number
 }
 const TRACKER: Layout = { flags: 9, inputs: 16, alarm: 22, battery: 28, position: 29, external: 51 }
 const OBD_TRACKER: Layout = { flags: 9, inputs: 16, alarm: 18, battery: 24, position: 25, external: 47, speed: 49 }
 const ASSET_TRACKER: Layout = { flags: 9, inputs: 16, alarm: 30, battery: 36, position: 37, volts: 59, external: 61 }
-const NEW_TRACKER: Layout = { flags: 0, alarm: 1, position: 2, battery: 29 }
+const NEW_TRACKER: Layout = { flags: 0, alarm: 1, position: 2, battery: 29, volts: 32, state: 38 }
+const RADIO_TRACKER: Layout = { flags: 0, alarm: 1, position: 2, satellites: 24, battery: 40, volts: 43, state: 49 }
 const LAYOUTS = new Map([
   [0x2626, OBD_TRACKER],
   [NEWEST, NEW_TRACKER],
 ])
-/** Of NEW_TRACKER: the voltage of the battery, 0.1 V, and its state. */
-const [NEW_VOLTS, NEW_STATE] = [32, 38]
 const [IGNITION, NEW_IGNITION, BY_USB, BY_SUN] = [0x4000, 0x0004, 0x8000, 0x0008]
 const ALARMS: Readonly<Record<number, Alarm | undefined>> = {
   1: 'power_cut',
@@ -122,18 +126,22 @@ function decode(packet: Buffer): Message {
   const answer = new ByteWriter().u16(family).u8(type).u16(HEAD)
   answer.u16(family === OLDEST ? 1 : serial).hex(id)
   const plain = answer.toBuffer()
-  const isAlarm = ALARMED.has(type) && isPosition(family, type)
-  const reply = isAlarm ? withAlarm(plain, packet, layoutOf(family, type)) : plain
+  const layout = layoutOf(family, type)
+  const isAlarm = ALARMED.has(type) || (layout === RADIO_TRACKER && packet[HEAD + layout.alarm] > 0)
+  const reply = isAlarm && isPosition(family, type) ? withAlarm(plain, packet, layout) : plain
   if (type === COMMAND) return { device, none: 'command answer' }
   return enveloped({ device, reply }, () => contentOf(packet, family, { type, reply }))
 }
 
 function layoutOf(family: number, type: number): Layout {
+  if (family === NEWEST && RADIOS.has(type)) return RADIO_TRACKER
   return ASSETS.has(type) ? ASSET_TRACKER : (LAYOUTS.get(family) ?? TRACKER)
 }
 
 const isPosition = (family: number, type: number): boolean =>
-  type === POSITION || type === ALARM || ((ASSETS.has(type) || WITH_AXES.has(type)) && family !== NEWEST)
+  type === POSITION ||
+  type === ALARM ||
+  (family === NEWEST ? RADIOS.has(type) : ASSETS.has(type) || WITH_AXES.has(type))
 
 interface Answered {
   readonly type: number
@@ -167,10 +175,13 @@ function position(packet: Buffer, layout: Layout, isAlarm: boolean): Message {
   const alarm = content.at(layout.alarm).u8()
   const says = saidIn(packet.subarray(HEAD), layout, isAlarm ? alarm : 0)
   const place = (flags & FIX) === 0 ? undefined : placeAt(content.at(layout.position))
-  if (!place) return { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }
+  if (!place) {
+    const others = layout === RADIO_TRACKER && (flags & BY_RADIOS) !== 0 ? 'wifi' : 'cells'
+    return { none: (flags & FIX) === 0 ? others : 'no fix', said: says }
+  }
   const speed = layout.speed === undefined ? undefined : decimals(packet, HEAD + layout.speed, 2)
   if (speed !== undefined) place.speed = kmh(speed / 10)
-  place.satellites = flags & SATELLITES
+  place.satellites = layout.satellites === undefined ? flags & SATELLITES : content.at(layout.satellites).u8()
   place.said = says
   return { fixes: [place] }
 }
@@ -178,15 +189,15 @@ function position(packet: Buffer, layout: Layout, isAlarm: boolean): Message {
 const placeAt = (r: ByteReader) => placeOf(r.part(DATE), r)
 
 function saidIn(content: Buffer, layout: Layout, alarm: number): Said | undefined {
-  const { inputs, volts, external } = layout
+  const { inputs, volts, external, state: at } = layout
   const percent = decimals(content, layout.battery, 1)
   const battery_percent = percent === 0 ? 100 : percent
   if (inputs === undefined) {
-    const state = content.length < NEW_STATE + 2 ? undefined : content.readUInt16BE(NEW_STATE)
+    const state = at === undefined || content.length < at + 2 ? undefined : content.readUInt16BE(at)
     return said({
       ignition: state === undefined ? undefined : (state & NEW_IGNITION) !== 0,
       charging: state === undefined ? undefined : (state & (BY_USB | BY_SUN)) !== 0,
-      battery_voltage: divided(decimals(content, NEW_VOLTS, 1), 10),
+      battery_voltage: volts === undefined ? undefined : divided(decimals(content, volts, 1), 10),
       battery_percent,
     })
   }

@@ -38,6 +38,9 @@ const tag = (flags: string, place: string) => `240501231530 00 0003 ffff9702eff8
 const entry = (between: string) => `${PLACE.slice(0, 12)} ${between} ${PLACE.slice(13)}`
 
 const STATE = '02 05 0755 600f3c 619000 620024 a10000320a'
+/** Axes, a charge, a temperature, light, two voltages, a distance, a state. */
+const RADIO_STATE = '0000000000 88 1d ff 39 00 00038470 8004'
+const RADIO_SAID = { ignition: true, charging: true, battery_percent: 88, battery_voltage: 3.9 }
 const TYPED = '0001 11 00000842 00005841 00005242 010e ffff 09'
 
 export default {
@@ -355,6 +358,26 @@ export default {
           device: ID,
           fixes: [{ ...FIX, said: { ignition: true, charging: true, battery_percent: 88, battery_voltage: 3.9 } }],
           reply: bytes(`272702000f01020${ID}`),
+        },
+        {
+          frame: packet('272724', `4000${PLACE} 0b 0064 ${'ff'.repeat(8)} ${RADIO_STATE}`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 11, said: RADIO_SAID }],
+          reply: bytes(`272724000f01020${ID}`),
+        },
+        {
+          frame: packet('272725', `2021 240501231530 ${'a1'.repeat(27)} ${RADIO_STATE}`),
+          device: ID,
+          none: 'wifi',
+          said: RADIO_SAID,
+          reply: bytes(`272725001001020${ID}21`),
+        },
+        {
+          frame: packet('272724', `0000 240501231530 ${'a1'.repeat(27)} ${RADIO_STATE}`),
+          device: ID,
+          none: 'cells',
+          said: RADIO_SAID,
+          reply: bytes(`272724000f01020${ID}`),
         },
       ],
     },

@@ -9,8 +9,8 @@
  *
  *   62, 64  C M date{6} group…                    M  bits 5 and 4: encrypted, which is not read      C  CRC-8, not checked
  *      01 n, 02 n of (t, value), whose bytes follow from t; 03 nnnn of (tttt, length, value)
- *      02: 07 own battery, %; 60 the same, mV; 61 bits 15 ignition, 12 charged by USB, 11 by the sun; 62 speed, km/h;
- *          A1 external power, mV
+ *      02: 01 alarm, in the answer to 64; 07 own battery, %; 60 the same, mV; 61 bits 15 ignition, 12 charged by USB, 11 by the
+ *          sun; 62 speed, km/h; A1 external power, mV
  *      03: 0001 altitude, longitude, latitude (f32), course, x{2}, satellites; all FF: no position
  */
 import {
@@ -18,6 +18,7 @@ import {
   bcdYmd,
   DecodeError,
   eachReadable,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -44,17 +45,31 @@ const EVENTS = new Map<number, Event>([
   [0x17, { before: 0, gap: 0, axes: 0 }],
   [0x23, { before: 0, gap: 2, axes: 0, ignition: 1 }],
 ])
-const TYPED = new Set([0x62, 0x64])
+const TYPED_ALARM = 0x64
+const TYPED = new Set([0x62, TYPED_ALARM])
 /** Bytes of an entry of 07; of the family with an engine. */
 const [ENTRY, ENTRY_OF_ENGINE] = [28, 30]
 const ENGINE = 0x2626
 
 export const isEvent = (type: number): boolean => EVENTS.has(type) || TYPED.has(type)
 
+/** A type, and the answer to it. */
+export interface Answered {
+  readonly type: number
+  readonly reply: Buffer
+}
+
+/** The answer with the code of an alarm. */
+export function coded(reply: Buffer, code: number): Buffer {
+  const longer = Buffer.concat([reply, Buffer.of(code)])
+  longer.writeUInt16BE(longer.length, 3)
+  return longer
+}
+
 /** What an event says, by the content behind the id. @throws DecodeError */
-export function eventOf(content: Buffer, family: number, type: number): Message {
+export function eventOf(content: Buffer, family: number, { type, reply }: Answered): Message {
   const event = EVENTS.get(type)
-  if (!event) return typed(new ByteReader(content))
+  if (!event) return typed(new ByteReader(content), (code) => (type === TYPED_ALARM ? coded(reply, code) : reply))
   const r = new ByteReader(content).skip(event.before)
   const size = event.isRepeated ? (family === ENGINE ? ENTRY_OF_ENGINE : ENTRY) : r.left
   const entries: ByteReader[] = []
@@ -76,11 +91,11 @@ function entryOf(r: ByteReader, { gap, axes, ignition }: Event): Fix | undefined
 /** Bits of M. */
 const ENCRYPTED = 0x30
 const [SETTINGS, STATE, LONG] = [0x01, 0x02, 0x03]
-const [CHARGE, BATTERY, BITS, SPEED, EXTERNAL] = [0x07, 0x60, 0x61, 0x62, 0xa1]
+const [ALARM, CHARGE, BATTERY, BITS, SPEED, EXTERNAL] = [0x01, 0x07, 0x60, 0x61, 0x62, 0xa1]
 const [IGNITION, CHARGED] = [0x8000, 0x1800]
 const PLACE = 0x0001
 
-function typed(r: ByteReader): Message {
+function typed(r: ByteReader, answer: (code: number) => Buffer): Message {
   if (r.skip(1).u8() & ENCRYPTED) return { fixes: [] }
   const time = bcdYmd(r)
   const state = new Map<number, number>()
@@ -95,8 +110,12 @@ function typed(r: ByteReader): Message {
     }
   }
   const says = saidIn(state)
-  if (!place || place.every((byte) => byte === 0xff)) return { none: place ? 'no fix' : 'cells', said: says }
-  return { fixes: [{ ...typedPlace(new ByteReader(place), time), speed: kmhOf(state.get(SPEED)), said: says }] }
+  const reply = answer(state.get(ALARM) ?? 0)
+  if (!place || place.every((byte) => byte === 0xff)) return { none: place ? 'no fix' : 'cells', said: says, reply }
+  const position = new ByteReader(place)
+  return enveloped({ reply }, () => ({
+    fixes: [{ ...typedPlace(position, time), speed: kmhOf(state.get(SPEED)), said: says }],
+  }))
 }
 
 /** Bytes of a value. @throws DecodeError of a group that is not known. */

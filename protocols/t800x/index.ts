@@ -24,7 +24,7 @@
  *   b  16 bits; bit 2: ignition, bits 15 and 3: charged by USB, by the sun          decimals, 0.01 V (u: one byte, 0.1 V)
  *   A  alarm; those of 2727 are not known
  *
- * Answer: HHHH TT 000F SSSS I, and for alarms (of 24, 25: if not 0) one byte more, A; S is 1 in answers to 2323. Beacons
+ * Answer: HHHH TT 000F SSSS I, and for alarms (64; 24, 25: if not 0) one byte more, A; S is 1 in answers to 2323. Beacons
  * (10) are answered a second time, without I. Coordinates FF… are no position.
  */
 import {
@@ -41,7 +41,7 @@ import {
   type Said,
   said,
 } from '../kit/index.ts'
-import { eventOf, isEvent } from './events.ts'
+import { type Answered, coded, eventOf, isEvent } from './events.ts'
 import { DATE, FIX, placeOf, placesIn, SATELLITES } from './place.ts'
 
 const frame = lengthField({ start: ['##', '%%', '&&', "''"], at: 3, width: 2, add: 0, most: 4096 })
@@ -143,16 +143,11 @@ const isPosition = (family: number, type: number): boolean =>
   type === ALARM ||
   (family === NEWEST ? RADIOS.has(type) : ASSETS.has(type) || WITH_AXES.has(type))
 
-interface Answered {
-  readonly type: number
-  readonly reply: Buffer
-}
-
 /** What stands behind the id, and the answer where it is another one. */
 function contentOf(packet: Buffer, family: number, { type, reply }: Answered): Message {
   const rest = packet.subarray(HEAD)
   if (isPosition(family, type)) return position(packet, layoutOf(family, type), ALARMED.has(type))
-  if (isEvent(type)) return eventOf(rest, family, type)
+  if (isEvent(type)) return eventOf(rest, family, { type, reply })
   switch (type) {
     case LOGIN:
       return { none: 'login' }
@@ -227,10 +222,7 @@ const divided = (value: number | undefined, parts: number) => (value === undefin
 /** The answer with the code of the alarm, if the packet is long enough to have one. */
 function withAlarm(reply: Buffer, packet: Buffer, layout: Layout): Buffer {
   const at = HEAD + layout.alarm
-  if (at >= packet.length) return reply
-  const longer = Buffer.concat([reply, packet.subarray(at, at + 1)])
-  longer.writeUInt16BE(longer.length, 3)
-  return longer
+  return at < packet.length ? coded(reply, packet[at]) : reply
 }
 
 const [BUTTON, TAG] = [0x0002, 0x0003]

@@ -260,7 +260,18 @@ export default {
           frame: packet('272764', `5a 00 240501231530 03 0001 0001 11 ${'ff'.repeat(17)}`),
           device: ID,
           none: 'no fix',
-          reply: bytes(`272764000f01020${ID}`),
+          reply: bytes(`272764001001020${ID}00`),
+        },
+        {
+          frame: packet('262664', `5a 00 240501231530 02 01 01 21 03 0001 ${TYPED}`),
+          device: ID,
+          fixes: [{ ...FIX, speed: undefined }],
+          reply: bytes(`262664001001020${ID}21`),
+        },
+        {
+          frame: packet('262664', `5a 00 240501231530 02 01 01 21 03 0001 ${TYPED.replace('00005242', '0000c07f')}`),
+          error: 'malformed',
+          envelope: { device: ID, reply: bytes(`262664001001020${ID}21`) },
         },
         {
           frame: packet('272762', '5a 00 240501231530 02 01 07 55'),

@@ -4,7 +4,7 @@
  *   06  k E        driving behaviour              E  date{6} F axes{5} p, and of 2626 rpm{2}
  *   07  k E…       accident                       F, p  as in index.ts
  *   12  date{6} i F p …     sensors               i  bit 0: ignition
- *   17  date{6} F p …       a lock
+ *   17, 27  date{6} F p …   a lock
  *   23  date{6} x i F p …   a wire of sensors
  *
  *   62, 64  C M date{6} group…                    M  bits 5 and 4: encrypted, which is not read      C  CRC-8, not checked
@@ -43,6 +43,7 @@ const EVENTS = new Map<number, Event>([
   [0x07, { ...BEHAVIOUR, isRepeated: true }],
   [0x12, { before: 0, gap: 1, axes: 0, ignition: 0 }],
   [0x17, { before: 0, gap: 0, axes: 0 }],
+  [0x27, { before: 0, gap: 0, axes: 0 }],
   [0x23, { before: 0, gap: 2, axes: 0, ignition: 1 }],
 ])
 const TYPED_ALARM = 0x64

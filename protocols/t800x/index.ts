@@ -14,7 +14,7 @@
  *   02, 04 (alarm) of 2727         F A P x{5} % x{2} u x{5} b
  *   24, 25 of 2727                 F A P s x{15} % x{2} u x{5} b     bit 5 of F: radios in place of the position; s: satellites
  *   05                             x P rpm{2} P rpm{2}        driving behaviour: places before and after; of 2727 a network
- *   06, 07, 12, 17, 23             a date and a place apart; 62, 64 of 2626, 2727: typed values; see events.ts
+ *   06, 07, 12, 17, 23, 27         a date and a place apart; 62, 64 of 2626, 2727: typed values; see events.ts
  *   10 with 34 bytes, 0002, 0003   YYMMDDhhmmss 00 000k M{6} x a F p      an emergency button, a driver's tag M; a 1: battery
  *   others                         P is looked for
  *   P  YYMMDDhhmmss, altitude, longitude, latitude (f32), speed (packed decimals, 0.1 km/h), course (u16, degrees)

@@ -229,6 +229,12 @@ export default {
           reply: bytes(`252523000f01020${ID}`),
         },
         {
+          frame: packet('272727', `${entry('49')} 5a`),
+          device: ID,
+          fixes: [FIX],
+          reply: bytes(`272727000f01020${ID}`),
+        },
+        {
           frame: packet('272717', `${entry('49')} 01`),
           device: ID,
           fixes: [FIX],

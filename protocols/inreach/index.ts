@@ -6,9 +6,9 @@
  *     "course", "speed" } … } … ] }
  *
  *   timeStamp  unix ms      altitude  metres      course  degrees      speed  km/h      gpsFix  0: none, latitude and longitude are 0
- *   messageCode  8: a reference point, a place that the user shares, not the place of the device
+ *   messageCode  4, 6: an SOS is declared, confirmed      8: a reference point, a place that the user shares, not that of the device
  */
-import { type JsonObject, jsonFix, jsonProtocol } from '../kit/index.ts'
+import { alarmsOf, type JsonObject, jsonFix, jsonProtocol } from '../kit/index.ts'
 
 const isReferencePoint = (event: JsonObject | null) => event?.messageCode === 8
 
@@ -31,4 +31,5 @@ export default jsonProtocol({
   each: 'Events',
   device: 'imei',
   fix: (event, session) => (isReferencePoint(event) ? undefined : fixOf(event, session)),
+  said: { alarms: ({ messageCode }) => alarmsOf((messageCode === 4 || messageCode === 6) && 'sos') },
 })

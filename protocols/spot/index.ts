@@ -4,7 +4,7 @@
  *   <messageList …> <message> <esn>E</esn> <timestamp>T</timestamp> <latitude>A</latitude> <longitude>O</longitude> … </message> …
  *
  *   E  serial number of the device     T  RFC 3339      A, O  degrees      200 acknowledges all messages
- *   messageType NEWMOVEMENT: it has been moved; batteryState LOW
+ *   messageType HELP: its button, for help by friends; NEWMOVEMENT: it has been moved; batteryState LOW
  */
 import {
   alarmsOf,
@@ -50,6 +50,7 @@ function messageOf(xml: string): { esn: string; fix: Fix } {
     valid: true,
     said: said({
       alarms: alarmsOf(
+        xmlText(xml, 'messageType') === 'HELP' && 'sos',
         xmlText(xml, 'messageType') === 'NEWMOVEMENT' && 'movement',
         xmlText(xml, 'batteryState') === 'LOW' && 'low_battery',
       ),

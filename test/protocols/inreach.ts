@@ -48,6 +48,11 @@ export default {
           ],
         },
         {
+          frame: outbound(event({ messageCode: 4 }), event({ messageCode: 6, point: null })),
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
+        },
+        {
           frame: outbound(event({ messageCode: 3, freeText: 'Hello', point: NO_FIX })),
           device: ID,
           fixes: [{ time: FIX.time, latitude: 0, longitude: 0, altitude: 0, speed: 0, heading: 0, valid: false }],

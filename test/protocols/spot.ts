@@ -30,6 +30,11 @@ export default {
           device: '0-1',
           fixes: [{ ...FIX, said: { alarms: ['movement', 'low_battery'] } }],
         },
+        {
+          frame: list(message('0-1').replace('</message>', '<messageType>HELP</messageType></message>')),
+          device: '0-1',
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
+        },
         { frame: list(''), none: 'no place' },
         { frame: post('/', '<x/>'), error: 'unsupported' },
       ],

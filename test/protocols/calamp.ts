@@ -34,6 +34,12 @@ export default {
         },
         { frame: message(0x0a, mini()), device: '4542050670', fixes: [MINI_FIX], reply: ack(0x0a) },
         {
+          frame: message(0x0a, mini(0x29)),
+          device: '4542050670',
+          fixes: [{ ...MINI_FIX, valid: false }],
+          reply: ack(0x0a),
+        },
+        {
           frame: message(2, report().slice(0, -6)),
           device: '4542050670',
           fixes: [{ ...FIX, said: undefined }],
@@ -83,7 +89,7 @@ function report({ fixed = SECONDS, status = 0 } = {}): string {
   return w.u16(270).u8(9).u8(status).hex('001effa12f').u8(9).hex('22081b').toBuffer().toString('hex')
 }
 
-function mini(): string {
-  const w = new ByteWriter().u32(SECONDS).u32(525_250_000).u32(-134_100_000).u16(270).u8(36).u8(0x49)
+function mini(status = 0x49): string {
+  const w = new ByteWriter().u32(SECONDS).u32(525_250_000).u32(-134_100_000).u16(270).u8(36).u8(status)
   return w.hex('0f1f').toBuffer().toString('hex')
 }

@@ -71,6 +71,7 @@ export class OwnClock {
   async look(): Promise<void> {
     const now = performance.now()
     this.#offset = this.now() - now
+    const { jumps } = this
     if (now - this.#askedKernelAt > KERNEL_AGAIN_MS) {
       this.#askedKernelAt = now
       this.#isSynchronised = await this.#askKernel()
@@ -82,7 +83,8 @@ export class OwnClock {
     })
     // It holds back the fixes of all companies. Another machine may show it.
     if (doubt) observations.note('own_clock', { evidence: joined([hostname(), doubt], ': ') })
-    this.isInDoubt = doubt !== undefined
+    // What others say is of the time before a jump during this look.
+    this.isInDoubt = doubt !== undefined || this.jumps !== jumps
     metrics.clockAlarm.set(this.isInDoubt ? 1 : 0)
   }
 

@@ -36,7 +36,7 @@ import {
 import type { OwnClock } from './clock.ts'
 import { trustIn } from './identity.ts'
 import type { Journal } from './journal.ts'
-import { type FilterOptions, type HoldOptions, judge, type LogsOf, utcOf } from './place.ts'
+import { DOUBT_AGAIN_MS, type FilterOptions, type HoldOptions, judge, type LogsOf, utcOf } from './place.ts'
 
 export interface HoldingOptions {
   readonly redis: Store
@@ -45,7 +45,7 @@ export interface HoldingOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
-  readonly clock: Pick<OwnClock, 'isInDoubt'>
+  readonly clock: Pick<OwnClock, 'isInDoubt' | 'now'>
   readonly journal: Pick<Journal, 'heldTooLong' | 'released' | 'sentBefore'>
   /** Returns which copies get the fixes of a company; undefined: none. */
   readonly logsOf?: LogsOf
@@ -165,7 +165,7 @@ export class Holding {
       const { version } = replica
       const mark = await releaseMark(redis, device)
       if (mark === null) return
-      const now = Date.now()
+      const now = this.#options.clock.now()
       const counts = await countHeld(redis, places)
       const looked = places.map((place) => ({ place, stayed: 0 }))
       left = 0
@@ -182,11 +182,12 @@ export class Holding {
   }
 
   /** `arrived`: arrivals of the device from before it was configured. */
-  async #sweep(place: HeldPlace, { now = Date.now(), arrived }: SweepOptions = {}): Promise<Swept> {
-    const { appender, redis } = this.#options
+  async #sweep(place: HeldPlace, { now, arrived }: SweepOptions = {}): Promise<Swept> {
+    const { appender, clock, redis } = this.#options
     const { lists, device } = place
     const next = { at: Infinity }
-    const fate = (record: Buffer) => this.#fateOf(record, place, { now, next, arrived })
+    const at = now ?? clock.now()
+    const fate = (record: Buffer) => this.#fateOf(record, place, { now: at, next, arrived })
     const swept = await sweepHeld(redis, appender, { place, fate })
     const { left, stayed } = swept
     // A device with many held fixes is checked less often, so that the cost stays the same.
@@ -237,7 +238,9 @@ export class Holding {
     const isUtc = isInUtc(record) || timestampOf(record) === Math.floor(received / 1000)
     const origin = { entry: isUtc && entry ? { ...entry, time_zone: undefined } : entry, now }
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
-    const oldestAt = received + hold.max_age
+    // A clock that has jumped ahead discards nothing.
+    const leastAt = clock.isInDoubt ? now + DOUBT_AGAIN_MS : 0
+    const oldestAt = Math.max(received + hold.max_age, leastAt)
     if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
       next.at = Math.min(next.at, oldestAt)
       return oldestAt < now ? this.#tooOld(found, lists) : 'stays'

@@ -288,8 +288,8 @@ function packOnce({ device, entry, spoken }: FixOrigin): Buffer {
   return packed
 }
 
-/** While our clock is in doubt, ms. */
-const DOUBT_AGAIN_MS = 5000
+/** When fixes are judged again while our clock is in doubt, ms. */
+export const DOUBT_AGAIN_MS = 5000
 const packedDevices = new WeakMap<DeviceEntry, Buffer>()
 const DAY_MS = 86_400_000
 const ROLLOVER_MS = 1024 * 7 * DAY_MS

@@ -31,6 +31,7 @@ import {
   withTexts,
 } from '../store/index.ts'
 import { contentOf, type MisunderstoodFrame } from '../store/misunderstood-frame.ts'
+import type { OwnClock } from './clock.ts'
 import type { FixStorage } from './fix-storage.ts'
 import { ResolvedDevice, trustIn } from './identity.ts'
 import type { Journal, LeavingReason } from './journal.ts'
@@ -50,6 +51,8 @@ export interface RedecodingOptions {
   readonly mappings: Pick<Mappings, 'read'>
   readonly storage: Pick<FixStorage, 'store'>
   readonly journal: Pick<Journal, 'decoded' | 'keptNoMore' | 'refusedLate' | 'understoodLate'>
+  /** While it is in doubt, no frame is too old. */
+  readonly clock: Pick<OwnClock, 'isInDoubt' | 'now'>
   /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
   readonly maxAgeMs: number | null
   readonly logger: Logger
@@ -98,12 +101,9 @@ export class Redecoding {
 
   /** Decodes the frames that are due. Call it once a second. Rejects if Redis does not answer. */
   async look(): Promise<void> {
-    const { maxAgeMs, redis, replica } = this.#options
+    const { replica } = this.#options
     if (!replica.current) return
-    if (maxAgeMs !== null && this.#looks++ % DROP_OLD_EVERY === 0) {
-      const old = await dropOld(redis, Date.now() - maxAgeMs)
-      this.#options.journal.keptNoMore('max_age', old)
-    }
+    if (this.#looks++ % DROP_OLD_EVERY === 0) await this.#dropOld()
     if (performance.now() >= this.#againAt) {
       this.#againAt = Infinity
       this.#isAllDue = true
@@ -116,6 +116,13 @@ export class Redecoding {
       this.#isAllDue = true
       throw error
     }
+  }
+
+  async #dropOld(): Promise<void> {
+    const { clock, journal, maxAgeMs, redis } = this.#options
+    const now = clock.now()
+    if (maxAgeMs === null || clock.isInDoubt) return
+    journal.keptNoMore('max_age', await dropOld(redis, now - maxAgeMs))
   }
 
   /** Resolves to whether a device was due. */

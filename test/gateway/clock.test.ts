@@ -63,3 +63,15 @@ it('doubts its own clock when the API disagrees with it, until the API agrees', 
   await noteClockOfApi(redis, 0)
   await expect.poll(() => clock.isInDoubt, { timeout: 30_000 }).toBe(false)
 })
+
+it('stays in doubt after a jump that a frame shows while the clock of Redis is asked for', async () => {
+  const clock = new OwnClock(redis, unsynchronised)
+  vi.spyOn(redis, 'get').mockImplementationOnce(async () => {
+    await redis.time()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 172_800_000 })
+    clock.now()
+    return JSON.stringify({ aheadOfRedisMs: 0 })
+  })
+  await clock.look()
+  expect(clock.isInDoubt).toBe(true)
+})

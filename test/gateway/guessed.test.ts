@@ -123,7 +123,7 @@ async function gateway(hold: HoldOptions = HOLD, waitMs = 0) {
     waitMs: { tcp: waitMs, mqtt: 0, http: 0, udp: 0 },
   })
   const decodeAgain = () => {
-    const options = { ...reading, redis, protocolNamed, replica, storage, journal, maxAgeMs: null, logger }
+    const options = { ...reading, redis, protocolNamed, replica, storage, clock, journal, maxAgeMs: null, logger }
     const redecoding = beating(new Redecoding(options), (each) => each.look())
     closes.unshift(() => redecoding.close())
     return redecoding

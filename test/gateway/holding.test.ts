@@ -759,3 +759,25 @@ it('stores fixes again though Redis could not be told of a change that concerns 
   await redis.config('SET', 'min-replicas-to-write', 0)
   await expect.poll(() => holding.marking, soon).toBeUndefined()
 })
+
+it('are not discarded because our clock has jumped ahead, whoever notices that first', async () => {
+  const { clock, configure, holding, send } = await gateway([VAN])
+  await send('0123', NOW)
+  const { now } = Date
+  clock.now = () => {
+    clock.isInDoubt = true
+    return Date.now()
+  }
+  vi.useFakeTimers({ toFake: ['Date'], now: now() + 2 * HOLD.max_age })
+  onTestFinished(() => void vi.useRealTimers())
+  holding.rosterChanged(undefined)
+  await redis.zadd(keys.heldDevices('no_route'), 1, '0123')
+  await expect.poll(async () => Number(await redis.zscore(keys.heldDevices('no_route'), '0123')), soon).not.toBe(1)
+  await expect.poll(() => isReleasing('123'), soon).toBe(false)
+  vi.useRealTimers()
+  clock.now = now
+  clock.isInDoubt = false
+  expect(await held()).toEqual([['no_route', '0123', 1]])
+  await configure([VAN], [line('1', NOW - 100, NOW + 1)])
+  await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
+})

@@ -538,3 +538,17 @@ it('is looked at again soon where the files of a gateway do not have the secret 
   latest.decodeAgain(SECRET)
   await until(async () => expect(await timesIn()).toEqual([-30]))
 })
+
+it('is not given up because our clock has jumped ahead', async () => {
+  await (await gateway(1)).say([login, entry(30)])
+  const after = await gateway(1)
+  after.clock.now = () => {
+    after.clock.isInDoubt = true
+    return Date.now()
+  }
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * MAX_AGE_MS })
+  onTestFinished(() => void vi.useRealTimers())
+  after.decodeAgain()
+  await until(() => expect(after.decoded).toContain(entry(30)))
+  expect(await frames()).toHaveLength(1)
+})

@@ -65,11 +65,12 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
   })
   onTestFinished(() => appender.close())
   return {
+    clock: storing.clock,
     replica,
     ingest,
     /** Decodes what is kept again; `secret`: that of the van in a file. */
     decodeAgain(secret?: string) {
-      const { journal } = storing
+      const { clock, journal } = storing
       const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
       const options = {
         redis,
@@ -78,6 +79,7 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
         replica,
         secrets,
         storage,
+        clock,
         journal,
         maxAgeMs: MAX_AGE_MS,
         logger,

@@ -114,6 +114,7 @@ async function openPath(live: Live, replica: Replica, { identity, retryPorts }: 
     replica,
     secrets,
     storage,
+    clock,
     journal,
     maxAgeMs: config.filter.max_age,
     logger,

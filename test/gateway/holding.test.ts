@@ -760,15 +760,18 @@ it('stores fixes again though Redis could not be told of a change that concerns 
   await expect.poll(() => holding.marking, soon).toBeUndefined()
 })
 
-it('are not discarded because our clock has jumped ahead, whoever notices that first', async () => {
-  const { clock, configure, holding, send } = await gateway([VAN])
+it.each([
+  ['ahead', 2 * HOLD.max_age],
+  ['back, though none is held for a wrong time', -3_600_000],
+])('are not discarded because our clock has jumped %s', async (_, ms) => {
+  const { clock, configure, holding, send } = await gateway([VAN], [], { ...HOLD, clock: false })
   await send('0123', NOW)
   const { now } = Date
   clock.now = () => {
     clock.isInDoubt = true
     return Date.now()
   }
-  vi.useFakeTimers({ toFake: ['Date'], now: now() + 2 * HOLD.max_age })
+  vi.useFakeTimers({ toFake: ['Date'], now: now() + ms })
   onTestFinished(() => void vi.useRealTimers())
   holding.rosterChanged(undefined)
   await redis.zadd(keys.heldDevices('no_route'), 1, '0123')

@@ -238,7 +238,7 @@ export class Holding {
     const isUtc = isInUtc(record) || timestampOf(record) === Math.floor(received / 1000)
     const origin = { entry: isUtc && entry ? { ...entry, time_zone: undefined } : entry, now }
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
-    // A clock that has jumped discards nothing.
+    // A clock that has jumped ahead discards nothing.
     const leastAt = clock.isInDoubt ? now + DOUBT_AGAIN_MS : 0
     const oldestAt = Math.max(received + hold.max_age, leastAt)
     if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
@@ -246,11 +246,7 @@ export class Holding {
       return oldestAt < now ? this.#tooOld(found, lists) : 'stays'
     }
     const verdict = judge(fixOf(record), origin, rules)
-    if ('filtered' in verdict) {
-      if (!clock.isInDoubt) return { gone: `filtered:${verdict.filtered}` }
-      next.at = Math.min(next.at, leastAt)
-      return 'stays'
-    }
+    if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
     const sent = (fix?: Fix) => {

@@ -220,15 +220,19 @@ export function utcOf(time: number, { entry, now }: Pick<FixOrigin, 'entry' | 'n
   return repaired <= now + DAY_MS && repaired > now - 366 * DAY_MS ? repaired : utc
 }
 
-/** Holds a fix for a reason if the configuration allows that and a record can store its time; else filters it. */
+/**
+ * Holds a fix for a reason if the configuration allows that, or our clock may be the reason, and a record can store its time;
+ * else filters it.
+ */
 function hold(
   reason: HoldReason,
   fix: Fix,
-  { filter, hold: wanted }: PlacementRules,
+  { filter, hold: wanted, isClockInDoubt }: PlacementRules,
   { filtered, lookAt = Infinity }: { filtered: FilterReason; lookAt?: number },
 ): Verdict {
   const isWanted = reason === 'unknown' || reason === 'suspicious' || wanted[reason]
-  const position = isWanted ? asReported(fix, filter) : undefined
+  const isOurs = reason === 'clock' && isClockInDoubt
+  const position = isWanted || isOurs ? asReported(fix, filter) : undefined
   return position ? { held: reason, position, lookAt } : { filtered }
 }
 

@@ -780,7 +780,19 @@ it.each([
   vi.useRealTimers()
   clock.now = now
   clock.isInDoubt = false
-  expect(await held()).toEqual([['no_route', '0123', 1]])
+  expect((await held()).map(([, ...whose]) => whose)).toEqual([['0123', 1]])
   await configure([VAN], [line('1', NOW - 100, NOW + 1)])
   await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
+})
+
+it('are those that come while our clock is in doubt, though none are to be held', async () => {
+  const { clock, send } = await gateway([routed], [], { ...HOLD, clock: false })
+  const now = Math.floor(Date.now() / 1000)
+  clock.isInDoubt = true
+  vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+  onTestFinished(() => void vi.useRealTimers())
+  await send('0123', now)
+  vi.useRealTimers()
+  clock.isInDoubt = false
+  await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now])
 })

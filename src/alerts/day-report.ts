@@ -126,7 +126,7 @@ const REASONS = {
   not_stored: '{} with positions that could not be stored',
   waiting: '{} with positions that wait for the tracking API',
   refused: '{} with positions that the tracking API refuses',
-  unknown: '{} without a gateway',
+  unknown: '{} without notes',
   not_started: '{} not started',
 } satisfies Record<DayReason, Template>
 const NAMED = 5

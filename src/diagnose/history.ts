@@ -167,7 +167,7 @@ const MESSAGES = {
   not_stored: 'its positions could not be stored; it was not answered, and sends them again',
   waiting: 'its positions wait for the tracking API',
   refused: 'the tracking API refused its positions: they are kept',
-  unknown: 'no gateway ran',
+  unknown: 'nothing was noted of this time: perhaps no gateway ran',
 } satisfies Record<GapReason, Template>
 const MINUTE_MS = 60_000
 const SHORT = 2

@@ -87,7 +87,9 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
 
     await rows.first().locator('rect.is-choice').first().click()
     const gap = rows.first().locator('.day-gap-list li.is-marked')
-    expect(await gap.textContent()).toContain('Nothing ran here that could hear it.')
+    expect(await gap.textContent()).toContain(
+      'Nothing was noted of this time: perhaps nothing ran here that could hear it.',
+    )
     await expectAccessible(page)
     await gap.getByRole('link', { name: 'Van 20' }).click()
     await page.getByRole('heading', { name: 'Van 20' }).waitFor()

@@ -420,7 +420,7 @@ export const de: Words = {
       not_stored: 'Seine Positionen konnten nicht gespeichert werden. Es bekam keine Antwort und sendet sie erneut.',
       waiting: 'Seine Positionen warten auf den Tracking-Dienst.',
       refused: 'Der Tracking-Dienst lehnte seine Positionen ab: sie sind aufbewahrt.',
-      unknown: 'Hier lief nichts, das es hören konnte.',
+      unknown: 'Von dieser Zeit wurde nichts notiert: vielleicht lief hier nichts, das es hören konnte.',
       not_started: 'Die Zündung war aus: es war noch nicht gestartet.',
     },
     replay: {

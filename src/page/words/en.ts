@@ -418,7 +418,7 @@ export const en = {
       not_stored: 'Its positions could not be stored. It was not answered, and sends them again.',
       waiting: 'Its positions wait for the tracking service.',
       refused: 'The tracking service refused its positions: they are kept.',
-      unknown: 'Nothing ran here that could hear it.',
+      unknown: 'Nothing was noted of this time: perhaps nothing ran here that could hear it.',
       not_started: 'Its ignition was off: it had not started yet.',
     } as Record<string, string>,
     replay: {

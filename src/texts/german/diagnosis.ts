@@ -813,7 +813,8 @@ const GAPS = {
   'its positions wait for the tracking API': 'seine Positionen warten auf die Tracking-API',
   'the tracking API refused its positions: they are kept':
     'die Tracking-API lehnte seine Positionen ab: sie sind aufbewahrt',
-  'no gateway ran': 'kein Gateway lief',
+  'nothing was noted of this time: perhaps no gateway ran':
+    'von dieser Zeit wurde nichts notiert: vielleicht lief kein Gateway',
 }
 
 /** Daily reports for the receivers of alerts. */
@@ -841,7 +842,7 @@ const DAY = {
   '{} with positions that could not be stored': '{1} mit Positionen, die nicht gespeichert werden konnten',
   '{} with positions that wait for the tracking API': '{1} mit Positionen, die auf die Tracking-API warten',
   '{} with positions that the tracking API refuses': '{1} mit Positionen, die die Tracking-API ablehnt',
-  '{} without a gateway': '{1} ohne Gateway',
+  '{} without notes': '{1} ohne Notizen',
   '{} not started': '{1} nicht losgefahren',
 }
 

@@ -45,7 +45,7 @@ export interface HoldingOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
-  readonly clock: Pick<OwnClock, 'isInDoubt' | 'now'>
+  readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly journal: Pick<Journal, 'heldTooLong' | 'released' | 'sentBefore'>
   /** Returns which copies get the fixes of a company; undefined: none. */
   readonly logsOf?: LogsOf
@@ -165,13 +165,13 @@ export class Holding {
       const { version } = replica
       const mark = await releaseMark(redis, device)
       if (mark === null) return
-      const now = this.#options.clock.now()
+      const moment = this.#moment()
       const counts = await countHeld(redis, places)
       const looked = places.map((place) => ({ place, stayed: 0 }))
       left = 0
       for (const [index, each] of looked.entries()) {
         if (counts[index] === 0) continue
-        const swept = await this.#sweep(each.place, { now, arrived })
+        const swept = await this.#sweep(each.place, { moment, arrived })
         // Another gateway moves them; or it ends, and they are looked at again.
         if (swept.end === 'changed') return
         each.stayed = swept.stayed
@@ -182,12 +182,12 @@ export class Holding {
   }
 
   /** `arrived`: arrivals of the device from before it was configured. */
-  async #sweep(place: HeldPlace, { now, arrived }: SweepOptions = {}): Promise<Swept> {
-    const { appender, clock, redis } = this.#options
+  async #sweep(place: HeldPlace, { moment, arrived }: SweepOptions = {}): Promise<Swept> {
+    const { appender, redis } = this.#options
     const { lists, device } = place
     const next = { at: Infinity }
-    const at = now ?? clock.now()
-    const fate = (record: Buffer) => this.#fateOf(record, place, { now: at, next, arrived })
+    const judged = { moment: moment ?? this.#moment(), next, arrived }
+    const fate = (record: Buffer) => this.#fateOf(record, place, judged)
     const swept = await sweepHeld(redis, appender, { place, fate })
     const { left, stayed } = swept
     // A device with many held fixes is checked less often, so that the cost stays the same.
@@ -195,6 +195,12 @@ export class Holding {
     if (stayed > 0) await lookAgain(redis, place, { stayed, at: Math.max(next.at, soonest) })
     if (left > 0) this.#note(lists.reason, device, left)
     return swept
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#options
+    const now = clock.now()
+    return { now, jumps: clock.jumps }
   }
 
   #note(reason: HeldLists['reason'], device: string, fixes: number): void {
@@ -224,9 +230,11 @@ export class Holding {
   }
 
   /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
-  #fateOf(record: Buffer, { lists, device }: HeldPlace, { now, next, arrived }: FateOptions): Fate {
+  #fateOf(record: Buffer, { lists, device }: HeldPlace, { moment, next, arrived }: FateOptions): Fate {
     const { clock, filter, hold, journal, replica } = this.#options
     const { roster, version: rosterVersion } = replica
+    const { now } = moment
+    const isClockInDoubt = clock.isInDoubt || clock.jumps !== moment.jumps
     const received = receivedAt(record)
     const found = roster.find(device)
     if (found && !belongedAt(found, received)) return { gone: 'discarded:other_company' }
@@ -237,9 +245,9 @@ export class Holding {
     // A fix without its own time has the time of its arrival, which no time zone changes.
     const isUtc = isInUtc(record) || timestampOf(record) === Math.floor(received / 1000)
     const origin = { entry: isUtc && entry ? { ...entry, time_zone: undefined } : entry, now }
-    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
+    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt }
     // A clock that has jumped ahead discards nothing.
-    const leastAt = clock.isInDoubt ? now + DOUBT_AGAIN_MS : 0
+    const leastAt = isClockInDoubt ? now + DOUBT_AGAIN_MS : 0
     const oldestAt = Math.max(received + hold.max_age, leastAt)
     if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
       next.at = Math.min(next.at, oldestAt)
@@ -307,13 +315,19 @@ interface ReleasedFix {
   readonly from?: HeldLists['reason']
 }
 
+/** By our clock, and how often it had jumped then. */
+interface Moment {
+  readonly now: number
+  readonly jumps: number
+}
+
 interface SweepOptions {
-  readonly now?: number
+  readonly moment?: Moment
   readonly arrived?: ArrivedSender
 }
 
 interface FateOptions extends SweepOptions {
-  readonly now: number
+  readonly moment: Moment
   readonly next: { at: number }
 }
 

@@ -372,7 +372,7 @@ async function holdingFor(lines: Assignment[]) {
     replica,
     filter: FILTER,
     hold: { unknown: true, no_route: true, clock: true, max_age: 86_400_000 },
-    clock: { isInDoubt: false, now: () => Date.now() },
+    clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     journal: journalOf(),
     logger,
   })

@@ -148,6 +148,7 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   'answers {}': ['answers with the error {}', 0],
   'cannot be found: its host name does not exist': ['cannot be found'],
   'has a certificate that is not accepted': ['does not prove who it is'],
+  'does not complete a TLS handshake': ['cannot be reached'],
   [CODES.upstream_down.message]: ['the tracking service is down'],
   'correct tracking.base_url (or push_url), or the DNS of this machine': [
     'tell who runs this server: the address of the tracking service may be wrong',
@@ -158,6 +159,8 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   'renew the certificate of the API, or correct tracking.base_url': [
     'tell who runs this server and the tracking service',
   ],
+  'if the API asks for a client certificate, name it in tracking.tls (gateway.yaml), cert and key; otherwise tell who runs the API which versions of TLS it refuses: 1.2 and 1.3':
+    ['tell who runs this server and the tracking service'],
   'what answers at {} is not the tracking API': ['something else answers in place of the tracking service'],
   [CODES.not_the_api.message]: ['something else answers in place of the tracking service'],
   [CODES.not_the_api.action]: [

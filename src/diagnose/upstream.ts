@@ -167,6 +167,7 @@ const WORDS = new Map<string, Template>([
   ['dns', 'cannot be found: its host name does not exist'],
   ['unreachable', 'cannot be reached'],
   ['tls', 'has a certificate that is not accepted'],
+  ['handshake', 'does not complete a TLS handshake'],
   ['authority', 'has a certificate of an authority that is not trusted'],
   ['needs_tls', 'speaks HTTPS, and is asked without'],
   ['no_tls', 'does not speak HTTPS at that port'],
@@ -177,6 +178,10 @@ const ACTIONS = new Map<string, Template>([
   ['dns', 'correct tracking.base_url (or push_url), or the DNS of this machine'],
   ['unreachable', 'check the network and the firewall between this machine and the API'],
   ['tls', 'renew the certificate of the API, or correct tracking.base_url'],
+  [
+    'handshake',
+    'if the API asks for a client certificate, name it in tracking.tls (gateway.yaml), cert and key; otherwise tell who runs the API which versions of TLS it refuses: 1.2 and 1.3',
+  ],
   [
     'authority',
     'if the authority is your own, name its certificate in tracking.tls.ca (gateway.yaml); otherwise have the API send its whole chain, or correct tracking.base_url',

@@ -3,6 +3,7 @@ import { type Dispatcher, errors } from 'undici'
 /**
  * Why there is no answer. `reset`: the connection ended before the whole answer arrived, or was aborted. `timeout`: the
  * host can be reached, but did not answer in time. `long_error`: the body of an answer other than 2xx is too large.
+ * `handshake`: TLS is refused, for another reason than the host's certificate.
  * `needs_tls`: the host speaks TLS at a port that is asked without. `no_tls`: the other way round. `authority`: its certificate is of an
  * authority that is not trusted. `proxy`: the proxy did not connect to the host. `no_room`: there is no memory for the answer. `given_up`: the caller no longer waits for the answer.
  */
@@ -166,7 +167,8 @@ const CAUSES = {
   unreachable: /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/,
   authority: /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
   no_tls: /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL)$/,
-  tls: /^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO$)/,
+  tls: /^(?:ERR_TLS_|CERT_)/,
+  handshake: /^(?:ERR_SSL_|EPROTO$)/,
   malformed: /^UND_ERR_HEADERS_OVERFLOW$/,
   proxy: /^PROXY$/,
   closed: /^UND_ERR_(?:DESTROYED|CLOSED)$/,

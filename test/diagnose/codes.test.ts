@@ -261,6 +261,15 @@ it.each<[FindingCode, string, Partial<Facts>, Record<string, unknown>]>([
       action: expect.stringContaining('tracking.tls.ca'),
     },
   ],
+  [
+    'upstream_down',
+    'it refuses TLS, such as for want of a client certificate',
+    failing('handshake'),
+    {
+      message: 'the tracking API does not complete a TLS handshake: 40 positions wait',
+      action: expect.stringContaining('tracking.tls (gateway.yaml), cert and key'),
+    },
+  ],
   ['upstream_down', 'it speaks HTTPS alone', failing('needs_tls'), { action: expect.stringContaining('https://') }],
   ['upstream_down', 'it does not speak HTTPS', failing('no_tls'), { action: expect.stringContaining('http://') }],
   [

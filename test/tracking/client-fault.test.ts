@@ -66,6 +66,16 @@ describe('a TLS fault', () => {
     const url = await httpServer((_request, response) => response.end('{}'))
     expect(await client(url.replace('http:', 'https:')).push(PUSH)).toEqual({ fault: 'no_tls' })
   })
+
+  it.each<[string, https.ServerOptions]>([
+    ['asks for a client certificate', { requestCert: true, rejectUnauthorized: true, maxVersion: 'TLSv1.2' }],
+    ['speaks versions of TLS alone that are refused', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' }],
+  ])('blames no certificate of a host that %s', async (_, options) => {
+    const { cert, key } = await certificates.server('strict')
+    const server = https.createServer({ ...options, cert, key, ciphers: 'DEFAULT@SECLEVEL=0' })
+    const url = (await listen(server)).replace('http:', 'https:').replace('127.0.0.1', 'localhost')
+    expect(await client(url, { tls: { ca: [cert] } }).push(PUSH)).toEqual({ fault: 'handshake' })
+  })
 })
 
 it.each(['127.0.0.1', 'localhost'])('the client gives the fault refused if nothing listens on %s', async (host) => {

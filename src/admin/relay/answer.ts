@@ -75,6 +75,7 @@ const SENTENCES = {
   dns: 'is a name without an address',
   unreachable: 'cannot be reached',
   tls: 'has no TLS that can be trusted',
+  handshake: 'does not complete a TLS handshake',
   authority: 'has a certificate of an authority that is not trusted',
   needs_tls: 'speaks TLS, and is asked without',
   no_tls: 'does not speak TLS at that port',

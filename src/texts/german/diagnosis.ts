@@ -475,6 +475,9 @@ const EVIDENCE = {
   'does not answer in time': 'antwortet nicht rechtzeitig',
   'cannot be found: its host name does not exist': 'ist nicht zu finden: ihren Hostnamen gibt es nicht',
   'cannot be reached': 'ist nicht zu erreichen',
+  'does not complete a TLS handshake': 'schließt keinen TLS-Handshake ab',
+  'if the API asks for a client certificate, name it in tracking.tls (gateway.yaml), cert and key; otherwise tell who runs the API which versions of TLS it refuses: 1.2 and 1.3':
+    'verlangt die API ein Client-Zertifikat, es in tracking.tls (gateway.yaml) nennen, cert und key; sonst dem Betreiber der API sagen, welche Versionen von TLS sie ablehnt: 1.2 und 1.3',
   'has a certificate that is not accepted': 'hat ein Zertifikat, das nicht anerkannt wird',
   'has a certificate of an authority that is not trusted': 'hat ein Zertifikat einer Stelle, der nicht vertraut wird',
   'speaks HTTPS, and is asked without': 'spricht HTTPS und wird ohne gefragt',

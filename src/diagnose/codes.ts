@@ -181,7 +181,7 @@ export const CODES = {
     link: 'placed',
     message: '{} is refused: what was in effect before it stays in effect',
     action:
-      'correct the file as the evidence says; where it would take routes and that is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port',
+      'correct the file as the evidence says; where it would take routes and that is meant, write the lines with `waybridge routes put FILE --force`, or delete the devices through the admin port',
   },
   restart_needed: {
     severity: 'warning',

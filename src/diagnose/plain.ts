@@ -189,7 +189,7 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
     'the roster of {} is refused: its routes stay as they were',
     0,
   ],
-  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`':
+  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put FILE --force`':
     ['correct the roster in that system, or give the roster of today, under Roster'],
   [CODES.roster_stale.action]: ['give the roster of today, under Roster'],
   [CODES.redelivery_offered.action]: [

@@ -248,7 +248,7 @@ const STUCK_MS = 10_000
 const RESTARTS = 3
 const PULL_REFUSED: Template = 'the roster that is pulled from {} is refused: its lines stay as they were'
 const PULL_REFUSED_ACTION: Template =
-  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`'
+  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put FILE --force`'
 const UNREWRITTEN: Template = 'Redis cannot rewrite its append-only file: it grows until the disk is full'
 const REWRITE_ACTION: Template =
   'see the log of Redis for the reason: it may lack memory for that (vm.overcommit_memory), or space on its disk'

@@ -54,7 +54,7 @@ it('a refused routes file stays refused when processes are killed and restarted'
   await expect.poll(refusals, soon).toBe(1)
   for (const role of ['gateway', 'admin']) await kill(role)
   await expect.poll(refusals, soon).toBe(2)
-  expect(product.said()).toContain('where the loss is meant, write the lines with `waybridge routes put --force`')
+  expect(product.said()).toContain('where the loss is meant, write the lines with `waybridge routes put FILE --force`')
   // The admin port opens a moment after the files were compared.
   const check = () => waybridge(['check', '--config', product.dir])
   const refused = expect.stringMatching(

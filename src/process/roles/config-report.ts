@@ -202,4 +202,4 @@ const WHOLE = new Set(['companies', 'copies'])
 const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token', 'admin.oidc', 'admin.log_reads', 'roster.pull'])
 const MOST_WARNINGS = 20
 const FORCE =
-  'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'
+  'where the loss is meant, write the lines with `waybridge routes put FILE --force`, or delete the devices through the admin port'

@@ -394,8 +394,8 @@ const FINDINGS = {
   'update the firmware of the device, or look for what damages its frames on the way, such as a serial modem':
     'die Firmware des Geräts erneuern oder suchen, was seine Datenpakete unterwegs beschädigt, etwa ein serielles Modem',
   '{} is refused: what was in effect before it stays in effect': '{1} ist abgelehnt: was vorher galt, gilt weiter',
-  'correct the file as the evidence says; where it would take routes and that is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port':
-    'die Datei nach den Belegen berichtigen; würde sie Touren nehmen und ist das gewollt, die Zeilen mit `waybridge routes put --force` schreiben oder die Geräte über den Admin-Port löschen',
+  'correct the file as the evidence says; where it would take routes and that is meant, write the lines with `waybridge routes put FILE --force`, or delete the devices through the admin port':
+    'die Datei nach den Belegen berichtigen; würde sie Touren nehmen und ist das gewollt, die Zeilen mit `waybridge routes put FILE --force` schreiben oder die Geräte über den Admin-Port löschen',
   'settings of {} take effect at the next start only': 'Einstellungen in {1} gelten erst nach dem nächsten Start',
   'start waybridge again; meanwhile trackers keep what is not acknowledged':
     'waybridge neu starten; solange behalten die Geräte, was nicht bestätigt ist',
@@ -438,8 +438,8 @@ const FINDINGS = {
     'prüfen, ob der Server läuft und ob url, token und ca in gateway.yaml (roster.pull) stimmen; es wird von selbst erneut versucht',
   'the roster that is pulled from {} is refused: its lines stay as they were':
     'der Tourenplan, der von {1} abgeholt wird, ist abgelehnt: seine Zeilen bleiben, wie sie waren',
-  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put --force`':
-    'den Tourenplan an seiner Quelle berichtigen, wie es die Belege sagen; soll er wirklich Touren nehmen, ihn mit `waybridge routes put --force` schreiben',
+  'correct the roster at its source as the evidence says; where it would take routes and that is meant, write it with `waybridge routes put FILE --force`':
+    'den Tourenplan an seiner Quelle berichtigen, wie es die Belege sagen; soll er wirklich Touren nehmen, ihn mit `waybridge routes put FILE --force` schreiben',
   'its server {}': 'die Gegenstelle {1}',
   'redirects more than {} times': 'leitet öfter als {1}-mal weiter',
   'redirects to where no roster is pulled from: expected https, and another machine':

@@ -44,7 +44,7 @@ export async function call<Answer>(path: string, options: Call = {}): Promise<An
   const body = parsed(text)
   if (response.ok) return body as Answer
   const message = (body as { message?: string } | undefined)?.message ?? `${response.status} ${response.statusText}`
-  if (response.status === 401) refuse(own && message)
+  if (response.status === 401) refuse(own, message)
   throw new RequestError(response.status, message, body)
 }
 
@@ -55,7 +55,7 @@ export async function stream(
 ): Promise<Response> {
   const own = token()
   const response = await send(path, options, options.headers)
-  if (response.status === 401) refuse(own && ((parsed(await response.text()) as { message?: string })?.message ?? ''))
+  if (response.status === 401) refuse(own, (parsed(await response.text()) as { message?: string })?.message ?? '')
   if (!response.ok || !response.body) throw new RequestError(response.status, response.statusText)
   return response
 }
@@ -104,9 +104,11 @@ function credential(): Record<string, string> {
   return own === undefined ? { 'x-waybridge-page': '1' } : { authorization: `Bearer ${own}` }
 }
 
-function refuse(message?: string): void {
+/** Forgets the token that is refused, unless another one has replaced it. */
+function refuse(refused: string | undefined, message: string): void {
+  if (token() !== refused) return
   forgetToken()
-  for (const listener of refusals) listener(message)
+  for (const listener of refusals) listener(refused && message)
 }
 
 function parsed(text: string): unknown {

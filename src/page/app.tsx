@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from './data/api.ts'
 import { onRefusal } from './data/client.ts'
 import { useClock } from './data/clock.ts'
-import { feed } from './data/hooks.ts'
+import { feed, fleet } from './data/hooks.ts'
 import { forgetToken, keepToken, token } from './data/session.ts'
 import { toast, Toasts } from './parts/toast.tsx'
 import { type PageAddress, usePlace } from './router.ts'
@@ -48,7 +48,10 @@ export function App(): JSX.Element {
   useEffect(() => {
     if (!isOpen) return undefined
     feed.start()
-    return () => feed.stop()
+    return () => {
+      feed.stop()
+      fleet.clear()
+    }
   }, [isOpen])
 
   const open = (text?: string) => {

@@ -1,6 +1,7 @@
 import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
 import { allOf, api } from './api.ts'
 import type { LiveFeed } from './live-feed.ts'
+import { token } from './session.ts'
 
 /** All vans, or the first of very many; loaded when somebody first looks at them, then kept up to date. */
 export class Fleet {
@@ -43,14 +44,22 @@ export class Fleet {
     }
   }
 
+  /** Forgets all vans: the next token may not see them. */
+  clear(): void {
+    this.#vans = new Map()
+    this.#isLoaded = false
+  }
+
   async load(): Promise<void> {
+    const own = token()
     try {
       const vans = await allOf((page) => api.devices(page), MOST_VANS)
+      if (token() !== own) return
       this.#vans = new Map(vans.map((van) => [van.id, van]))
       this.#isLoaded = true
       this.#error = undefined
     } catch (error) {
-      this.#error = error as Error
+      if (token() === own) this.#error = error as Error
     }
     this.#tell()
   }

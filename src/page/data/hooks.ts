@@ -5,7 +5,7 @@ import { Fleet } from './fleet.ts'
 import { LiveFeed, type LiveState } from './live-feed.ts'
 
 export const feed = new LiveFeed()
-const fleet = new Fleet(feed)
+export const fleet = new Fleet(feed)
 
 /** The state of the system, which changes every second or two. */
 export function useLive(): LiveState {

@@ -53,7 +53,8 @@ export interface IncidentEntry extends Incident {
 
 /**
  * Decides what one receiver, or the log, is told of incidents, given what it was told before: one begin, an update if an
- * incident doubles or changes its severity, one end. Its only state is `entries`.
+ * incident doubles or changes its severity, one end. Its only state is `entries`. A clock that is set back makes no time last
+ * longer.
  */
 export class IncidentBook {
   readonly entries = new Map<string, IncidentEntry>()
@@ -81,7 +82,7 @@ export class IncidentBook {
       if (entry.holds && isComplete && !isAmong(entry.finding, incidents, groups)) {
         this.entries.set(key, ended(entry, now, this.#rules.flap))
         changed.add(key)
-      } else if (isForgotten(entry, now - this.#rules.flap) && !underWay.has(key)) {
+      } else if (isForgotten(entry, now, this.#rules.flap) && !underWay.has(key)) {
         this.entries.delete(key)
         changed.add(key)
       }
@@ -125,7 +126,7 @@ export class IncidentBook {
       return last.size > known.most.size
     }
     if (known?.told !== 'begins' && !this.#isTold(incident.finding.severity)) return false
-    const isFlapping = known?.endedAt !== undefined && now - known.endedAt < this.#rules.flap
+    const isFlapping = known?.endedAt !== undefined && Math.abs(now - known.endedAt) < this.#rules.flap
     const { told = 'ends', toldAs } = known ?? {}
     const id = known && told === 'begins' ? known.id : newId(key, now)
     const state = { holds: true, told, toldAs, changedAt: now, endedAt: known?.endedAt, isFlapping }
@@ -138,7 +139,7 @@ export class IncidentBook {
     for (const [key, entry] of this.entries) {
       const { endedAt, finding, holds, id, most, size, toldAs } = entry
       const change = changeOf(entry, now)
-      const isReady = !entry.isFlapping || change === 'updates' || now - entry.changedAt >= this.#rules.flap
+      const isReady = !entry.isFlapping || change === 'updates' || Math.abs(now - entry.changedAt) >= this.#rules.flap
       const { severity } = finding
       const isBelow = change === 'begins' && !this.#isTold(severity)
       if (change === undefined || !isReady || isBelow || this.#isQuiet(severity, now)) continue
@@ -171,8 +172,8 @@ function isAmong(finding: Finding, incidents: ReadonlyMap<string, Incident>, gro
 }
 
 /** Returns true if an incident ended longer than `flap` ago, and its end was announced, or its begin never was. */
-function isForgotten({ changedAt, holds, told }: IncidentEntry, before: number): boolean {
-  return !holds && told === 'ends' && changedAt < before
+function isForgotten({ changedAt, holds, told }: IncidentEntry, now: number, flap: number): boolean {
+  return !holds && told === 'ends' && Math.abs(now - changedAt) > flap
 }
 
 function newId(key: string, now: number): string {
@@ -185,13 +186,13 @@ function changeOf(
 ): IncidentNews['change'] | undefined {
   if (!holds) return told === 'begins' ? 'ends' : undefined
   if (told === 'ends') return 'begins'
-  if (!toldAs || now - toldAs.at < BETWEEN_MS) return undefined
+  if (!toldAs || Math.abs(now - toldAs.at) < BETWEEN_MS) return undefined
   const isNews = size >= 2 * toldAs.size || finding.severity !== toldAs.severity
   return isNews ? 'updates' : undefined
 }
 
 function ended(entry: IncidentEntry, now: number, flap: number): IncidentEntry {
-  const isFlapping = entry.endedAt !== undefined && now - entry.endedAt < flap
+  const isFlapping = entry.endedAt !== undefined && Math.abs(now - entry.endedAt) < flap
   return { ...entry, holds: false, changedAt: now, endedAt: now, isFlapping }
 }
 

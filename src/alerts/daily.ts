@@ -33,8 +33,9 @@ interface PendingReport {
   readonly report: DayReport
   readonly key: string
   tries: number
-  /** ms UTC. */
-  nextAt: number
+  /** When it was tried, ms UTC, and for how long it waits then. */
+  triedAt: number
+  waitMs: number
   sending?: Promise<void>
 }
 
@@ -49,7 +50,7 @@ export class DailyReports {
   #pending: PendingReport[] = []
   /** The local day that the reports are about. */
   #made: string | undefined
-  #againAt = -Infinity
+  #triedAt = -Infinity
 
   constructor(sources: DailySources) {
     this.#sources = sources
@@ -61,14 +62,14 @@ export class DailyReports {
     const due = dueDay(daily.at, zone, now)
     if (due?.day !== this.#made) this.#pending = []
     if (!due || this.#closing.signal.aborted) return void (this.#made = due && this.#made)
-    if (this.#made !== due.day && now >= this.#againAt) {
-      this.#againAt = now + AGAIN_MS
+    if (this.#made !== due.day && Math.abs(now - this.#triedAt) >= AGAIN_MS) {
+      this.#triedAt = now
       await this.#make(due).catch((error: Error) =>
         logger.debug({ err: error }, 'the reports of the day wait for Redis'),
       )
     }
     for (const pending of this.#pending)
-      if (!pending.sending && now >= pending.nextAt)
+      if (!pending.sending && Math.abs(now - pending.triedAt) >= pending.waitMs)
         pending.sending = this.#send(pending, now).finally(() => (pending.sending = undefined))
   }
 
@@ -87,7 +88,7 @@ export class DailyReports {
         .filter(({ company_id }) => receiver.scope.sees(company_id))
         .map((report) => {
           const key = keys.alerted(`${receiver.key}:day:${day}:${report.company_id}`)
-          return { receiver, report, key, tries: 0, nextAt: from }
+          return { receiver, report, key, tries: 0, triedAt: -Infinity, waitMs: 0 }
         }),
     )
     // Without a route there is no report, and the roster may still come.
@@ -98,7 +99,7 @@ export class DailyReports {
   async #send(pending: PendingReport, now: number): Promise<void> {
     const { redis, logger } = this.#sources
     const { key, receiver, report } = pending
-    pending.nextAt = now + AGAIN_MS
+    Object.assign(pending, { triedAt: now, waitMs: AGAIN_MS })
     const claimed = await redis.set(key, this.#process, 'EX', CLAIM_S, 'NX').catch(() => null)
     if (claimed === null) {
       const known = await redis.get(key).catch(() => null)
@@ -109,8 +110,7 @@ export class DailyReports {
       const limit = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(MAX_SEND_MS)])
       await receiver.transport.report(report, limit)
     } catch (error) {
-      const delay = Math.min(FIRST_DELAY_MS * 2 ** pending.tries++, MAX_DELAY_MS)
-      pending.nextAt = now + delay
+      pending.waitMs = Math.min(FIRST_DELAY_MS * 2 ** pending.tries++, MAX_DELAY_MS)
       if (pending.tries === 1 && !this.#closing.signal.aborted)
         logger.error(
           { reason: english(reasonOf(error)) },

@@ -53,7 +53,7 @@ export class Alerts implements AlertReceivers {
     const { current } = this.#findings
     const now = this.#now()
     const isAway = current.some(({ code }) => code === 'redis_down')
-    const holding = { now, current, isComplete: !isBlind(current) && now - this.#startedAt > SETTLED_MS }
+    const holding = { now, current, isComplete: !isBlind(current) && Math.abs(now - this.#startedAt) > SETTLED_MS }
     await Promise.all(this.#receivers.map((receiver) => receiver.look(holding, isAway)))
   }
 }

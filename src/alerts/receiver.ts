@@ -138,7 +138,7 @@ export class AlertReceiver {
     const holding = this.#book.toldHolding()
     for (const key of this.#sentAt.keys()) if (!holding.has(key) && !this.#underWay.has(key)) this.#sentAt.delete(key)
     for (const [key, each] of holding)
-      if (now - (this.#sentAt.get(key) ?? 0) >= repeatMs) this.#send(key, each, now, () => {})
+      if (Math.abs(now - (this.#sentAt.get(key) ?? 0)) >= repeatMs) this.#send(key, each, now, () => {})
   }
 
   /** Resolves to whether the earlier messages are known now. */

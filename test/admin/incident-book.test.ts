@@ -311,3 +311,11 @@ function raisedBy(at: number) {
     raised('power_cut', at, { device: '2', company_id: '7' }),
   ]
 }
+
+it('a receiver is told updates, and what begins anew, though the clock is set back by an hour', () => {
+  const { look } = receiver()
+  look(0, [silent(39)])
+  expect(look(-60, [silent(203)])).toEqual(['updates silent'])
+  expect(look(-59, [])).toEqual(['ends silent'])
+  expect(look(-119, [silent(39)])).toEqual(['begins silent'])
+})

@@ -283,3 +283,19 @@ it('daily reports are not sent for a missed day, or for a company without routes
   await none.close()
   expect(all.told()).toEqual([])
 })
+
+it('reports are made and tried again though the clock is set back', async () => {
+  let failures = 1
+  const flaky = await receiver('flaky', new Scope(['7']), (response) => {
+    response.writeHead(failures-- > 0 ? 500 : 204).end()
+  })
+  const sheets: LaneSheet[] = []
+  const { daily } = reports([flaky.own], sheets)
+  await daily.look(AT + 3_600_000)
+  sheets.push(...SHEETS)
+  await daily.look(AT + 1_800_000)
+  await expect.poll(() => flaky.told().length, soon).toBe(1)
+  await expect.poll(() => redis.exists(keys.alerted('flaky:day:2026-11-20:7')), soon).toBe(0)
+  await daily.look(AT)
+  await expect.poll(() => flaky.told().length, soon).toBe(2)
+})

@@ -283,3 +283,15 @@ it('Alertmanager gets a lasting finding each minute and after a restart, and nev
   expect(raw[0].headers.authorization).toBe('Bearer canary-token')
   expect(raw.map(({ body }) => body).join('')).not.toContain('canary')
 })
+
+it('Alertmanager is sent again what holds, and its end, though the clock is set back by an hour', async () => {
+  const { holds, pass, start, raw } = await site({ format: 'alertmanager' })
+  start()
+  holds(silent(39))
+  await expect.poll(() => raw.length, soon).toBe(1)
+  await expect.poll(kept, soon).toContain('"told":"begins"')
+  pass(-60 * MINUTE)
+  await expect.poll(() => raw.length, { timeout: 10_000 }).toBe(2)
+  holds()
+  await expect.poll(() => raw.length, { timeout: 10_000 }).toBe(3)
+})

@@ -52,7 +52,7 @@ export function App(): JSX.Element {
       feed.stop()
       fleet.clear()
     }
-  }, [isOpen])
+  }, [isOpen, token()])
 
   const open = (text?: string) => {
     if (text !== undefined) keepToken(text)
@@ -71,7 +71,7 @@ export function App(): JSX.Element {
   if (!isOpen) return <SignIn refusal={refusal} open={open} />
   return (
     <>
-      <Shell place={place} signOut={signOut}>
+      <Shell key={token()} place={place} signOut={signOut}>
         <View key={`${place.view} ${place.id ?? ''}`} place={place} />
       </Shell>
       <Toasts />

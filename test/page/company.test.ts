@@ -111,4 +111,15 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     expect(faults).toEqual([])
     await close()
   })
+
+  it('shows what its token may see once an address with it is pasted into a tab with another token', async () => {
+    const { page, faults, close } = await fixture.open('/vans', { token: 'canary-of-all' })
+    await page.locator('main').getByText('Zebra Van').first().waitFor()
+    await page.evaluate(`location.hash = '#token=${SEVEN}&view=/vans'`)
+    await page.locator('main').getByText('Zebra Van').first().waitFor({ state: 'detached', timeout: 5000 })
+    await page.locator('main').getByText('Van 12').first().waitFor()
+    await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
+    expect(faults).toEqual([])
+    await close()
+  })
 })

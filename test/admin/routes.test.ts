@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { keys } from '../../src/store/index.ts'
 import { type Answer, adminFixture, DEVICES, READ_TOKEN, TOKEN, VAN_14_LANE } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -434,4 +435,16 @@ it.each([
 ])('GET /admin/routes answers 422 to ?%s', async (query, message) => {
   const answer = await admin.ask(`/admin/routes?${query}`)
   expect(answer).toMatchObject({ status: 422, json: { message: expect.stringContaining(message) } })
+})
+
+it('is answered as what is done if Redis goes away before each gateway has it', async () => {
+  await admin.redis.sadd(keys.gatewayIds, 'slow')
+  await admin.redis.set(keys.gateway('slow'), '[]')
+  const before = admin.live.version()
+  const answer = put(HEADER + LINE)
+  await expect.poll(() => admin.live.version(), { interval: 10 }).toBeGreaterThan(before)
+  await admin.server.kill('SIGKILL')
+  onTestFinished(() => admin.server.restart())
+  const { status, json } = await answer
+  expect([status, json]).toEqual([200, PUT_ANSWER])
 })

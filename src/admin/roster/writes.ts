@@ -65,7 +65,9 @@ export function rosterWrites({ redis, live }: RosterSources) {
     const { version } = planned
     if (version === undefined) return planned
     const deadline = performance.now() + ROSTER_HOLDS_MS
-    while (!(await isRosterApplied(redis, version)) && performance.now() < deadline) await sleep(LOOK_MS)
+    // It is written: a Redis that goes away now is no reason to say that nothing was.
+    const isApplied = () => isRosterApplied(redis, version).catch(() => false)
+    while (!(await isApplied()) && performance.now() < deadline) await sleep(LOOK_MS)
     return planned
   }
 }

@@ -50,6 +50,7 @@ export function verifyOperation({ redis, verifier, keptMs, zone, closing }: Veri
       const wanted = { isWanted, day: asked, repair: repair === 'true', from: placeIn(page_token), signal }
       const result = await verifier.run(wanted, now).catch((error: Error) => {
         if (closing.aborted) throw new ApiRefusal(503, 'waybridge stops: ask again later')
+        if (gone.signal.aborted) throw new ApiRefusal(503, 'the caller does not wait for the answer')
         throw error
       })
       const { checked, missing, repaired } = result

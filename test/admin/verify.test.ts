@@ -3,7 +3,6 @@ import type { Admin } from '../../src/admin/index.ts'
 import { EVERYTHING, Scope } from '../../src/admin/scope.ts'
 import type { VerifiedJson } from '../../src/admin/schemas/verify.ts'
 import type { Company } from '../../src/config/schema.ts'
-import { createLogger } from '../../src/observe/log.ts'
 import type { Position, Store } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { openBare } from '../support/admin.ts'
@@ -12,8 +11,10 @@ import type { TestRedis } from '../support/redis.ts'
 import { answering, honest, type ReadBackApi, startReadBackApi } from '../support/tracking/read-back-api.ts'
 import { startService } from '../support/tracking/service.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { pino } from 'pino'
 
-const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const log: string[] = []
+const logger = pino({ level: 'error' }, { write: (line) => void log.push(line) })
 const KEPT_MS = 48 * 3_600_000
 const COMPANIES = ['7', '8'].map((company_id): Company => {
   return { company_id, apikey: `key-${company_id}`, oauth_token: `token-${company_id}` }
@@ -32,6 +33,13 @@ withRedis((one, connection) => {
   server = one
   redis = connection
 })
+
+interface Asking {
+  readonly token?: string
+  readonly method?: string
+  readonly language?: string
+  readonly signal?: AbortSignal
+}
 
 async function openOn(baseUrl: string, keptMs = KEPT_MS) {
   const tracking = createTrackingClient({ baseUrl, timeoutMs: 5000, connections: 4 })
@@ -56,10 +64,14 @@ async function openOn(baseUrl: string, keptMs = KEPT_MS) {
   const apikeys = new Map(COMPANIES.map(({ company_id, apikey }) => [company_id, [apikey].flat()]))
   const stop = startWorker({ redisUrl: server.url, baseUrl, apikeys, delivered: KEPT_MS })
   return {
-    async ask(query = '', { token = 'all', method = 'POST', language = 'en' } = {}) {
+    async ask(query = '', { token = 'all', method = 'POST', language = 'en', signal }: Asking = {}) {
       const headers = { authorization: `Bearer ${token}`, 'accept-language': language }
       const day = query.includes('day=') ? '' : `day=${DAY}&`
-      const answer = await fetch(`http://127.0.0.1:${admin.port}/admin/verify?${day}${query}`, { method, headers })
+      const answer = await fetch(`http://127.0.0.1:${admin.port}/admin/verify?${day}${query}`, {
+        method,
+        headers,
+        signal,
+      })
       const json = (await answer.json()) as VerifiedJson & { readonly message: string }
       return { ...json, status: answer.status }
     },
@@ -151,6 +163,18 @@ describe('POST /admin/verify with a programmable API', () => {
     expect(await admin.ask('repair=true')).toMatchObject({ repaired: 1, missing: [{ missing: 1 }] })
     await expect.poll(() => custody(redis, 'redelivered'), { interval: 20 }).toBe(1)
     expect(await admin.ask()).toMatchObject({ missing: [], checked: 180 })
+  })
+
+  it('POST /admin/verify logs no fault if its caller goes away meanwhile', async () => {
+    const leaving = new AbortController()
+    api.respond((asked, response) => {
+      leaving.abort()
+      setTimeout(() => void honest(asked, response), 200)
+    })
+    await expect(admin.ask('repair=true', { signal: leaving.signal })).rejects.toThrow('abort')
+    const audited = async () => ((await admin.get('/admin/audit?max_results=1')).match(/"status":(\d+)/) ?? [])[1]
+    await expect.poll(audited, { timeout: 10_000 }).toBe('503')
+    expect(log.join('')).not.toContain('a request to the admin port failed')
   })
 
   it('POST /admin/verify covers only the companies of its token, and repairs nothing for a read token', async () => {

@@ -122,4 +122,26 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     expect(faults).toEqual([])
     await close()
   })
+
+  it('shows a van that is deleted no more, though others change all the time', async () => {
+    const ask = async (id: string, entry?: object) => {
+      const headers = { authorization: 'Bearer canary-of-all', 'content-type': 'application/json' }
+      const path = `http://127.0.0.1:${fixture.product.ports.admin}/admin/devices/${id}`
+      const { status } = await fetch(path, { method: entry ? 'PUT' : 'DELETE', headers, body: JSON.stringify(entry) })
+      expect(status).toBe(200)
+    }
+    await ask('van-9', { company_id: 7, name: 'Van 9' })
+    const { page, close } = await fixture.open('/vans', { token: SEVEN })
+    await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
+    await page.locator('main').getByText('Van 9').first().waitFor()
+    await ask('van-9')
+    let times = 0
+    const shown = async () => {
+      await ask('van-8', { company_id: 7, name: `Van 8, ${++times}` })
+      return page.locator('main').getByText('Van 9').count()
+    }
+    await expect.poll(shown, { timeout: 20_000, interval: 1000 }).toBe(0)
+    await ask('van-8')
+    await close()
+  })
 })

@@ -11,6 +11,8 @@ export class Fleet {
   #stop: (() => void) | undefined
   #isLoaded = false
   #toldAt = 0
+  /** Whether somebody has changed something: events do not name vans that are deleted. */
+  #mayLack = false
   #error: Error | undefined
 
   constructor(feed: LiveFeed) {
@@ -52,6 +54,7 @@ export class Fleet {
 
   async load(): Promise<void> {
     const own = token()
+    this.#mayLack = false
     try {
       const vans = await allOf((page) => api.devices(page), MOST_VANS)
       if (token() !== own) return
@@ -60,6 +63,7 @@ export class Fleet {
       this.#error = undefined
     } catch (error) {
       if (token() === own) this.#error = error as Error
+      this.#mayLack = true
     }
     this.#tell()
   }
@@ -71,10 +75,11 @@ export class Fleet {
         this.#merge((data as { results?: readonly DeviceRowJson[] } | undefined)?.results ?? []),
       ),
       this.#feed.on('reset', () => void this.load()),
+      ...(['roster', 'audit'] as const).map((topic) => this.#feed.on(topic, () => (this.#mayLack = true))),
     ]
     const timer = setInterval(() => {
       const isTold = this.#feed.isStreaming && Date.now() - this.#toldAt < RELOAD_MS
-      if (!document.hidden && !isTold) void this.load()
+      if (!document.hidden && (this.#mayLack || !isTold)) void this.load()
     }, RELOAD_MS)
     this.#stop = () => {
       clearInterval(timer)

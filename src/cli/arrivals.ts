@@ -19,8 +19,14 @@ const HEADS = ['device', 'protocol', 'port', 'heard', 'fixes held', 'place or by
 function columnsOf(arrival: ArrivalJson, now: number): string[] {
   const { at, bytes = '', device = 'unknown', is_guess, port, position, protocol, transport, waiting } = arrival
   const spoken = protocol === undefined ? 'not understood' : `${protocol}${is_guess ? ', a guess' : ''}`
-  const place = position ? `${position.lat.toFixed(5)}, ${position.lon.toFixed(5)}` : bytes.slice(0, MOST_DIGITS)
+  const place = position ? `${position.lat.toFixed(5)}, ${position.lon.toFixed(5)}` : beginningOf(bytes)
   return [device, spoken, `${transport} ${port ?? ''}`, `${ageText(now - Date.parse(at))} ago`, String(waiting), place]
+}
+
+/** The beginning of bytes in hexadecimal digits: as text if they are text. */
+function beginningOf(hex: string): string {
+  const text = Buffer.from(hex, 'hex').toString('latin1').trim().replaceAll(/\s+/g, ' ')
+  return (/^[ -~]+$/.test(text) ? text : hex).slice(0, MOST_SHOWN)
 }
 
 /** The lines of devices.yaml that are missing. */
@@ -58,6 +64,6 @@ export async function enrolCommand(options: EnrolOptions): Promise<number> {
   return 0
 }
 
-const MOST_DIGITS = 40
+const MOST_SHOWN = 40
 const OPEN = 'devices that are not configured are admitted, and their fixes are held until you configure them'
 const CLOSED = 'devices that are not configured are treated as hold.unknown says'

@@ -203,3 +203,13 @@ it('why sends to the arrivals for a device of which nothing could be stored', as
   const hint = 'is not configured, and nothing of it is held: see `waybridge arrivals`'
   expect([code, errors]).toEqual([1, `356307042441021 ${hint}\n`])
 })
+
+it('arrivals shows the beginning of a text as text, and of other bytes as digits', async () => {
+  for (const bytes of [Buffer.from('GET /?lat=5\r\nHost: gps\r\n'), Buffer.from('aa55aa0d0a', 'hex')]) {
+    const sender = { at: Date.now(), address: '203.0.113.7:40112', transport: 'tcp', port: 5023, evidence: [] }
+    await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...sender, bytes: bytes.toString('hex') }))
+  }
+  const out = await printed('arrivals')
+  expect(out).toMatch(/ {2}GET \/\?lat=5 Host: gps$/m)
+  expect(out).toMatch(/ {2}aa55aa0d0a$/m)
+})

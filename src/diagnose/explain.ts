@@ -130,7 +130,8 @@ function isLane(one: LaneIds, other: LaneIds | undefined): boolean {
 }
 
 function heldTrouble({ device, leftOut, meant, waitsFor }: ExplainedDevice, clock: ShowInstant): Text | undefined {
-  const [held] = device.held
+  // What came without proof may be somebody else's.
+  const held = device.held.find(({ reason }) => reason !== 'unknown') ?? device.held[0]
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
   const what = say('{} held since {}', counted(fixes, '{} fix', '{} fixes'), clock(oldest_at))

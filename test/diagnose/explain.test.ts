@@ -159,6 +159,13 @@ describe('held fixes', () => {
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
+  it('are explained by what has no route before what came without a proof', () => {
+    const both = [...held('unknown').held, ...held('no_route').held]
+    expect(says({ held: both, secret: true })).toMatch(
+      /12 fixes held since 08:01:00, no route at their time: add a line/,
+    )
+  })
+
   it.for([{ secret: true }, { networks: ['10.0.0.0/8'] }, { protocol: 'h02' }])(
     'held fixes are explained by the entry of the device: %o',
     (entry) =>

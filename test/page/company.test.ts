@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { followEvents } from '../support/events.ts'
 
 const VAN = '356307042441013'
 const SEVEN = 'canary-of-company-7'
@@ -142,6 +143,34 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     }
     await expect.poll(shown, { timeout: 20_000, interval: 1000 }).toBe(0)
     await ask('van-8')
+    await close()
+  })
+
+  it('shows what changes while the list of vans is on its way', async () => {
+    const { page, close } = await fixture.open('/vans', { token: null })
+    const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/admin/devices?*', async (route) => {
+      const response = await route.fetch()
+      read.resolve()
+      await released.promise
+      await route.fulfill({ response })
+    })
+    await page.getByLabel('Token').fill(SEVEN)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await Promise.all([read.promise, page.locator('.freshness.is-live').waitFor({ state: 'attached' })])
+    const headers = { authorization: `Bearer ${SEVEN}`, 'content-type': 'application/json' }
+    const entry = { company_id: 7, name: 'Van 12, renamed', courier_id: 42, route_id: 1001 }
+    const url = `http://127.0.0.1:${fixture.product.ports.admin}/admin`
+    const stream = await followEvents(`${url}/events?topics=device`, headers)
+    const path = `${url}/devices/${VAN}`
+    await fetch(path, { method: 'PUT', headers, body: JSON.stringify(entry) })
+    await expect.poll(() => stream.text(), { timeout: 10_000 }).toContain(entry.name)
+    stream.close()
+    // The page has the same event by now, or in a moment.
+    await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
+    released.resolve()
+    await page.locator('main').getByText('Van 12, renamed').first().waitFor({ timeout: 4000 })
+    await fetch(path, { method: 'PUT', headers, body: JSON.stringify({ ...entry, name: 'Van 12' }) })
     await close()
   })
 })

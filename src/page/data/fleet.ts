@@ -7,6 +7,8 @@ import { token } from './session.ts'
 export class Fleet {
   readonly #feed: LiveFeed
   #vans: ReadonlyMap<string, DeviceRowJson> = new Map()
+  /** Those that have changed since the last load began. */
+  #changed = new Map<string, DeviceRowJson>()
   readonly #subscribers = new Set<() => void>()
   #stop: (() => void) | undefined
   #isLoaded = false
@@ -55,10 +57,11 @@ export class Fleet {
   async load(): Promise<void> {
     const own = token()
     this.#mayLack = false
+    const changed = (this.#changed = new Map())
     try {
       const vans = await allOf((page) => api.devices(page), MOST_VANS)
       if (token() !== own) return
-      this.#vans = new Map(vans.map((van) => [van.id, van]))
+      this.#vans = new Map([...vans.map((van) => [van.id, van] as const), ...changed])
       this.#isLoaded = true
       this.#error = undefined
     } catch (error) {
@@ -89,6 +92,7 @@ export class Fleet {
 
   #merge(changed: readonly DeviceRowJson[]): void {
     this.#toldAt = Date.now()
+    for (const van of changed) this.#changed.set(van.id, van)
     if (!this.#isLoaded || changed.length === 0) return
     const vans = new Map(this.#vans)
     for (const van of changed) vans.set(van.id, van)

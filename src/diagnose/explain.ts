@@ -48,7 +48,7 @@ function heardText({ companySince, device, findings = [], sender }: ExplainedDev
   return fixAt === undefined ? say('heard {}, {}', clock(last_heard.at), fix) : fix
 }
 
-function routeText({ lane }: DeviceDetail, clock: ShowInstant): Text {
+export function routeText({ lane }: Pick<DeviceDetail, 'lane'>, clock: ShowInstant): Text {
   if (!lane) return say('no route now')
   const put = /^admin (.+)$/.exec(lane.source)?.[1]
   if (put === undefined) return say('route {} by {}', lane.route_id, lane.source)

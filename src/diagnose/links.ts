@@ -12,6 +12,7 @@ import {
   latestOf,
   ON_TRIAL,
   ownParked,
+  routeText,
   type ShowInstant,
   treatmentsIn,
   waitingSince,
@@ -124,8 +125,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
 
   placed({ device, explained: { device: detail, now }, own }, show) {
     const { isUnplaced, route, unplaced } = device
-    const { lane } = detail
-    const on = lane ? say('route {} by {}', lane.route_id, lane.source) : say('no route now')
+    const on = routeText(detail, show)
     const held = detail.held.map(({ fixes, reason, oldest_at }) =>
       say('{} held for {} since {}', fixes, reason, show(oldest_at)),
     )

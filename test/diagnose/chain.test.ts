@@ -181,6 +181,12 @@ describe('the chain of a device', () => {
     expect(chain({ device: late }).broken).toBe('placed')
   })
 
+  it('says of a route that was put when that was, by the same clock as the sentence', () => {
+    const lane = { ...LANE, source: `admin ${at(NOW - 60 * MIN)}` }
+    const [on] = inEnglish(chain({ detail: { lane } }).links[3].evidence)
+    expect(on).toBe('route 1007 by the admin port, put 07:20:00')
+  })
+
   it('says until when a link worked: until the first of the fixes that are held', () => {
     const device = { isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } }
     const held = { at: at(NOW - 5 * MIN), event: 'held', reason: 'no_route' }

@@ -296,6 +296,10 @@ const REFUSED = new Map<string, Template>([
     'not_permitted',
     'it came in a way that its entry does not allow: correct protocol, transports, networks or client_certificate',
   ],
+  [
+    'unknown_topic',
+    'it publishes to a topic that nobody knows: set devices/<id>/fix, or another one of protocols/README.md',
+  ],
   ['other_device', 'it uses the id of another device: correct its id, or its certificate'],
   ['unknown_device', 'it was refused as a device that is not configured: it is taken with its next message'],
 ])

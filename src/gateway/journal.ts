@@ -116,6 +116,12 @@ export class Journal {
     noteWrongPort(session, protocol, { at, listeners: this.#options.listeners })
   }
 
+  /** Notes that a device published to a topic that is not its own. */
+  refusedTopic(reason: 'other_device' | 'unknown_topic', { device, isConfigured }: Conversation): void {
+    metrics.refused.inc({ reason })
+    if (device !== undefined && isConfigured) this.#options.heard.of(device).became('refused', reason, Date.now())
+  }
+
   /** Notes that datagrams without an id are not taken from an address which these devices have used. */
   sharedAddress({ remote }: Conversation, devices: readonly string[]): void {
     noteSharedAddress(remote, devices)

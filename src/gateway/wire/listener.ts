@@ -27,7 +27,10 @@ export interface Shared {
   readonly limits: Config['limits']
   /** Detects the protocol of a sender; undefined if no listener needs it. */
   readonly detector: Detector | undefined
-  readonly journal: Pick<Journal, 'carried' | 'fault' | 'gone' | 'notUnderstood' | 'sharedAddress' | 'wrongPort'>
+  readonly journal: Pick<
+    Journal,
+    'carried' | 'fault' | 'gone' | 'notUnderstood' | 'refusedTopic' | 'sharedAddress' | 'wrongPort'
+  >
   /** The proxies whose PROXY headers and `Forwarded` headers are trusted. */
   readonly trustedProxies: BlockList
   readonly logger: Logger

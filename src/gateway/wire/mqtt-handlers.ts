@@ -4,7 +4,7 @@ import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { sameId } from '../../domain/ids.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
-import { metrics, type RefusedReason } from '../../observe/metrics.ts'
+import { metrics } from '../../observe/metrics.ts'
 import type { Replica } from '../../roster/replica.ts'
 import { answeredIn, restOf } from '../outcome.ts'
 import type { Ingest } from '../take.ts'
@@ -119,11 +119,14 @@ export class MqttHandlers {
 
   /** Stores one message. Resolves to why it must not be acknowledged, if so. */
   async #take({ session }: MqttConnection, packet: AuthorizePublish[1]): Promise<string | undefined> {
-    const { ingest, pressure, protocolNamed } = this.#shared
+    const { ingest, journal, pressure, protocolNamed } = this.#shared
     const topic = readTopic(packet.topic)
     const protocol = topic && (await protocolNamed(topic.protocol))
-    if (!topic || !protocol) return refused('unknown_topic')
-    if (!this.#isSameDevice(topic.device, session.device ?? '')) return refused('other_device')
+    if (!topic || !protocol || !this.#isSameDevice(topic.device, session.device ?? '')) {
+      const reason = topic && protocol ? 'other_device' : 'unknown_topic'
+      journal.refusedTopic(reason, session)
+      return reason
+    }
 
     const arrivedAt = performance.now()
     const payload = Buffer.from(packet.payload)
@@ -149,11 +152,6 @@ export function connectionOf({ conn }: Client): MqttConnection {
 
 function faultPlace({ session: { device } }: MqttConnection) {
   return { what: 'fault in handling an MQTT packet', device }
-}
-
-function refused(reason: RefusedReason): string {
-  metrics.refused.inc({ reason })
-  return reason
 }
 
 /** The return code of CONNACK. */

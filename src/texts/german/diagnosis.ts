@@ -789,6 +789,8 @@ const SENTENCE = {
     'es zeigt ein falsches oder kein Geheimnis: im Gerät und in seinem Eintrag dasselbe setzen',
   'it came in a way that its entry does not allow: correct protocol, transports, networks or client_certificate':
     'es kam auf einem Weg, den sein Eintrag nicht erlaubt: protocol, transports, networks oder client_certificate berichtigen',
+  'it publishes to a topic that nobody knows: set devices/<id>/fix, or another one of protocols/README.md':
+    'es veröffentlicht unter einem Topic, das niemand kennt: devices/<id>/fix einstellen, oder ein anderes aus protocols/README.md',
   'it uses the id of another device: correct its id, or its certificate':
     'es benutzt die Kennung eines anderen Geräts: seine Kennung oder sein Zertifikat berichtigen',
   'it was refused as a device that is not configured: it is taken with its next message':

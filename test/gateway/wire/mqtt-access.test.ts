@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { say } from '../../../src/texts/text.ts'
+import { journalOf, QUIET_BOOKS } from '../../support/journal.ts'
 import { gateway, openConnections, refusals, SECRET, until } from '../../support/listen.ts'
 import { client, listen, position, refusalOf, TOPIC } from '../../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../../support/mqtt-bytes.ts'
@@ -77,13 +78,19 @@ it.for([
   ['unknown_topic', '$SYS/van-1/fix'],
 ])('ends an MQTT connection with %s when it publishes to %s', async ([reason, topic]) => {
   const refused = await refusals(reason)
-  const shared = gateway()
+  const told: string[] = []
+  const of = (device: string) => ({
+    ...QUIET_BOOKS.heard.of(device),
+    became: (...what: unknown[]) => void told.push([device, ...what.slice(0, 2)].join(' ')),
+  })
+  const shared = gateway({ journal: journalOf({ heard: { ...QUIET_BOOKS.heard, of } }) })
   const { port } = await listen(shared)
   const peer = await raw(port)
   peer.say(connect({ user: 'van-1' }))
   peer.say(publish({ topic, payload: position(), qos: 1 }))
   await until(() => expect(peer.over).toBe(true))
   expect([peer.hex, await refused(), shared.stored]).toEqual([connack(0), 1, []])
+  expect(told).toEqual([`van-1 refused ${reason}`])
 })
 
 it('ends an MQTT connection whose frame names another device', async () => {

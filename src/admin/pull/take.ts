@@ -53,7 +53,7 @@ export async function takeRoster(
       write: { assignments: lines, files: await pulledNote(pull, fields), offers, put: kept },
     }
   })
-  await redeliverAgreed(redis)
+  if (live.config.roster.redeliver === 'always') await redeliverAgreed(redis)
   return { result: taken.result, isChanged: taken.isChanged }
 }
 

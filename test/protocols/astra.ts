@@ -24,20 +24,30 @@ function reportK(number: number, isLong = false): Buffer {
     .toBuffer()
 }
 
-function reportX(number: number, rest = '000000'): Buffer {
+function reportX(number: number, mask = '000000000003', rest = '', status = '0009'): Buffer {
   const w = new ByteWriter()
     .u8(number)
-    .hex('000000000003')
+    .hex(mask)
     .u32(SECONDS + 1)
-    .hex('0010200000093d23')
-  return w.u32(SECONDS).u32(52_525_000).u32(13_410_000).hex(`120087${rest}`).toBuffer()
+    .hex(`00102000${status}3d23`)
+  return w.u32(SECONDS).u32(52_525_000).u32(13_410_000).hex(`120087020000${rest}`).toBuffer()
+}
+
+/** A packet of protocol X of a device that has logged in. */
+function packetOfLogin(count: string, reports: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(reports)
+  const w = new ByteWriter().ascii('X').u16(6 + body.length)
+  return w.hex(count).bytes(body).crc16(crc16Modbus).toBuffer()
 }
 
 const PLACE = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: kmh(36), heading: 270 }
 const POWER = { external_voltage: 12.4, battery_percent: 100 }
 const FIX = { ...PLACE, altitude: 40, satellites: 9, said: POWER }
 const FIX_OF_DRIVER = { ...PLACE, said: { ...POWER, driver: '0100001920c43d' } }
-const FIX_OF_X = { ...PLACE, said: { external_voltage: 12.2, battery_percent: 35 } }
+const SAID_OF_X = { ignition: true, external_voltage: 12.2, battery_percent: 35 }
+const FIX_OF_X = { ...PLACE, altitude: 40, said: SAID_OF_X }
+/** Inputs, analogues, behaviour, signal, and a driver's card. */
+const MODULES = `${'00'.repeat(16)}7e 02 00000019 20c43d00`.replaceAll(' ', '')
 const ACK = bytes('06')
 
 export default {
@@ -72,12 +82,33 @@ export default {
       frames: [
         { frame: packet('X', '02', [reportX(1), reportX(2)]), device: ID, fixes: [FIX_OF_X, FIX_OF_X], reply: ACK },
         {
-          frame: packet('X', '01', [reportX(1, `${'00'.repeat(19)}7e0000`)]),
+          frame: packet('X', '02', [reportX(1, '00000000013f', MODULES), reportX(2)]),
           device: ID,
-          fixes: [{ ...FIX_OF_X, satellites: 14 }],
+          fixes: [{ ...FIX_OF_X, satellites: 14, said: { ...SAID_OF_X, driver: '0000001920c43d00' } }, FIX_OF_X],
           reply: ACK,
         },
+        {
+          frame: packet('X', '01', [reportX(1, '000001000003', '0000')]),
+          device: ID,
+          fixes: [FIX_OF_X],
+          reply: ACK,
+        },
+        {
+          frame: packet('X', '01', [reportX(1, undefined, '', '000c')]),
+          device: ID,
+          fixes: [{ ...FIX_OF_X, valid: false, said: { ...SAID_OF_X, ignition: false } }],
+          reply: ACK,
+        },
+        { frame: packet('X', '01', [bytes(`01${'00'.repeat(16)}`)]), device: ID, none: 'no place', reply: ACK },
         { frame: packet('X', '00', []), error: 'malformed' },
+      ],
+    },
+    {
+      title: 'protocol X after a login',
+      frames: [
+        { frame: `$ASTRA;AT402;${ID};;7.0.70.3;X;1;8A1B\r\n`, device: ID, none: 'login', reply: ACK },
+        { frame: packetOfLogin('02', [reportX(1), reportX(2)]), fixes: [FIX_OF_X, FIX_OF_X], reply: ACK },
+        { frame: '$ASTRA;AT402;;;7.0.70.3;X;1;8A1B\r\n', error: 'malformed' },
       ],
     },
   ],

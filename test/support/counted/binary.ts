@@ -228,7 +228,8 @@ const astra = (kind: 'K' | 'X', length: number): CountedLayout => ({
   record: (place) => {
     const time = place.seconds - Date.UTC(1980, 0, 6) / 1000
     const angles = [scaled(place.latitude, 1e6), scaled(place.longitude, 1e6)].map((angle) => u(4, angle))
-    const head = kind === 'K' ? [...angles, u(4, time)] : [bytes('00'.repeat(18)), u(4, time), ...angles]
+    const head =
+      kind === 'K' ? [...angles, u(4, time)] : [bytes(`000000000013${'00'.repeat(12)}`), u(4, time), ...angles]
     // The bytes behind the motion are those of a driver's card: 40, which is also the number of a report.
     return concat([u(1, place.index), ...head, bytes('0000'), Buffer.alloc(length, 0x28)]).subarray(0, length)
   },

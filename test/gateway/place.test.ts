@@ -47,7 +47,7 @@ it.each([
   ['at the pole', { latitude: 90 }],
   ['at the date line', { longitude: -180 }],
   ['5 min ahead', { time: NOW + 300_000 }],
-  ['very old, without max_age', { time: 0 }],
+  ['of 1970 without max_age', { time: 0 }],
 ])('accepts a fix %s', (_, changes) => {
   expect(of(changes)).toBeTypeOf('object')
 })
@@ -58,14 +58,14 @@ it('rounds the time of a fix down to whole seconds', () => {
 
 it.each([
   ["the device's own, rounded up", { accuracy: 4.2, hdop: 9 }, 5],
-  ['at least 1', { accuracy: 0 }, 1],
+  ['1 m at least', { accuracy: 0 }, 1],
   ['HDOP × uere_m, rounded up', { hdop: 1.3 }, 7],
-  ['not a metre more for 1.2 × 5', { hdop: 1.2 }, 6],
-  ['not a metre more for 1.4 × 5', { hdop: 1.4 }, 7],
+  ['exactly 6 m for an HDOP of 1.2', { hdop: 1.2 }, 6],
+  ['exactly 7 m for an HDOP of 1.4', { hdop: 1.4 }, 7],
   ['the default without either', {}, 50],
   ['the default for an HDOP of 0', { hdop: 0 }, 50],
-  ["that of the HDOP where the device's own is negative", { accuracy: -1, hdop: 2 }, 10],
-  ['the default where nothing is a number', { accuracy: Number.NaN, hdop: Number.NaN }, 50],
+  ["that of the HDOP if the device's own is negative", { accuracy: -1, hdop: 2 }, 10],
+  ['the default if nothing is a number', { accuracy: Number.NaN, hdop: Number.NaN }, 50],
 ])('takes as the accuracy of a fix %s', (_, changes, metres) => {
   expect(of(changes)).toMatchObject({ accuracy: metres })
 })

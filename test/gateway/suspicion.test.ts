@@ -220,10 +220,10 @@ it('names two senders by their networks and protocols', () => {
 it.for([
   ['a SIM card that was swapped', [van, van, thief, thief, thief]],
   [
-    'a tracker that connects anew each time, now here, now there',
+    'a tracker that connects from two networks in turn',
     [1, 2, 3, 4, 5, 6, 7, 8].map((n) => ({ ...(n % 2 ? van : thief), connectedAt: n })),
   ],
-  ['bytes of an old connection that arrive late, once', [van, thief, van]],
+  ['late bytes of an old connection', [van, thief, van]],
 ] as const)('does not take %s for two senders', ([, senders]) => {
   expect(hear(senders)).toEqual(senders.map(() => undefined))
 })

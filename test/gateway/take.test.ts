@@ -132,7 +132,7 @@ it('reports damaged frames of a device until a good one comes', async () => {
 
 const locked = { devices: [{ ...van, secret: 'canary' }] }
 
-it.each([[undefined], ['wrong'], ['']])('refuses a device that presents %s as its secret', async (secret) => {
+it.each([[undefined], ['wrong'], ['']])('refuses a device that presents %j as its secret', async (secret) => {
   expect(await (await gateway(locked)).say({ device: van.id, secret })).toMatchObject({
     status: 'refused',
     reason: 'wrong_secret',

@@ -90,7 +90,7 @@ describe.each(Object.keys(WAYS))('values of a tracker, merged %s', (way) => {
   it.each<[string, readonly number[], number]>([
     ['is repeated within ten minutes', [-3000, -2401, -1802], -3000],
     ['is raised again after ten minutes', [-3000, -2400], -2400],
-    ['is raised again, and repeated then', [-3000, -2400, -2390, -2380], -2400],
+    ['is raised again and then repeated', [-3000, -2400, -2390, -2380], -2400],
     ['comes late', [-600, -3000], -600],
   ])('dates an alarm that %s from its first time', async (_, seconds, since) => {
     const [sos] = alarmsIn(await merge(seconds.map((each) => at(each, { alarms: ['sos'] }))))

@@ -135,7 +135,7 @@ describe('connections of one device', () => {
   })
 
   it.for([[['x', 'x', 'x', 'x']], [['x', 'x', 'y', 'y']]])(
-    'ends a connection of networks %s that store fixes, to admit a van that logs in',
+    'ends a connection of the networks %s, which store fixes, to admit a van that logs in',
     ([networks]) => {
       const { made, ended, slot } = slots(4)
       for (const [n, network] of networks.entries())

@@ -48,7 +48,7 @@ it.for([
   ['nobody', false],
   ['nobody', true],
 ] as const)(
-  'refuses %s on a connection with the certificate of another device (hold.unknown: %s)',
+  'refuses the id %s on a connection with the certificate of another device (hold.unknown: %s)',
   async ([id, admitsUnknown]) => {
     const refused = await refusals('other_device')
     expect([await says(id, admitsUnknown), (await refused()) > 0]).toEqual(['no\n', true])

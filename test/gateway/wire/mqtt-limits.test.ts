@@ -21,7 +21,7 @@ it.for([
   ['SUBSCRIBE', 0x82],
   ['UNSUBSCRIBE', 0xa2],
   ['PUBREL', 0x62],
-] as const)('refuses a %s of more than 512 bytes before its body is read', async ([, type]) => {
+] as const)('refuses an MQTT %s of more than 512 bytes before its body is read', async ([, type]) => {
   const refused = await refusals('frame_too_long')
   const { port } = await listen(gateway({ limits: { max_frame_bytes: 65_536 } }))
   const peer = await raw(port)

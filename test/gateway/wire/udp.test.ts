@@ -249,7 +249,7 @@ async function relyingVan(id: string, options: Parameters<typeof gateway>[0] = {
 
 it.each([
   ['configured at another company', 'thief-of-van-2', 'hi\n', {}],
-  ['admitted though it is not configured', 'nobody', 'hi\n', { admitsUnknown: true }],
+  ['admitted as unknown', 'nobody', 'hi\n', { admitsUnknown: true }],
   ['refused', 'nobody', 'no\n', {}],
 ])(
   'takes no fix without a device from a UDP address that another device uses, which is %s',

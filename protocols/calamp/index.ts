@@ -12,7 +12,7 @@
  *
  *   T, F  unix seconds of the report, of the fix   H  altitude, cm            V  speed, cm/s; in 0A km/h   X  status of the fix
  *   A, O  latitude, longitude, 1e-7 degrees        G  heading, degrees        N  satellites                D  HDOP, 0.1
- *   M  satellites in its low half; bit 5: no fix                              R, P, C  carrier, RSSI, state
+ *   M  satellites in its low half                                             R, P, C  carrier, RSSI, state
  *   J  inputs, bit 0: ignition
  *
  * Bit 3 of X: no fix. Answer: 02 01 NNNN TT 00 00 000000, once the message is stored.
@@ -41,7 +41,6 @@ export default {
 const HAS_OPTIONS = 0x80
 const ACKNOWLEDGED = 1
 const INVALID_FIX = 0x08
-const INVALID_MINI_FIX = 0x20
 /** Event, user data, application data, locate and user data with accumulators begin alike. */
 const REPORTS = new Set([2, 4, 5, 8, 9])
 const MINI_REPORTS = new Set([0x0a, 0x0b])
@@ -105,11 +104,9 @@ function miniReport(r: ByteReader): Fix {
   const longitude = r.i32() / 1e7
   const course = heading(r.u16())
   const speed = kmh(r.u8())
-  const status = r.u8()
-  const satellites = status & 0x0f
-  const valid = (status & INVALID_MINI_FIX) === 0
+  const satellites = r.u8() & 0x0f
   const more = r.left > 1 ? inputs(r.skip(1)) : undefined
-  return { time, latitude, longitude, valid, speed, heading: course, satellites, said: more }
+  return { time, latitude, longitude, valid: true, speed, heading: course, satellites, said: more }
 }
 
 const inputs = (r: ByteReader) => (r.left > 0 ? { ignition: (r.u8() & 1) !== 0 } : undefined)

@@ -34,12 +34,6 @@ export default {
         },
         { frame: message(0x0a, mini()), device: '4542050670', fixes: [MINI_FIX], reply: ack(0x0a) },
         {
-          frame: message(0x0a, mini(0x29)),
-          device: '4542050670',
-          fixes: [{ ...MINI_FIX, valid: false }],
-          reply: ack(0x0a),
-        },
-        {
           frame: message(2, report().slice(0, -6)),
           device: '4542050670',
           fixes: [{ ...FIX, said: undefined }],
@@ -89,7 +83,7 @@ function report({ fixed = SECONDS, status = 0 } = {}): string {
   return w.u16(270).u8(9).u8(status).hex('001effa12f').u8(9).hex('22081b').toBuffer().toString('hex')
 }
 
-function mini(status = 0x49): string {
-  const w = new ByteWriter().u32(SECONDS).u32(525_250_000).u32(-134_100_000).u16(270).u8(36).u8(status)
+function mini(): string {
+  const w = new ByteWriter().u32(SECONDS).u32(525_250_000).u32(-134_100_000).u16(270).u8(36).u8(0x49)
   return w.hex('0f1f').toBuffer().toString('hex')
 }

@@ -21,7 +21,7 @@ export interface UsedPort {
 }
 
 /** A configured port. */
-export type OwnPort = Pick<Config['listeners'][number], 'port' | 'protocol' | 'transport'>
+export type OwnPort = Pick<Config['listeners'][number], 'port' | 'protocol' | 'tls' | 'transport'>
 
 /** Notes that a device speaks a protocol to the port of another one. `listeners`: the configured ones. */
 export function noteWrongPort(
@@ -29,9 +29,11 @@ export function noteWrongPort(
   { name }: Protocol,
   { at, listeners }: { readonly at: UsedPort; readonly listeners: readonly OwnPort[] },
 ): void {
-  const portOf = (protocol: string) => {
-    return listeners.find((each) => each.transport === transport && each.protocol === protocol && each.port > 0)?.port
-  }
+  const isSecure = (port: number) => Boolean(listeners.find((each) => each.port === port)?.tls)
+  const usable = listeners.filter(({ port, ...each }) => {
+    return port > 0 && each.transport === transport && isSecure(port) === isSecure(at.port)
+  })
+  const portOf = (protocol: string) => usable.find((each) => each.protocol === protocol)?.port
   const [own, any] = [portOf(name), portOf(AUTO)]
   const texts = [
     say('speaks {} on port {} ({})', name, at.port, at.expected.name),

@@ -21,7 +21,9 @@ export interface UsedPort {
 }
 
 /** A configured port. */
-export type OwnPort = Pick<Config['listeners'][number], 'port' | 'protocol' | 'tls' | 'transport'>
+export interface OwnPort extends Pick<Config['listeners'][number], 'port' | 'protocol' | 'transport'> {
+  readonly tls?: object | null
+}
 
 /** Notes that a device speaks a protocol to the port of another one. `listeners`: the configured ones. */
 export function noteWrongPort(

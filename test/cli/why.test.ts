@@ -96,7 +96,7 @@ it('why prints an action of several parts once, at the end', () => {
   const sentence = `9 is not configured; not configured, 1 fix held since 08:00:00Z: ${action}`
   expect(
     chainPage(
-      { broken: 'identified', links: [...links.map((each) => ({ ...each, evidence: [...each.evidence] }))], sentence },
+      { broken: 'identified', links: links.map((each) => ({ ...each, evidence: [...each.evidence] })), sentence },
       (_, text) => text,
     ),
   ).toEqual([

@@ -76,14 +76,14 @@ it('the client sends the body and headers of a request, with the length', async 
     'x-request-id': expect.any(String),
     traceparent: expect.any(String),
   })
+})
 
-  it('gives an answer of 2 MiB that follows an informational one', async () => {
-    const body = 'x'.repeat(2 * 1_048_576)
-    const url = await httpServer((_, response) => {
-      response.writeEarlyHints({ link: '</style.css>; rel=preload' }, () => response.end(body))
-    })
-    expect(await client(url).request(NUMBER)).toMatchObject({ status: 200, cut: false })
+it('the client returns an answer of 2 MiB that follows an informational one', async () => {
+  const body = 'x'.repeat(2 * 1_048_576)
+  const url = await httpServer((_, response) => {
+    response.writeEarlyHints({ link: '</style.css>; rel=preload' }, () => response.end(body))
   })
+  expect(await client(url).request(NUMBER)).toMatchObject({ status: 200, cut: false })
 })
 
 it('the client sends no length and no type without a body', async () => {

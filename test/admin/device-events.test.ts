@@ -143,6 +143,7 @@ it('the events of a device show a wrong secret once, without the secret, and the
   await happens(
     VAN_12,
     { event: 'disconnected', remote: REMOTE, reason: 'unknown_topic' },
+    { event: 'refused', reason: 'unknown_topic' },
     ROUTED_12,
     { event: 'misunderstood', reason: 'malformed' },
     { event: 'connected', transport: 'mqtt', remote: REMOTE },

@@ -12,7 +12,7 @@ import { UNFILTERED } from '../support/appending.ts'
 
 const admin = adminFixture()
 const VAN_12 = '0356307042441013'
-/** Unix seconds, three hours ago at the beginning of an hour. */
+/** Unix seconds: the start of the hour three hours ago. */
 const T = Math.floor(Date.now() / 3_600_000 - 3) * 3600
 const at = (seconds: number) => new Date(seconds * 1000).toISOString()
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   await trimKept(admin.redis, keep)
 })
 
-/** Has fixes of Van 12 delivered to a lane. */
+/** Delivers fixes of Van 12 to a lane. */
 function deliver(lane: string, ...timestamps: number[]): Promise<void> {
   return deliverOf(VAN_12, lane, timestamps)
 }
@@ -65,86 +65,84 @@ const redeliverIn = ({ json }: Answer) => (json as { redeliver?: Redeliver }).re
 const corrections = async () => [...(await openCorrections(admin.redis)).values()]
 const FROM = { route_id: 3001, from_at: at(T), until_at: at(T + 7200) }
 
-describe('a change of the roster that covers the past', () => {
-  it('says in its dry run what was delivered otherwise, and changes nothing', async () => {
-    await deliver('7/42/1001', T - 1, T, T + 60, T + 7199, T + 7200)
-    const answer = await assign(FROM, 'dry_run=true')
-    expect(redeliverIn(answer)).toMatchObject({
-      fixes: 3,
-      from: { route_id: '1001', courier_id: '42' },
-      to: { route_id: '3001', courier_id: '42' },
-      from_at: at(T),
-      until_at: at(T + 7200),
-      moves: [{ device: VAN_12, name: 'Van 12', fixes: 3, first_at: at(T), last_at: at(T + 7199) }],
-      message: 'the API has no deletion: these positions stay with the route that has them as well',
-    })
-    expect(Date.parse(redeliverIn(answer)?.kept_since_at ?? '')).toBeLessThan(T * 1000)
-    // The offer says it: the warning that they stay where they are would deny it.
-    expect((answer.json as { warnings: string[] }).warnings.join()).not.toContain('in the past')
-    expect(await corrections()).toEqual([])
+it('the dry run of a roster change in the past says what was delivered elsewhere, and changes nothing', async () => {
+  await deliver('7/42/1001', T - 1, T, T + 60, T + 7199, T + 7200)
+  const answer = await assign(FROM, 'dry_run=true')
+  expect(redeliverIn(answer)).toMatchObject({
+    fixes: 3,
+    from: { route_id: '1001', courier_id: '42' },
+    to: { route_id: '3001', courier_id: '42' },
+    from_at: at(T),
+    until_at: at(T + 7200),
+    moves: [{ device: VAN_12, name: 'Van 12', fixes: 3, first_at: at(T), last_at: at(T + 7199) }],
+    message: 'the API has no deletion: these positions stay with the route that has them as well',
   })
+  expect(Date.parse(redeliverIn(answer)?.kept_since_at ?? '')).toBeLessThan(T * 1000)
+  // The warning that positions are not moved would contradict the offer.
+  expect((answer.json as { warnings: string[] }).warnings.join()).not.toContain('in the past')
+  expect(await corrections()).toEqual([])
+})
 
-  it('delivers nothing once more unless it is asked to, and then notes in the audit what', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    await assign(FROM)
-    expect(await corrections()).toEqual([])
-    await assign({ ...FROM, route_id: 3002 }, 'redeliver=true')
-    expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000, until: (T + 7200) * 1000 }])
-    const audit = (await admin.ask('/admin/audit')).json as { results: { summary?: Record<string, unknown> }[] }
-    expect(audit.results[0].summary).toMatchObject({
-      redelivered: 2,
-      moves: `${VAN_12}: 2 from 7/42/1001 to 7/42/3002`,
-    })
+it('a roster change in the past delivers again only on request, and notes it in the audit log', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  await assign(FROM)
+  expect(await corrections()).toEqual([])
+  await assign({ ...FROM, route_id: 3002 }, 'redeliver=true')
+  expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000, until: (T + 7200) * 1000 }])
+  const audit = (await admin.ask('/admin/audit')).json as { results: { summary?: Record<string, unknown> }[] }
+  expect(audit.results[0].summary).toMatchObject({
+    redelivered: 2,
+    moves: `${VAN_12}: 2 from 7/42/1001 to 7/42/3002`,
   })
+})
 
-  it('covers the time until the change holds at every gateway, where it goes on', async () => {
-    await deliver('7/42/1001', T)
-    const before = Date.now()
-    const soon = Math.floor(before / 1000) + 3600
-    await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
-    const [{ until }] = await corrections()
-    expect(until - before).toBeGreaterThan(3000)
-    expect(until).toBeLessThan(soon * 1000)
-  })
+it('a roster change that continues delivers again up to the time when every gateway has it', async () => {
+  await deliver('7/42/1001', T)
+  const before = Date.now()
+  const soon = Math.floor(before / 1000) + 3600
+  await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
+  const [{ until }] = await corrections()
+  expect(until - before).toBeGreaterThan(3000)
+  expect(until).toBeLessThan(soon * 1000)
+})
 
-  it('covers none of that time beyond its own end', async () => {
-    await deliver('7/42/1001', T)
-    const soon = Math.floor(Date.now() / 1000) + 4
-    await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
-    expect(await corrections()).toMatchObject([{ until: soon * 1000 }])
-  })
+it('a roster change delivers nothing again after its own end', async () => {
+  await deliver('7/42/1001', T)
+  const soon = Math.floor(Date.now() / 1000) + 4
+  await assign({ ...FROM, until_at: at(soon) }, 'redeliver=true')
+  expect(await corrections()).toMatchObject([{ until: soon * 1000 }])
+})
 
-  it('says nothing of it if only the future changes', async () => {
-    await deliver('7/42/1001', T)
-    const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')
-    expect(answer.status).toBe(200)
-    expect(redeliverIn(answer)).toBeUndefined()
-  })
+it('a roster change of only the future offers no redelivery', async () => {
+  await deliver('7/42/1001', T)
+  const answer = await assign({ route_id: 3001, from_at: at(Date.now() / 1000 + 3600) }, 'dry_run=true')
+  expect(answer.status).toBe(200)
+  expect(redeliverIn(answer)).toBeUndefined()
+})
 
-  it('a change of the roster that covers the past is the same for lines that are put, and for a put that is taken back', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    const lines = `device,courier_id,route_id,from,until\nVan 12,42,3001,${at(T)},${at(T + 7200)}\n`
-    const query = `company_id=7&from=${at(T)}&until=${at(T + 7200)}`
-    const trial = await send('PUT', `/admin/routes?${query}&dry_run=true`, lines)
-    expect(redeliverIn(trial)).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
-    const put = await send('PUT', `/admin/routes?${query}&redeliver=true`, lines)
-    expect(await corrections()).toHaveLength(1)
-    await deliver('7/42/3001', T, T + 60)
-    const undo = `/admin/roster/undo?put=${(put.json as { put: string }).put}`
-    const back = await send('POST', `${undo}&dry_run=true`)
-    // The old route has had them.
-    expect(redeliverIn(back)).toMatchObject({
-      fixes: 0,
-      message: 'no kept position of these times has to be delivered once more',
-    })
-    expect((await send('POST', `${undo}&redeliver=true`)).status).toBe(200)
+it('put lines and an undone put offer a redelivery like an assignment', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  const lines = `device,courier_id,route_id,from,until\nVan 12,42,3001,${at(T)},${at(T + 7200)}\n`
+  const query = `company_id=7&from=${at(T)}&until=${at(T + 7200)}`
+  const trial = await send('PUT', `/admin/routes?${query}&dry_run=true`, lines)
+  expect(redeliverIn(trial)).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
+  const put = await send('PUT', `/admin/routes?${query}&redeliver=true`, lines)
+  expect(await corrections()).toHaveLength(1)
+  await deliver('7/42/3001', T, T + 60)
+  const undo = `/admin/roster/undo?put=${(put.json as { put: string }).put}`
+  const back = await send('POST', `${undo}&dry_run=true`)
+  // The old route has these positions already.
+  expect(redeliverIn(back)).toMatchObject({
+    fixes: 0,
+    message: 'no kept position of these times has to be delivered once more',
   })
+  expect((await send('POST', `${undo}&redeliver=true`)).status).toBe(200)
+})
 
-  it('says nothing if nothing is kept', async () => {
-    await deliver('7/42/1001', T)
-    await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
-    expect(redeliverIn(await assign(FROM, 'dry_run=true'))).toBeUndefined()
-  })
+it('a roster change offers no redelivery if no delivered fixes are kept', async () => {
+  await deliver('7/42/1001', T)
+  await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
+  expect(redeliverIn(await assign(FROM, 'dry_run=true'))).toBeUndefined()
 })
 
 const line = (route: number) => `device,courier_id,route_id,from,until\nVan 12,42,${route},${at(T)},${at(T + 7200)}\n`
@@ -172,107 +170,105 @@ function loseAnswerOfWrite(): void {
 const decide = (method: string) => send(method, '/admin/roster/redeliver?company_id=7')
 const SOON = { timeout: 30_000, interval: 100 }
 
-describe('a file that replaces lines of the past', () => {
-  it('offers to deliver once more, and does so if somebody agrees', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    await write(line(3001))
-    await expect.poll(offered, SOON).toMatchObject([
-      {
-        count: 2,
-        subject: { company_id: '7' },
-        message: 'positions of Van 12 went to another route than the roster says now',
-        evidence: ['2 positions, by lines that routes.csv has replaced'],
-      },
-    ])
-    expect(await corrections()).toEqual([])
-    expect((await decide('POST')).json).toEqual({ fixes: 2 })
-    expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000 }])
-    await expect.poll(offered, SOON).toEqual([])
-    expect((await decide('POST')).json).toEqual({ fixes: 0 })
-  })
+it('a file that changes routes of the past offers a redelivery, which starts when it is accepted', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  await write(line(3001))
+  await expect.poll(offered, SOON).toMatchObject([
+    {
+      count: 2,
+      subject: { company_id: '7' },
+      message: 'positions of Van 12 went to another route than the roster says now',
+      evidence: ['2 positions, by lines that routes.csv has replaced'],
+    },
+  ])
+  expect(await corrections()).toEqual([])
+  expect((await decide('POST')).json).toEqual({ fixes: 2 })
+  expect(await corrections()).toMatchObject([{ device: VAN_12, from: T * 1000 }])
+  await expect.poll(offered, SOON).toEqual([])
+  expect((await decide('POST')).json).toEqual({ fixes: 0 })
+})
 
-  it('a file that replaces lines of the past offers what it has replaced though Redis did not answer', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    loseAnswerOfWrite()
-    await write(line(3401))
-    await expect.poll(offered, SOON).toMatchObject([{ count: 2 }])
-    await decide('DELETE')
-    await expect.poll(offered, SOON).toEqual([])
-  })
+it('a file that changes routes of the past offers a redelivery even if the answer of Redis to the change is lost', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  loseAnswerOfWrite()
+  await write(line(3401))
+  await expect.poll(offered, SOON).toMatchObject([{ count: 2 }])
+  await decide('DELETE')
+  await expect.poll(offered, SOON).toEqual([])
+})
 
-  it('a file that replaces lines of the past goes on to offer it where a process has not read the file yet', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    const before = { ...inEffect(), roster: new Roster(admin.live.directory()) }
-    await write(line(3501))
-    await expect.poll(offered, SOON).toHaveLength(1)
-    expect(await refreshOffers(admin.redis, before)).toMatchObject([{ fixes: 2 }])
-    expect(await readOffers(admin.redis)).toHaveLength(1)
-    await decide('DELETE')
-    await expect.poll(offered, SOON).toEqual([])
-  })
+it('the offer of a redelivery stays if a process that has not read the file yet counts its positions again', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  const before = { ...inEffect(), roster: new Roster(admin.live.directory()) }
+  await write(line(3501))
+  await expect.poll(offered, SOON).toHaveLength(1)
+  expect(await refreshOffers(admin.redis, before)).toMatchObject([{ fixes: 2 }])
+  expect(await readOffers(admin.redis)).toHaveLength(1)
+  await decide('DELETE')
+  await expect.poll(offered, SOON).toEqual([])
+})
 
-  it('a file that replaces lines of the past goes on to offer what Redis had no memory for as somebody agreed', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    await write(line(3201))
-    await expect.poll(offered, SOON).toHaveLength(1)
-    await admin.redis.config('SET', 'maxmemory', '1')
-    const { status } = await decide('POST')
-    await admin.redis.config('SET', 'maxmemory', '0')
-    expect(status).toBe(503)
-    expect(await readOffers(admin.redis)).toHaveLength(1)
-    expect((await decide('POST')).json).toEqual({ fixes: 2 })
-    expect(await corrections()).toHaveLength(1)
-  })
+it('the offer of a redelivery stays if Redis had no memory when it was accepted', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  await write(line(3201))
+  await expect.poll(offered, SOON).toHaveLength(1)
+  await admin.redis.config('SET', 'maxmemory', '1')
+  const { status } = await decide('POST')
+  await admin.redis.config('SET', 'maxmemory', '0')
+  expect(status).toBe(503)
+  expect(await readOffers(admin.redis)).toHaveLength(1)
+  expect((await decide('POST')).json).toEqual({ fixes: 2 })
+  expect(await corrections()).toHaveLength(1)
+})
 
-  it('offers nothing any more once it is declined, or put right', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    await write(line(3101))
-    await expect.poll(offered, SOON).toHaveLength(1)
-    await write(line(1001))
-    await expect.poll(offered, SOON).toEqual([])
-    await write(line(3002))
-    await expect.poll(offered, SOON).toHaveLength(1)
-    expect((await decide('DELETE')).status).toBe(200)
-    await expect.poll(offered, SOON).toEqual([])
-    expect(await corrections()).toEqual([])
-  })
+it('the offer of a redelivery ends when it is declined, or when the file is corrected', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  await write(line(3101))
+  await expect.poll(offered, SOON).toHaveLength(1)
+  await write(line(1001))
+  await expect.poll(offered, SOON).toEqual([])
+  await write(line(3002))
+  await expect.poll(offered, SOON).toHaveLength(1)
+  expect((await decide('DELETE')).status).toBe(200)
+  await expect.poll(offered, SOON).toEqual([])
+  expect(await corrections()).toEqual([])
+})
 
-  it('a file that replaces lines of the past stays declined if its positions are counted anew meanwhile', async () => {
-    await deliver('7/42/1001', T, T + 60)
-    await write(line(3001))
-    await expect.poll(offered, SOON).toHaveLength(1)
-    await deliver('7/42/1001', T + 120)
-    const counting = refreshOffers(admin.redis, inEffect())
-    expect(await takeOffers(admin.redis, '7', false)).toHaveLength(1)
-    expect(await counting).toMatchObject([{ fixes: 3 }])
-    expect(await readOffers(admin.redis)).toEqual([])
-    await expect.poll(offered, SOON).toEqual([])
-  })
+it('the offer of a redelivery stays declined if its positions are counted again meanwhile', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  await write(line(3001))
+  await expect.poll(offered, SOON).toHaveLength(1)
+  await deliver('7/42/1001', T + 120)
+  const counting = refreshOffers(admin.redis, inEffect())
+  expect(await takeOffers(admin.redis, '7', false)).toHaveLength(1)
+  expect(await counting).toMatchObject([{ fixes: 3 }])
+  expect(await readOffers(admin.redis)).toEqual([])
+  await expect.poll(offered, SOON).toEqual([])
+})
 
-  it('goes by the setting of the start while a change of it waits for a restart', async () => {
-    const file = join(admin.dir, 'gateway.yaml')
-    const text = await readFile(file, 'utf8')
-    onTestFinished(() => writeFile(file, text))
-    await writeFile(file, `${text}roster: { redeliver: always }\n`)
-    const waits = async () => (await admin.ask('/admin/findings')).text
-    await expect.poll(waits, SOON).toContain('"evidence":["roster.redeliver"]')
-    await deliver('7/42/1001', T, T + 60)
-    await write(line(3301))
-    await expect.poll(offered, SOON).toHaveLength(1)
-    expect(await corrections()).toEqual([])
-    await decide('DELETE')
-    await expect.poll(offered, SOON).toEqual([])
-  })
+it('a changed roster.redeliver is not in effect before a restart', async () => {
+  const file = join(admin.dir, 'gateway.yaml')
+  const text = await readFile(file, 'utf8')
+  onTestFinished(() => writeFile(file, text))
+  await writeFile(file, `${text}roster: { redeliver: always }\n`)
+  const waits = async () => (await admin.ask('/admin/findings')).text
+  await expect.poll(waits, SOON).toContain('"evidence":["roster.redeliver"]')
+  await deliver('7/42/1001', T, T + 60)
+  await write(line(3301))
+  await expect.poll(offered, SOON).toHaveLength(1)
+  expect(await corrections()).toEqual([])
+  await decide('DELETE')
+  await expect.poll(offered, SOON).toEqual([])
+})
 
-  it('offers nothing where what was delivered went there', async () => {
-    await deliver('7/42/3001', T)
-    await write(line(3001))
-    await vi.waitFor(async () => {
-      const { json } = await admin.ask(`/admin/routes?at=${at(T)}`)
-      expect((json as { results: object[] }).results).toMatchObject([{ route_id: '3001' }])
-    }, 30_000)
-    expect(await offered()).toEqual([])
-  })
+it('a file offers no redelivery of positions that went to the new route anyway', async () => {
+  await deliver('7/42/3001', T)
+  await write(line(3001))
+  await vi.waitFor(async () => {
+    const { json } = await admin.ask(`/admin/routes?at=${at(T)}`)
+    expect((json as { results: object[] }).results).toMatchObject([{ route_id: '3001' }])
+  }, 30_000)
+  expect(await offered()).toEqual([])
 })
 
 describe('roster.redeliver', () => {
@@ -287,45 +283,46 @@ describe('roster.redeliver', () => {
     ['always', 1],
     ['ask', 0],
     ['never', 0],
-  ] as const)('%s: of fixes that still wait for their old route there are %i corrections', async (decision, count) => {
-    const asOf = await readRosterVersion(admin.redis)
-    const offers = offersOf(waiting, { asOf, writer: 'routes.csv', decision })
-    await writeRoster(admin.redis, { files: [['test', 'test']], offers }, asOf)
-    await redeliverAgreed(admin.redis)
-    // The process of the fixture may have done it as well.
-    const noted = new Set((await corrections()).map(({ device, from, until }) => `${device} ${from} ${until}`))
-    expect(noted.size).toBe(count)
-    expect(await readOffers(admin.redis)).toEqual([])
-  })
+  ] as const)(
+    'with roster.redeliver: %s, fixes that still wait for their old route get %i corrections',
+    async (decision, count) => {
+      const asOf = await readRosterVersion(admin.redis)
+      const offers = offersOf(waiting, { asOf, writer: 'routes.csv', decision })
+      await writeRoster(admin.redis, { files: [['test', 'test']], offers }, asOf)
+      await redeliverAgreed(admin.redis)
+      // The process of the fixture may have done it as well.
+      const noted = new Set((await corrections()).map(({ device, from, until }) => `${device} ${from} ${until}`))
+      expect(noted.size).toBe(count)
+      expect(await readOffers(admin.redis)).toEqual([])
+    },
+  )
 })
 
-describe('POST /admin/devices/{id}/redeliver', () => {
-  const times = { from_at: at(T), until_at: at(T + 3600) }
-  const redeliver = (query = '', body: unknown = times, token = TOKEN) =>
-    send('POST', `/admin/devices/Van%2012/redeliver?${query}`, body, token)
+const times = { from_at: at(T), until_at: at(T + 3600) }
+const redeliver = (query = '', body: unknown = times, token = TOKEN) =>
+  send('POST', `/admin/devices/Van%2012/redeliver?${query}`, body, token)
 
-  it('delivers what the present roster places elsewhere', async () => {
-    await deliver('7/42/9999', T, T + 60, T + 3600)
-    await assign(FROM)
-    expect(redeliverIn(await redeliver('dry_run=true'))).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
-    expect(await corrections()).toEqual([])
-    expect(redeliverIn(await redeliver())).toMatchObject({ fixes: 2 })
-    expect(await corrections()).toHaveLength(1)
-  })
+it('POST /admin/devices/{id}/redeliver delivers again what the present roster assigns elsewhere', async () => {
+  await deliver('7/42/9999', T, T + 60, T + 3600)
+  await assign(FROM)
+  expect(redeliverIn(await redeliver('dry_run=true'))).toMatchObject({ fixes: 2, to: { route_id: '3001' } })
+  expect(await corrections()).toEqual([])
+  expect(redeliverIn(await redeliver())).toMatchObject({ fixes: 2 })
+  expect(await corrections()).toHaveLength(1)
+})
 
-  it('takes `now` as a time', async () => {
-    await deliver('7/42/9999', T, T + 60)
-    await assign(FROM)
-    expect(redeliverIn(await redeliver('dry_run=true', { ...times, until_at: 'now' }))).toMatchObject({ fixes: 2 })
-  })
+it('POST /admin/devices/{id}/redeliver accepts `now` as a time', async () => {
+  await deliver('7/42/9999', T, T + 60)
+  await assign(FROM)
+  expect(redeliverIn(await redeliver('dry_run=true', { ...times, until_at: 'now' }))).toMatchObject({ fixes: 2 })
+})
 
-  it('refuses what is no time, an unknown device, a token that may only read, and if nothing is kept', async () => {
-    expect((await redeliver('', { ...times, until_at: times.from_at })).status).toBe(422)
-    expect((await redeliver('', { from_at: 'soon', until_at: times.until_at })).status).toBe(422)
-    expect((await send('POST', '/admin/devices/Van%2099/redeliver', times)).status).toBe(404)
-    expect((await redeliver('', times, READ_TOKEN)).status).toBe(403)
-    await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
-    expect((await redeliver()).status).toBe(409)
-    expect(await corrections()).toEqual([])
-  })
+it('POST /admin/devices/{id}/redeliver refuses a bad time, an unknown device, a read token, and if nothing is kept', async () => {
+  expect((await redeliver('', { ...times, until_at: times.from_at })).status).toBe(422)
+  expect((await redeliver('', { from_at: 'soon', until_at: times.until_at })).status).toBe(422)
+  expect((await send('POST', '/admin/devices/Van%2099/redeliver', times)).status).toBe(404)
+  expect((await redeliver('', times, READ_TOKEN)).status).toBe(403)
+  await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')
+  expect((await redeliver()).status).toBe(409)
+  expect(await corrections()).toEqual([])
 })

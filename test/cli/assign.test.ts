@@ -16,42 +16,37 @@ async function port(reply: (asked: Asked) => Reply) {
   }
 }
 
-describe('assign', () => {
-  it('says what it does, with warnings, does it, and names the way back', async () => {
-    const { run, done, asked } = await port(() => ({ json: { ...PLAN, put: '1' } }))
-    expect(await run('assign', 'Van', '20', '--route', '1002', '--courier', '42', '--from', 'now')).toEqual({
-      code: 0,
-      out: `${TEXT}\nwarning: Van 31 is on route 1002 too\nDone. \`waybridge routes undo\` takes it back.\n`,
-      errors: '',
-    })
-    expect(asked.map(({ path, query }) => [path, query])).toEqual([
-      ['/admin/devices/Van%2020/assign', { dry_run: 'true' }],
-      ['/admin/devices/Van%2020/assign', {}],
-    ])
-    expect(JSON.parse(done()[0].body)).toEqual({ route_id: '1002', courier_id: '42', from_at: 'now' })
+it('assign says what it does, with warnings, does it, and says how to undo it', async () => {
+  const { run, done, asked } = await port(() => ({ json: { ...PLAN, put: '1' } }))
+  expect(await run('assign', 'Van', '20', '--route', '1002', '--courier', '42', '--from', 'now')).toEqual({
+    code: 0,
+    out: `${TEXT}\nwarning: Van 31 is on route 1002 too\nDone. \`waybridge routes undo\` takes it back.\n`,
+    errors: '',
   })
+  expect(asked.map(({ path, query }) => [path, query])).toEqual([
+    ['/admin/devices/Van%2020/assign', { dry_run: 'true' }],
+    ['/admin/devices/Van%2020/assign', {}],
+  ])
+  expect(JSON.parse(done()[0].body)).toEqual({ route_id: '1002', courier_id: '42', from_at: 'now' })
+})
 
-  it('changes nothing without a terminal if another van loses its route, unless --yes is given', async () => {
-    const { run, done } = await port(() => ({ json: { ...PLAN, takes: TAKES } }))
-    const { code, errors } = await run('assign', 'Van 20', '--like', 'Van 12')
-    expect([code, errors]).toEqual([1, 'Nothing is changed: this takes the route from Van 12; add --yes.\n'])
-    expect(done()).toEqual([])
-    expect((await run('assign', 'Van 20', '--like', 'Van 12', '--yes')).code).toBe(0)
-    expect(done()).toMatchObject([{ query: { force: 'true' }, body: '{"like":"Van 12"}' }])
-  })
+it('assign changes nothing without a terminal if another van loses its route, unless --yes is given', async () => {
+  const { run, done } = await port(() => ({ json: { ...PLAN, takes: TAKES } }))
+  const { code, errors } = await run('assign', 'Van 20', '--like', 'Van 12')
+  expect([code, errors]).toEqual([1, 'Nothing is changed: this takes the route from Van 12; add --yes.\n'])
+  expect(done()).toEqual([])
+  expect((await run('assign', 'Van 20', '--like', 'Van 12', '--yes')).code).toBe(0)
+  expect(done()).toMatchObject([{ query: { force: 'true' }, body: '{"like":"Van 12"}' }])
+})
 
-  it.each([
-    [
-      ['--route', '1', '--like', 'Van 12'],
-      'Give either --route, or --like with the device whose routes it takes over.',
-    ],
-    [[], 'Give either --route, or --like with the device whose routes it takes over.'],
-    [['--route', '1'], 'The admin port answers 404: no device has the id or the name "Van 20": did you mean Van 2?'],
-  ])('ends with exit code 1 and a sentence for %j', async (options, sentence) => {
-    const message = 'no device has the id or the name "Van 20": did you mean Van 2?'
-    const { run } = await port(() => ({ status: 404, json: { message } }))
-    expect(await run('assign', 'Van 20', ...options)).toEqual({ code: 1, out: '', errors: `${sentence}\n` })
-  })
+it.each([
+  [['--route', '1', '--like', 'Van 12'], 'Give either --route, or --like with the device whose routes it takes over.'],
+  [[], 'Give either --route, or --like with the device whose routes it takes over.'],
+  [['--route', '1'], 'The admin port answers 404: no device has the id or the name "Van 20": did you mean Van 2?'],
+])('assign ends with exit code 1 and a sentence for %j', async (options, sentence) => {
+  const message = 'no device has the id or the name "Van 20": did you mean Van 2?'
+  const { run } = await port(() => ({ status: 404, json: { message } }))
+  expect(await run('assign', 'Van 20', ...options)).toEqual({ code: 1, out: '', errors: `${sentence}\n` })
 })
 
 const PLACE = { route_id: '1001', courier_id: '42' }
@@ -79,42 +74,40 @@ const MOVED =
   'Van 12: 412 positions, 2026-11-22 10:00 to 13:59 UTC: delivered to route 1001 (courier 42), now of route 1003 (courier 42)\n' +
   'the API has no deletion: these positions stay with the route that has them as well\n'
 
-describe('a fix that was delivered by a replaced roster', () => {
-  it('a fix that was delivered by a replaced roster is said before the change, and not delivered once more without being asked for', async () => {
-    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
-    const { code, out, errors } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
-    expect(code).toBe(0)
-    expect(out).toContain(MOVED)
-    expect(errors).toBe('412 positions not delivered to the new route: add --redeliver for that.\n')
-    expect(done().map(({ query }) => query)).toEqual([{}])
-  })
+it('assign says which delivered positions went to another route, and does not deliver them again by itself', async () => {
+  const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
+  const { code, out, errors } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
+  expect(code).toBe(0)
+  expect(out).toContain(MOVED)
+  expect(errors).toBe('412 positions not delivered to the new route: add --redeliver for that.\n')
+  expect(done().map(({ query }) => query)).toEqual([{}])
+})
 
-  it('a fix that was delivered by a replaced roster is delivered once more with --redeliver', async () => {
-    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
-    expect((await run('assign', 'Van 12', '--route', '1003', '--redeliver')).errors).toBe('')
-    expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
-  })
+it('assign --redeliver delivers positions again that went to another route', async () => {
+  const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: REDELIVER, put: '1' } }))
+  expect((await run('assign', 'Van 12', '--route', '1003', '--redeliver')).errors).toBe('')
+  expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }])
+})
 
-  it('names the day of the last one as well if that is another', async () => {
-    const moves = [{ ...REDELIVER.moves[0], last_at: '2026-11-23T01:00:00.000Z' }]
-    const { run } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, moves }, put: '1' } }))
-    const { out } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
-    expect(out).toContain('412 positions, 2026-11-22 10:00 to 2026-11-23 01:00 UTC: delivered')
-  })
+it('assign says the days of the first and the last delivered position if they differ', async () => {
+  const moves = [{ ...REDELIVER.moves[0], last_at: '2026-11-23T01:00:00.000Z' }]
+  const { run } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, moves }, put: '1' } }))
+  const { out } = await run('assign', 'Van 12', '--route', '1003', '--from', '10:00')
+  expect(out).toContain('412 positions, 2026-11-22 10:00 to 2026-11-23 01:00 UTC: delivered')
+})
 
-  it('a fix that was delivered by a replaced roster is not mentioned if nothing was, and --redeliver is for what still waits', async () => {
-    const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
-    const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
-    expect(out + errors).not.toMatch(/position|deletion/)
-    await run('assign', 'Van 12', '--route', '1003')
-    expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }, {}])
-  })
+it('assign --redeliver says nothing if no delivered position is affected, and covers fixes that still wait', async () => {
+  const { run, done } = await port(() => ({ json: { ...PLAN, redeliver: { ...REDELIVER, fixes: 0, moves: [] } } }))
+  const { out, errors } = await run('assign', 'Van 12', '--route', '1003', '--redeliver')
+  expect(out + errors).not.toMatch(/position|deletion/)
+  await run('assign', 'Van 12', '--route', '1003')
+  expect(done().map(({ query }) => query)).toEqual([{ redeliver: 'true' }, {}])
 })
 
 describe('redeliver', () => {
   const times = ['--from', '10:00', '--until', '14:00']
 
-  it('delivers once more what the roster places elsewhere', async () => {
+  it('redeliver delivers again what the roster assigns elsewhere', async () => {
     const { run, done } = await port(() => ({ json: { redeliver: REDELIVER } }))
     const { code, out } = await run('redeliver', 'Van', '12', ...times)
     expect([code, out]).toEqual([0, `${MOVED}412 positions will be delivered once more, within minutes.\n`])
@@ -123,7 +116,7 @@ describe('redeliver', () => {
     ])
   })
 
-  it('only says so with --dry-run, and if there is nothing to deliver', async () => {
+  it('redeliver --dry-run only says what it would deliver again', async () => {
     const { run, done } = await port(() => ({ json: { redeliver: REDELIVER } }))
     expect((await run('redeliver', 'Van 12', ...times, '--dry-run')).out).toMatch(/would be delivered once more\.\n$/)
     expect(done()).toEqual([])
@@ -133,13 +126,13 @@ describe('redeliver', () => {
     )
   })
 
-  it('needs both times', async () => {
+  it('redeliver needs both times', async () => {
     const { run } = await port(() => ({ json: {} }))
     expect((await run('redeliver', 'Van 12', '--from', '10:00')).code).toBe(1)
   })
 })
 
-it('unassign asks first, as the van itself loses its route', async () => {
+it('unassign asks first, because the van loses its route', async () => {
   const { run, done } = await port(() => ({ json: { ...PLAN, takes: TAKES } }))
   expect((await run('unassign', 'Van 12')).code).toBe(1)
   expect((await run('unassign', 'Van 12', '--from', '12:00', '--yes')).code).toBe(0)
@@ -157,7 +150,7 @@ describe('routes undo', () => {
     { ...RESULT, ...COUNTS, put: '2' },
   ]
 
-  it('takes back the latest put that was not taken back', async () => {
+  it('routes undo undoes the latest put that is not undone yet', async () => {
     const { run, done } = await port(({ path }) =>
       path === '/admin/roster' ? { json: { results } } : { json: { ...COUNTS, without_route: [], devices: 2 } },
     )
@@ -168,7 +161,7 @@ describe('routes undo', () => {
     expect(done().map(({ query }) => query)).toEqual([{ put: '2' }])
   })
 
-  it('changes nothing without a terminal if a van loses its route', async () => {
+  it('routes undo changes nothing without a terminal if a van loses its route', async () => {
     const { run, done } = await port(({ path }) =>
       path === '/admin/roster' ? { json: { results } } : { json: { ...COUNTS, takes: TAKES } },
     )
@@ -178,7 +171,7 @@ describe('routes undo', () => {
     expect(done()).toHaveLength(1)
   })
 
-  it('says so if nothing can be taken back, and asks for the company if there are several', async () => {
+  it('routes undo says that there is nothing to undo, and asks for the company if there are several', async () => {
     const none = await port(() => ({ json: { results: [results[0]] } }))
     expect((await none.run('routes', 'undo')).errors).toMatch(/^There is no change that can be taken back/)
     const two = await port(() => ({ json: { results: [results[1], { ...results[1], company_id: '8' }] } }))
@@ -212,27 +205,23 @@ it('routes list prints the lines in effect with local times and their zone', asy
   expect(JSON.parse((await run('routes', 'list', '--json')).out)).toEqual({ results: [line] })
 })
 
-describe('a question on a terminal', () => {
-  it.each([
-    ['y\n', true],
-    ['YES\n', true],
-    ['\n', false],
-    ['no\n', false],
-    [undefined, false],
-  ])('is answered by %j with %j', async (typed, answer) => {
-    const [input, output] = [new PassThrough(), new PassThrough()].map((stream) =>
-      Object.assign(stream, { isTTY: true }),
-    )
-    const asked = confirm('Go on?', { input, output })
-    if (typed === undefined) input.end()
-    else input.write(typed)
-    expect(await asked).toBe(answer)
-    expect(String(output.read())).toContain('Go on? [y/N] ')
-  })
+it.each([
+  ['y\n', true],
+  ['YES\n', true],
+  ['\n', false],
+  ['no\n', false],
+  [undefined, false],
+])('a question on a terminal takes the answer %j as %j', async (typed, answer) => {
+  const [input, output] = [new PassThrough(), new PassThrough()].map((stream) => Object.assign(stream, { isTTY: true }))
+  const asked = confirm('Go on?', { input, output })
+  if (typed === undefined) input.end()
+  else input.write(typed)
+  expect(await asked).toBe(answer)
+  expect(String(output.read())).toContain('Go on? [y/N] ')
+})
 
-  it('a question on a terminal is not asked without one', async () => {
-    const [input, output] = [new PassThrough(), new PassThrough()]
-    expect(await confirm('Go on?', { input, output } as never)).toBeUndefined()
-    expect(output.read()).toBeNull()
-  })
+it('a question is not asked without a terminal', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  expect(await confirm('Go on?', { input, output } as never)).toBeUndefined()
+  expect(output.read()).toBeNull()
 })

@@ -1,15 +1,16 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { anchorsOf } from './support/anchors.ts'
 import { documents } from './support/docs.ts'
 import { ROOT } from './support/structure/sources.ts'
 
-describe('the generated parts of documents', async () => {
-  it.each(await documents())('are up to date in $path (`npm run docs` writes them)', ({ now, wanted }) => {
+it.each(await documents())(
+  'the generated parts of documents are up to date in $path (`npm run docs` writes them)',
+  ({ now, wanted }) => {
     expect(now).toBe(wanted)
-  })
-})
+  },
+)
 
 /** One document answers the questions of one reader. */
 const MOST_LINES = 250
@@ -35,10 +36,10 @@ it('every link of a document leads to a file, and to a heading or id, that exist
   expect(broken).toEqual([])
 })
 
-it('no document runs a program of that name from the registry', () => {
+it('no document runs a program of the same name from the registry', () => {
   const files = globSync(`{${DOCUMENTS},.github/**/*.yml}`, { cwd: ROOT })
   expect(files.length).toBeGreaterThan(10)
   const naming = files.filter((file) => /npx (?:-\S+ )*waybridge/.test(readFileSync(join(ROOT, file), 'utf8')))
-  // What was written before is history.
+  // Older sections of the changelog are not checked.
   expect(naming.filter((file) => file !== 'CHANGELOG.md')).toEqual([])
 })

@@ -217,7 +217,7 @@ it('the admin port forbids browsers to store, run or frame its answers', async (
 
 describe('what a company is told', () => {
   it.each(['replicas_missing', 'connections_full', 'own_clock'] as const)(
-    'is not that all is well while %s keeps everybody back',
+    'a company is not told that all is well while the whole system has the finding %s',
     (code) => {
       const found = new Scope(['7']).findings([findingOf({ code, evidence: ['of all'] }, Date.now())])
       expect(found).toMatchObject([{ code, evidence: [] }])

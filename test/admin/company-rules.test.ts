@@ -324,7 +324,7 @@ it('a change of the companies of a token takes effect without a restart, and end
   await expect.poll(async () => (await seven('/admin/devices/zebra-1')).status, soon).toBe(404)
 })
 
-it('deletes no device that another company gets while the deletion waits for its turn', async () => {
+it('a token for company 7 does not delete a device that another company gets while the deletion waits for its turn', async () => {
   await admin.redis.client('PAUSE', 1500, 'WRITE')
   const given = giveName(VAN, 8)
   await seven('/admin/token')

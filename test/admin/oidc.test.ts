@@ -288,6 +288,23 @@ it('removing admin.oidc ends all sign-ins', async () => {
   expect((await signIn('anna')).to).toBe('/#sign-in=off')
 })
 
+it('a late answer of the previous provider signs in nobody once admin.oidc names another one', async () => {
+  const next = await startProvider()
+  onTestFinished(() => next.end())
+  const browser = new PlainBrowser()
+  const back = await browser.untilBack(`${admin.url}/admin/oidc/login`, 'anna')
+  const answering = Promise.withResolvers<void>()
+  onTestFinished(() => void (provider.answersAfter = undefined))
+  ;[provider.answersAfter, provider.asked.length] = [answering.promise, 0]
+  const visit = browser.visit(back.href)
+  await expect.poll(() => provider.asked, soon).toContain('POST /token')
+  await change(provider.issuer, next.issuer)
+  await expect.poll(() => admin.live.admin().oidc?.issuer, soon).toBe(next.issuer)
+  answering.resolve()
+  expect((await visit).url).toBe(`${admin.url}/#sign-in=failed`)
+  expect((await browser.send(`${admin.url}/admin/status`, { headers: PAGE })).status).toBe(401)
+})
+
 it('tokens work while the provider is down, and the page shows the failure and the recovery', async () => {
   onTestFinished(() => void (provider.isAway = false))
   provider.isAway = true
@@ -414,21 +431,4 @@ it.each([
   [[], undefined],
 ])('the permissions of a person in the groups %j are %j', (groups, expected) => {
   expect(granted(...groups)).toEqual(expected)
-})
-
-it('that names another provider lets nobody in whom the earlier one knows, though it answers late', async () => {
-  const next = await startProvider()
-  onTestFinished(() => next.end())
-  const browser = new PlainBrowser()
-  const back = await browser.untilBack(`${admin.url}/admin/oidc/login`, 'anna')
-  const answering = Promise.withResolvers<void>()
-  onTestFinished(() => void (provider.answersAfter = undefined))
-  ;[provider.answersAfter, provider.asked.length] = [answering.promise, 0]
-  const visit = browser.visit(back.href)
-  await expect.poll(() => provider.asked, soon).toContain('POST /token')
-  await change(provider.issuer, next.issuer)
-  await expect.poll(() => admin.live.admin().oidc?.issuer, soon).toBe(next.issuer)
-  answering.resolve()
-  expect((await visit).url).toBe(`${admin.url}/#sign-in=failed`)
-  expect((await browser.send(`${admin.url}/admin/status`, { headers: PAGE })).status).toBe(401)
 })

@@ -437,7 +437,7 @@ it.each([
   expect(answer).toMatchObject({ status: 422, json: { message: expect.stringContaining(message) } })
 })
 
-it('is answered as what is done if Redis goes away before each gateway has it', async () => {
+it('PUT /admin/routes answers 200 with its changes if Redis is lost before every gateway has them', async () => {
   await admin.redis.sadd(keys.gatewayIds, 'slow')
   await admin.redis.set(keys.gateway('slow'), '[]')
   const before = admin.live.version()

@@ -72,7 +72,7 @@ it('a change of the tokens that cannot be read changes nothing', async () => {
   await expect.poll(() => statusOf('canary-of-file-3'), soon).toBe(200)
 })
 
-it('takes effect while Redis is away', async () => {
+it('the removal of a token takes effect while Redis is away', async () => {
   const yaml = await readFile(join(admin.dir, 'gateway.yaml'), 'utf8')
   await admin.server.kill('SIGKILL')
   await write('gateway.yaml', yaml.replace(/    - \{ token: canary-valid.*\n/, ''))

@@ -165,7 +165,7 @@ describe('POST /admin/verify with a programmable API', () => {
     expect(await admin.ask()).toMatchObject({ missing: [], checked: 180 })
   })
 
-  it('POST /admin/verify logs no fault if its caller goes away meanwhile', async () => {
+  it('POST /admin/verify logs no fault if its caller closes the connection before the answer', async () => {
     const leaving = new AbortController()
     api.respond((asked, response) => {
       leaving.abort()

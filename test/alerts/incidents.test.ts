@@ -284,7 +284,7 @@ it('Alertmanager gets a lasting finding each minute and after a restart, and nev
   expect(raw.map(({ body }) => body).join('')).not.toContain('canary')
 })
 
-it('Alertmanager is sent again what holds, and its end, though the clock is set back by an hour', async () => {
+it('Alertmanager gets a lasting finding again, and its end, even if the clock is set back by an hour', async () => {
   const { holds, pass, start, raw } = await site({ format: 'alertmanager' })
   start()
   holds(silent(39))

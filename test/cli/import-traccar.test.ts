@@ -169,6 +169,16 @@ describe('import traccar', () => {
     )
   })
 
+  it('import traccar takes an id in doubt with the option --accept that its report names', async () => {
+    const doubtful = `${imeiOf(7).slice(0, -1)}${(Number(imeiOf(7).at(-1)) + 1) % 10}`
+    const saved = await folder({ 'saved.json': JSON.stringify([{ id: 7, name: 'Van 7', uniqueId: doubtful }]) })
+    const from = ['import', 'traccar', join(saved, 'saved.json'), '--company', '7', ...PORT(), '--yes']
+    expect((await waybridge(from)).out).toContain('if it is right --accept 1, else --accept 1=ID')
+    const { code, out } = await waybridge([...from, '--accept', '1'])
+    expect([code, out]).toEqual([0, expect.stringContaining('company 7 has: 1 added')])
+    expect((await entryOf(doubtful)).name).toBe('Van 7')
+  })
+
   it('import traccar says what is wrong, and never shows the token', async () => {
     const { url } = await oldServer()
     const cwd = await folder({ 'a.csv': 'x,y\n', 'b.json': '{"devices": 7}' })
@@ -206,15 +216,5 @@ describe('import csv', () => {
       out: expect.stringContaining('company 7 has: 1 added, 1 changed'),
     })
     expect((await entryOf(imeiOf(1))).name).toBe('B-WB 1')
-  })
-
-  it('takes an id that is in doubt once it is accepted, as the report says', async () => {
-    const doubtful = `${imeiOf(7).slice(0, -1)}${(Number(imeiOf(7).at(-1)) + 1) % 10}`
-    const saved = await folder({ 'saved.json': JSON.stringify([{ id: 7, name: 'Van 7', uniqueId: doubtful }]) })
-    const from = ['import', 'traccar', join(saved, 'saved.json'), '--company', '7', ...PORT(), '--yes']
-    expect((await waybridge(from)).out).toContain('if it is right --accept 1, else --accept 1=ID')
-    const { code, out } = await waybridge([...from, '--accept', '1'])
-    expect([code, out]).toEqual([0, expect.stringContaining('company 7 has: 1 added')])
-    expect((await entryOf(doubtful)).name).toBe('Van 7')
   })
 })

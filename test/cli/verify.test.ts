@@ -53,6 +53,11 @@ it('verify does not call an empty or an interrupted comparison complete', async 
   expect(out).toBe('2026-11-20: nothing was compared.\nThe rest was not compared: the tracking API answers 500.\n')
 })
 
+it('verify says that nothing was compared if there was nothing to compare', async () => {
+  const server = await answers({ ...ANSWER, checked: 0, kept_since_at: '2026-11-20T10:00:00.000Z' })
+  expect((await waybridge(['verify', ...server.options])).out).toBe('2026-11-20: nothing was compared.\n')
+})
+
 it('verify still says after later parts of a run that an earlier part left something out', async () => {
   const stopped = 'the tracking API answers 500'
   const server = await answers({ ...ANSWER, stopped, next_page_token: 'more' }, ANSWER)
@@ -77,9 +82,4 @@ it('verify says that positions from before they were kept were not compared', as
   const server = await answers({ ...ANSWER, kept_since_at: '2026-11-20T06:00:00.000Z' })
   const { out } = await waybridge(['verify', ...server.options])
   expect(out.split('\n')[1]).toBe('Of the time before 2026-11-20 06:00:00Z only what is kept was compared.')
-})
-
-it('waybridge verify does not say of nothing that it was compared', async () => {
-  const server = await answers({ ...ANSWER, checked: 0, kept_since_at: '2026-11-20T10:00:00.000Z' })
-  expect((await waybridge(['verify', ...server.options])).out).toBe('2026-11-20: nothing was compared.\n')
 })

@@ -107,7 +107,7 @@ it('why prints an action of several parts once, at the end', () => {
   ])
 })
 
-it('where names which of several devices with a name is where', async () => {
+it('where names the id of each device if several have the same name', async () => {
   expect(await printed('where', 'van', '12')).toMatch(/^0356307042441013: Van 12 was never heard.*\n20: Van 12 was/)
 })
 
@@ -196,7 +196,7 @@ it('why says what is known of a device while Redis is down, and that Redis is do
   }
 })
 
-it('why sends to the arrivals for a device of which nothing could be stored', async () => {
+it('why refers to the arrivals for an unconfigured device without stored or held fixes', async () => {
   const sender = { at: Date.now(), address: '203.0.113.7:40112', transport: 'tcp', port: 5023, evidence: [] }
   await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...sender, device: '356307042441021', bytes: '7878' }))
   const { code, errors } = await run('why', '356307042441021')
@@ -204,7 +204,7 @@ it('why sends to the arrivals for a device of which nothing could be stored', as
   expect([code, errors]).toEqual([1, `356307042441021 ${hint}\n`])
 })
 
-it('arrivals shows the beginning of a text as text, and of other bytes as digits', async () => {
+it('arrivals shows the beginning of text as text, and other bytes as hexadecimal digits', async () => {
   for (const bytes of [Buffer.from('GET /?lat=5\r\nHost: gps\r\n'), Buffer.from('aa55aa0d0a', 'hex')]) {
     const sender = { at: Date.now(), address: '203.0.113.7:40112', transport: 'tcp', port: 5023, evidence: [] }
     await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...sender, bytes: bytes.toString('hex') }))

@@ -159,7 +159,7 @@ describe('held fixes', () => {
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
-  it('are explained by what has no route before what came without a proof', () => {
+  it('held fixes without a route are explained before held fixes without a proof', () => {
     const both = [...held('unknown').held, ...held('no_route').held]
     expect(says({ held: both, secret: true })).toMatch(
       /12 fixes held since 08:01:00, no route at their time: add a line/,

@@ -64,7 +64,7 @@ it('doubts its own clock when the API disagrees with it, until the API agrees', 
   await expect.poll(() => clock.isInDoubt, { timeout: 30_000 }).toBe(false)
 })
 
-it('stays in doubt after a jump that a frame shows while the clock of Redis is asked for', async () => {
+it('doubts its own clock after a jump that a frame shows while Redis is asked for its clock', async () => {
   const clock = new OwnClock(redis, unsynchronised)
   vi.spyOn(redis, 'get').mockImplementationOnce(async () => {
     await redis.time()

@@ -450,6 +450,31 @@ it('discards the oldest held fixes above the maximum, and counts them', async ()
   await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 97, 5))
 })
 
+it.each([
+  ['ahead', 2 * HOLD.max_age],
+  ['back, though none is held for a wrong time', -3_600_000],
+])('does not discard held fixes because its own clock has jumped %s', async (_, ms) => {
+  const { clock, configure, holding, send } = await gateway([VAN], [], { ...HOLD, clock: false })
+  await send('0123', NOW)
+  const { now } = Date
+  clock.now = () => {
+    clock.isInDoubt = true
+    return Date.now()
+  }
+  vi.useFakeTimers({ toFake: ['Date'], now: now() + ms })
+  onTestFinished(() => void vi.useRealTimers())
+  holding.rosterChanged(undefined)
+  await redis.zadd(keys.heldDevices('no_route'), 1, '0123')
+  await expect.poll(async () => Number(await redis.zscore(keys.heldDevices('no_route'), '0123')), soon).not.toBe(1)
+  await expect.poll(() => isReleasing('123'), soon).toBe(false)
+  // It is set right, perhaps while the fix is judged.
+  vi.useRealTimers()
+  Object.assign(clock, { now, isInDoubt: false, jumps: 1 })
+  await expect.poll(held, soon).toEqual([['no_route', '0123', 1]])
+  await configure([VAN], [line('1', NOW - 100, NOW + 1)])
+  await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
+})
+
 it('datagrams never displace held fixes that came over a connection', async () => {
   const { configure, send, sendUnproven } = await gateway([VAN])
   await send('0123', ...times(NOW - 100, 4))
@@ -567,6 +592,18 @@ it('filters an old fix held while the clock was in doubt, once the clock is not 
   await expect.poll(held, { timeout: 30_000 }).toEqual([])
   expect(await waitingIn('7/42/1')).toEqual([])
   expect((await custodyCounters(redis)).get('filtered:past')).toBe(1)
+})
+
+it('holds fixes that arrive while its own clock is in doubt, even with clock: false', async () => {
+  const { clock, send } = await gateway([routed], [], { ...HOLD, clock: false })
+  const now = Math.floor(Date.now() / 1000)
+  clock.isInDoubt = true
+  vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+  onTestFinished(() => void vi.useRealTimers())
+  await send('0123', now)
+  vi.useRealTimers()
+  clock.isInDoubt = false
+  await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now])
 })
 
 it('releases fixes from the future before newer ones when a clock that was behind is set right', async () => {
@@ -758,41 +795,4 @@ it('stores fixes again though Redis could not be told of a change that concerns 
   expect(await holding.marking).toBe(false)
   await redis.config('SET', 'min-replicas-to-write', 0)
   await expect.poll(() => holding.marking, soon).toBeUndefined()
-})
-
-it.each([
-  ['ahead', 2 * HOLD.max_age],
-  ['back, though none is held for a wrong time', -3_600_000],
-])('are not discarded because our clock has jumped %s', async (_, ms) => {
-  const { clock, configure, holding, send } = await gateway([VAN], [], { ...HOLD, clock: false })
-  await send('0123', NOW)
-  const { now } = Date
-  clock.now = () => {
-    clock.isInDoubt = true
-    return Date.now()
-  }
-  vi.useFakeTimers({ toFake: ['Date'], now: now() + ms })
-  onTestFinished(() => void vi.useRealTimers())
-  holding.rosterChanged(undefined)
-  await redis.zadd(keys.heldDevices('no_route'), 1, '0123')
-  await expect.poll(async () => Number(await redis.zscore(keys.heldDevices('no_route'), '0123')), soon).not.toBe(1)
-  await expect.poll(() => isReleasing('123'), soon).toBe(false)
-  // It is set right, perhaps while the fix is judged.
-  vi.useRealTimers()
-  Object.assign(clock, { now, isInDoubt: false, jumps: 1 })
-  await expect.poll(held, soon).toEqual([['no_route', '0123', 1]])
-  await configure([VAN], [line('1', NOW - 100, NOW + 1)])
-  await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
-})
-
-it('are those that come while our clock is in doubt, though none are to be held', async () => {
-  const { clock, send } = await gateway([routed], [], { ...HOLD, clock: false })
-  const now = Math.floor(Date.now() / 1000)
-  clock.isInDoubt = true
-  vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
-  onTestFinished(() => void vi.useRealTimers())
-  await send('0123', now)
-  vi.useRealTimers()
-  clock.isInDoubt = false
-  await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now])
 })

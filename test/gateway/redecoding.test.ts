@@ -207,6 +207,20 @@ it('gives up a frame with positions after filter.max_age, and counts it', async 
   expect(await left('max_age')).toBe(before + 1)
 })
 
+it('does not give up a frame because its own clock has jumped ahead', async () => {
+  await (await gateway(1)).say([login, entry(30)])
+  const after = await gateway(1)
+  after.clock.now = () => {
+    after.clock.isInDoubt = true
+    return Date.now()
+  }
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * MAX_AGE_MS })
+  onTestFinished(() => void vi.useRealTimers())
+  after.decodeAgain()
+  await until(() => expect(after.decoded).toContain(entry(30)))
+  expect(await frames()).toHaveLength(1)
+})
+
 it('drops a frame that turns out to hold no position, and counts it', async () => {
   const before = await left('no_position')
   await (await gateway(1)).say([login, 'new none'])
@@ -323,6 +337,21 @@ it('decodes the frames of a device again when its model changes, and none of oth
   await until(async () => expect(await timesIn('1', '9')).toEqual([-20]))
 })
 
+it('decodes a frame again that another gateway kept by the earlier mapping after the mapping had changed', async () => {
+  const [before, after] = [await gateway(1), await gateway(2)]
+  const redecoding = after.decodeAgain()
+  onTestFinished(() => void vi.restoreAllMocks())
+  const looked = vi.spyOn(redis, 'zunionstore')
+  redecoding.mappingsChanged()
+  await until(() => expect(looked).toHaveBeenCalled())
+  await before.say([login, entry(30)])
+  await sleep(1500)
+  expect([(await frames()).length, await timesIn()]).toEqual([1, []])
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})
+
 it('reads frames as they came if the framer of the new protocol of their device has a fault', async () => {
   const all = await gateway(1)
   await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
@@ -400,6 +429,17 @@ it.each([
   ;(await gateway(1, devices)).decodeAgain(secret)
   await settled()
   expect([await timesIn(), await frames()]).toMatchObject([[], [{}]])
+})
+
+it('decodes an encrypted frame again soon if the files of one gateway do not have its secret yet', async () => {
+  await (await gateway(1)).post(30, SECRET)
+  const [lagging, latest] = [await gateway(1, withSecret(SECRET)), await gateway(1, withSecret(SECRET))]
+  const redecoding = lagging.decodeAgain()
+  await until(async () => expect(await dueInMs()).toBeGreaterThan(0))
+  await until(async () => expect(await dueInMs()).toBeLessThan(600_000))
+  await redecoding.close()
+  latest.decodeAgain(SECRET)
+  await until(async () => expect(await timesIn()).toEqual([-30]))
 })
 
 it('decodes a frame again in which a secret is masked', async () => {
@@ -512,43 +552,3 @@ it.each(['claimed', 'given back'])(
     expect(faults).toHaveBeenCalledOnce()
   },
 )
-
-it('a frame that was read by an earlier mapping, and kept after its change, is decoded again later', async () => {
-  const [before, after] = [await gateway(1), await gateway(2)]
-  const redecoding = after.decodeAgain()
-  onTestFinished(() => void vi.restoreAllMocks())
-  const looked = vi.spyOn(redis, 'zunionstore')
-  redecoding.mappingsChanged()
-  await until(() => expect(looked).toHaveBeenCalled())
-  await before.say([login, entry(30)])
-  await sleep(1500)
-  expect([(await frames()).length, await timesIn()]).toEqual([1, []])
-  const now = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
-  await until(async () => expect(await timesIn()).toEqual([-30]))
-})
-
-it('is looked at again soon where the files of a gateway do not have the secret yet', async () => {
-  await (await gateway(1)).post(30, SECRET)
-  const [lagging, latest] = [await gateway(1, withSecret(SECRET)), await gateway(1, withSecret(SECRET))]
-  const redecoding = lagging.decodeAgain()
-  await until(async () => expect(await dueInMs()).toBeGreaterThan(0))
-  await until(async () => expect(await dueInMs()).toBeLessThan(600_000))
-  await redecoding.close()
-  latest.decodeAgain(SECRET)
-  await until(async () => expect(await timesIn()).toEqual([-30]))
-})
-
-it('is not given up because our clock has jumped ahead', async () => {
-  await (await gateway(1)).say([login, entry(30)])
-  const after = await gateway(1)
-  after.clock.now = () => {
-    after.clock.isInDoubt = true
-    return Date.now()
-  }
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * MAX_AGE_MS })
-  onTestFinished(() => void vi.useRealTimers())
-  after.decodeAgain()
-  await until(() => expect(after.decoded).toContain(entry(30)))
-  expect(await frames()).toHaveLength(1)
-})

@@ -96,7 +96,7 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await close()
   })
 
-  it('shows nothing of the token before it, though its own vans come late', async () => {
+  it('the page with a company token shows nothing of the previous token, even if its own vans come late', async () => {
     const { page, faults, close } = await fixture.open('/vans', { token: 'canary-of-all' })
     await page.locator('main').getByText('Zebra Van').first().waitFor()
     const released = Promise.withResolvers<void>()
@@ -113,7 +113,7 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await close()
   })
 
-  it('shows what its token may see once an address with it is pasted into a tab with another token', async () => {
+  it('the page shows only what a company token may see once its URL is pasted into a tab with another token', async () => {
     const { page, faults, close } = await fixture.open('/vans', { token: 'canary-of-all' })
     await page.locator('main').getByText('Zebra Van').first().waitFor()
     await page.evaluate(`location.hash = '#token=${SEVEN}&view=/vans'`)
@@ -124,7 +124,7 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await close()
   })
 
-  it('shows a van that is deleted no more, though others change all the time', async () => {
+  it('the page with a company token removes a deleted van, even if other vans change all the time', async () => {
     const ask = async (id: string, entry?: object) => {
       const headers = { authorization: 'Bearer canary-of-all', 'content-type': 'application/json' }
       const path = `http://127.0.0.1:${fixture.product.ports.admin}/admin/devices/${id}`
@@ -146,7 +146,7 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await close()
   })
 
-  it('shows what changes while the list of vans is on its way', async () => {
+  it('the page with a company token shows a change that comes while its list of vans is loading', async () => {
     const { page, close } = await fixture.open('/vans', { token: null })
     const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route('**/admin/devices?*', async (route) => {

@@ -89,7 +89,7 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     await close()
   })
 
-  it('a position that is held is not called filtered in the view of a van', async () => {
+  it('the view of a van does not call a held position filtered', async () => {
     const redis = await connected(`unix://${join(fixture.product.dir, 'data/redis/redis.sock')}`)
     onTestFinished(() => redis.disconnect())
     const heard = new HeardBook(redis)

@@ -26,6 +26,28 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
+  it('the page stays open with a token even if the refusal of the previous token comes late', async () => {
+    const { page, close } = await fixture.open('/', { token: null })
+    const released = Promise.withResolvers<void>()
+    await page.route('**/admin/token', async (route) => {
+      if (route.request().headers().authorization === 'Bearer wrong') await released.promise
+      await route.continue()
+    })
+    const [field, open] = [page.getByLabel('Token'), page.getByRole('button', { name: 'Open' })]
+    await field.fill('wrong')
+    await open.click()
+    await page.getByRole('alert').waitFor()
+    await field.fill(fixture.token)
+    await open.click()
+    await page.locator('.verdict h1').waitFor()
+    const refusal = page.waitForResponse((response) => response.status() === 401)
+    released.resolve()
+    await (await refusal).finished()
+    await page.reload()
+    await page.locator('.verdict h1').waitFor()
+    await close()
+  })
+
   it('the page asks for a token if it has none', async () => {
     const { page, close } = await fixture.open('/', { token: null })
     await page.getByText('This page needs a token.').waitFor()
@@ -77,27 +99,5 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     expect(file.headers.get('cache-control')).toContain('immutable')
     expect(file.headers.get('content-encoding')).toBe('br')
     expect((await ask('/assets/old/main.js')).status).toBe(404)
-  })
-
-  it('stays open with a token though the refusal of the one before comes late', async () => {
-    const { page, close } = await fixture.open('/', { token: null })
-    const released = Promise.withResolvers<void>()
-    await page.route('**/admin/token', async (route) => {
-      if (route.request().headers().authorization === 'Bearer wrong') await released.promise
-      await route.continue()
-    })
-    const [field, open] = [page.getByLabel('Token'), page.getByRole('button', { name: 'Open' })]
-    await field.fill('wrong')
-    await open.click()
-    await page.getByRole('alert').waitFor()
-    await field.fill(fixture.token)
-    await open.click()
-    await page.locator('.verdict h1').waitFor()
-    const refusal = page.waitForResponse((response) => response.status() === 401)
-    released.resolve()
-    await (await refusal).finished()
-    await page.reload()
-    await page.locator('.verdict h1').waitFor()
-    await close()
   })
 })

@@ -77,7 +77,7 @@ describe('changes of the roster through the admin port', () => {
     await arrives('201', held)
   })
 
-  it('says that the last fix of a device is held until an assignment has released it, also of one that sends local time', async () => {
+  it('the chain of a device is broken until an assignment releases its held fix, also if it sends local time', async () => {
     const local = NOW - 60 - 3 * 3600
     const url = `http://127.0.0.1:${product.ports['http/osmand']}/?id=2&lat=52.5&lon=13.4&timestamp=${local}`
     await expect.poll(() => fetch(url).then(({ status }) => status), soon).toBe(200)

@@ -107,6 +107,13 @@ it('two backups at once both succeed', async () => {
   for (const each of files) await restoreBackup(each, { ...options, dataDir: join(await temporaryDir(), 'data') })
 })
 
+it('two backups at once to the same file leave a complete one', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  await writeFile(join(dataDir, 'installation'), randomBytes(20 * MEGABYTE))
+  await Promise.all(Array.from({ length: 3 }, () => backUp(file, options)))
+  await restoreBackup(file, { ...options, dataDir: join(await temporaryDir(), 'data') })
+})
+
 it('a backup contains kept delivered fixes only on request', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   const { keptHours, keptPrefix } = shardKeys('{wb1}')
@@ -219,10 +226,3 @@ function tables(dataDir: string): unknown[] {
   database.close()
   return rows.map(({ name }) => name)
 }
-
-it('backups at once to the same file leave a whole one', async () => {
-  const { dataDir, file, options } = await folderOfBefore()
-  await writeFile(join(dataDir, 'installation'), randomBytes(20 * MEGABYTE))
-  await Promise.all(Array.from({ length: 3 }, () => backUp(file, options)))
-  await restoreBackup(file, { ...options, dataDir: join(await temporaryDir(), 'data') })
-})

@@ -106,6 +106,22 @@ it('the roster has the lines of files each time Redis loses all, even while they
   }
 })
 
+it('the roster has the lines of files again even if Redis fails once more after it has lost all', async () => {
+  const { live } = await following((await folder(line('1', 20))).dir)
+  // After its start it looks at the files once more.
+  await sleep(1000)
+  const { run } = Shard.prototype
+  onTestFinished(() => void vi.restoreAllMocks())
+  const broken = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
+    if (call[0] !== 'roster') return run.apply(this, call)
+    broken.mockRestore()
+    throw new Error('Connection is closed.')
+  })
+  await redis.flushall()
+  await expect.poll(() => routeOf(live, '1'), soon).toBe(undefined)
+  await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
+})
+
 it('catching up with the roster fails while Redis is down, and succeeds afterwards', async () => {
   const { live } = await following((await folder()).dir)
   await putDevice(redis, '9', put('9', '900'))
@@ -398,20 +414,4 @@ log: { level: fatal }
   const listening = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A`
   const sockets = () => readFileSync('/proc/net/tcp', 'utf8').split(listening).length - 1
   await expect.poll(sockets, soon).toBe(4)
-})
-
-it('what files say is written again though Redis fails once more after it has lost all', async () => {
-  const { live } = await following((await folder(line('1', 20))).dir)
-  // After its start it looks at the files once more.
-  await sleep(1000)
-  const { run } = Shard.prototype
-  onTestFinished(() => void vi.restoreAllMocks())
-  const broken = vi.spyOn(Shard.prototype, 'run').mockImplementation(async function (this: Shard, ...call) {
-    if (call[0] !== 'roster') return run.apply(this, call)
-    broken.mockRestore()
-    throw new Error('Connection is closed.')
-  })
-  await redis.flushall()
-  await expect.poll(() => routeOf(live, '1'), soon).toBe(undefined)
-  await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
 })

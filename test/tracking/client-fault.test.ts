@@ -70,7 +70,7 @@ describe('a TLS fault', () => {
   it.each<[string, https.ServerOptions]>([
     ['asks for a client certificate', { requestCert: true, rejectUnauthorized: true, maxVersion: 'TLSv1.2' }],
     ['speaks versions of TLS alone that are refused', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' }],
-  ])('blames no certificate of a host that %s', async (_, options) => {
+  ])('the client gives the fault handshake if the host %s', async (_, options) => {
     const { cert, key } = await certificates.server('strict')
     const server = https.createServer({ ...options, cert, key, ciphers: 'DEFAULT@SECLEVEL=0' })
     const url = (await listen(server)).replace('http:', 'https:').replace('127.0.0.1', 'localhost')

@@ -271,7 +271,7 @@ describe('a comparison of a share of the delivered fixes', () => {
     expect(verifier.missing).toEqual([])
   })
 
-  it('ends once the company has another API', async () => {
+  it('the finding of a missing fix ends when the company gets another API', async () => {
     startWorker()
     const next = await startReadBackApi()
     stops.push(() => next.close())
@@ -437,6 +437,22 @@ describe('unknown fixes', () => {
     expect(next.reads).toEqual([])
   })
 
+  it('fixes are unknown, not missing, if the company gets another API between the two reads', async () => {
+    startWorker()
+    await deliver(range(T, 30))
+    lostAt(T + 5)
+    const next = await startReadBackApi()
+    stops.push(() => next.close())
+    let { url } = api
+    api.respond((asked, response) => {
+      honest(asked, response)
+      response.once('finish', () => setImmediate(() => ({ url } = next)))
+    })
+    const { missing, repaired, unknown } = await runOf(open({ after: 1, url: () => url }), { repair: true })
+    expect({ missing, repaired }).toEqual({ missing: [], repaired: 0 })
+    expect(unknown).toMatchObject([{ reason: 'other_api', fixes: 30 }])
+  })
+
   it('a fix is unknown, not missing, after an error of the second read', async () => {
     startWorker()
     await deliver(range(T, 30))
@@ -582,20 +598,4 @@ it.each([
   expect((await verifiedOf(redis, day.from)).get(LANE)).toEqual({ checked: 220, missing: 2 })
   expect((await verifiedOf(redis, before.from)).get(LANE)).toEqual({ checked: 100, missing: 1 })
   expect(await verifiedOf(redis, day.until)).toEqual(new Map())
-})
-
-it('what went to an earlier API of the company, if the API changes between the two reads', async () => {
-  startWorker()
-  await deliver(range(T, 30))
-  lostAt(T + 5)
-  const next = await startReadBackApi()
-  stops.push(() => next.close())
-  let { url } = api
-  api.respond((asked, response) => {
-    honest(asked, response)
-    response.once('finish', () => setImmediate(() => ({ url } = next)))
-  })
-  const { missing, repaired, unknown } = await runOf(open({ after: 1, url: () => url }), { repair: true })
-  expect({ missing, repaired }).toEqual({ missing: [], repaired: 0 })
-  expect(unknown).toMatchObject([{ reason: 'other_api', fixes: 30 }])
 })

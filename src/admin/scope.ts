@@ -1,7 +1,7 @@
 import { CODES, type FindingCode } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
 import { companyOfLane } from '../domain/ids.ts'
-import { say } from '../texts/text.ts'
+import { say, type Text } from '../texts/text.ts'
 
 /**
  * What a caller may see and change: everything, or what belongs to some companies. Every function that shows or changes
@@ -59,7 +59,13 @@ function generally<Found extends Finding>(finding: Found): Found[] {
   const { api: _api, ...others } = subject
   if (!CONCERNS_ALL.has(code) || Object.values(others).some((value) => value !== undefined)) return []
   const { action, message } = CODES[code]
-  return [{ ...finding, count: 1, evidence: [], message: say(message, ''), action: say(action) }]
+  // A sentence without a value names nothing, and may be about another cause than the usual one.
+  const usual = isGeneral(finding.message) ? {} : { message: say(message, ''), action: say(action) }
+  return [{ ...finding, count: 1, evidence: [], ...usual }]
+}
+
+function isGeneral(text: Text): boolean {
+  return typeof text !== 'string' && text.values.length === 0
 }
 
 /** Findings about causes that hold back or delay the positions of all companies. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminTokens } from '../../src/admin/index.ts'
 import { EVERYTHING, Scope } from '../../src/admin/scope.ts'
-import { findingOf } from '../../src/diagnose/diagnose.ts'
+import { diagnose, findingOf } from '../../src/diagnose/diagnose.ts'
 import { verdict } from '../../src/diagnose/order.ts'
 import { UserError } from '../../src/errors.ts'
 import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from '../support/admin.ts'
@@ -224,4 +224,11 @@ describe('what a company is told', () => {
       expect(inEnglish(verdict(found))).not.toContain('ll well')
     },
   )
+
+  it('says of a file that Redis cannot rewrite to no company that the disk is full', () => {
+    const found = diagnose({ now: Date.now(), observations: [], redis: { isUnrewritten: true } })
+    const [own] = inEnglish(new Scope(['7']).findings(found))
+    expect(own).toMatchObject({ code: 'disk_full', evidence: [], message: expect.stringContaining('cannot rewrite') })
+    expect(own.action).toMatch(/^see the log of Redis/)
+  })
 })

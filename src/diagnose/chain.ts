@@ -6,7 +6,7 @@ import { findingOf } from './diagnose.ts'
 import { explain, failureText, isTaken, type ShowInstant } from './explain.ts'
 import type { DeviceFacts } from './device-facts.ts'
 import type { Finding } from './facts.ts'
-import { broken, type DeviceLink, linkOf } from './links.ts'
+import { broken, type DeviceLink, linkOf, unheardText } from './links.ts'
 
 export interface DeviceChain {
   /** State, place, age, speed and route, then the first trouble and the action. */
@@ -55,7 +55,7 @@ export function chainWithoutRedis(
   const [cause] = causes
   if (!cause) return undefined
   const heard =
-    device.heardAt === undefined ? say('never heard') : say('last heard {} ago', durationText(now - device.heardAt))
+    device.heardAt === undefined ? unheardText(device) : say('last heard {} ago', durationText(now - device.heardAt))
   const links = LINKS.map((link): DeviceLink => {
     if (link === cause.link) return { link, ...broken(cause.evidence, cause.sinceAt), finding: cause }
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }

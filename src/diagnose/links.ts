@@ -71,8 +71,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
       if (held) return ok([say('what it sent is held since {}', show(held.oldest_at))], Date.parse(held.oldest_at))
       if (tried) return ok([say('it came, and was refused at {}', show(tried.at))], Date.parse(tried.at))
       const isNew = isNewEntry(device, detail.source, now)
-      const never = device.companySince === undefined ? 'never heard' : 'not heard since it was configured'
-      const unheard = say(isNew ? 'configured a moment ago, not heard yet' : never)
+      const unheard = isNew ? say('configured a moment ago, not heard yet') : unheardText(device)
       const others = similar === undefined ? [] : [say('{} sends, and nobody has configured it', similar)]
       return { state: route && !isNew ? 'broken' : 'idle', evidence: [unheard, ...others] }
     }
@@ -197,6 +196,11 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     if (isUnaccepted || isHeldUp || isFailing) return { ...broken(evidence), lastGoodAt }
     return isGood ? ok([...evidence, say('answer {}', last_push.status)], lastGoodAt) : { ...idle(), evidence }
   },
+}
+
+/** Of a device that is not heard; what another company heard of it earlier is not known. */
+export function unheardText({ companySince }: Pick<DeviceFacts, 'companySince'>): Text {
+  return say(companySince === undefined ? 'never heard' : 'not heard since it was configured')
 }
 
 function ok(evidence: readonly Text[], lastGoodAt?: number): LinkFound {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chainOf } from '../../src/diagnose/chain.ts'
+import { chainOf, chainWithoutRedis } from '../../src/diagnose/chain.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
 import type { ChainFacts, ExplainedDevice } from '../../src/diagnose/detail.ts'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
@@ -536,6 +536,9 @@ it('the chain does not say that a device was never heard if it belonged to anoth
     )
     expect(links[0].evidence[0]).not.toBe('never heard')
   }
+  const device = { ...FACTS, ...NEVER, companySince: NOW - 20 * MIN }
+  const away = chainWithoutRedis({ device, findings: [findingOf({ code: 'redis_down' }, NOW)], now: NOW }, show)
+  expect(inEnglish(away)?.links[0].evidence).toEqual(['not heard since it was configured'])
 })
 
 it('the chain of a device shows only its own line of those that are left out', () => {

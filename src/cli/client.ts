@@ -84,8 +84,9 @@ function trustIn({ certificate: ca }: AdminPort): TlsOptions {
 function throwNoAnswer({ certificate, url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
   const place = printableUrl(url)
   if (/CERT|LEAF/.test(error.code ?? '')) {
-    const advice =
+    const untrusted =
       certificate === undefined ? 'name its authority in NODE_EXTRA_CA_CERTS' : 'it is not that of admin.tls'
+    const advice = CERTIFICATE_FAULTS.get(error.code ?? '') ?? untrusted
     throw new UserError(`The certificate of ${place} is not accepted (${error.code}): ${advice}.`)
   }
   if (error.name === 'TimeoutError') throw new UserError(`No answer from ${place} within ${timeoutMs / 1000} s.`)
@@ -245,6 +246,11 @@ export function isSilent({ condition, last_heard }: DeviceRowJson, now: number):
 }
 
 const SILENT_MS = 15 * 60_000
+/** Faults of a certificate whatever is trusted. */
+const CERTIFICATE_FAULTS = new Map([
+  ['CERT_HAS_EXPIRED', 'renew it'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'it has another name'],
+])
 const NOT_THE_PORT = 'it is not the admin port (admin.port in gateway.yaml, 8080 by default)'
 const TIMEOUT_MS = 30_000
 const MAX_TEXT = 500

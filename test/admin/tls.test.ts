@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { pino } from 'pino'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -119,6 +119,23 @@ describe('the command line', () => {
     const env = { WAYBRIDGE_ADMIN_URL: `https://127.0.0.1:${admin.port}`, WAYBRIDGE_ADMIN_TOKEN: 'canary-operate' }
     expect((await waybridge(['status'], { env })).errors).toMatch(
       new RegExp(`${refused}name its authority in NODE_EXTRA_CA_CERTS\\.\n$`),
+    )
+  })
+
+  it('the command line names no authority for a certificate that has expired, or has another name', async () => {
+    const expired = await certificates.expired('expired')
+    const first = await openSecure(expired)
+    const cwd = await folder({ 'config/gateway.yaml': config(first.port, expired) })
+    const { errors } = await waybridge(['status'], { cwd }).finally(() => first.close())
+    expect(errors).toMatch(/ is not accepted \(CERT_HAS_EXPIRED\): renew it\.\n$/)
+    const admin = await openSecure(server)
+    onTestFinished(() => admin.close())
+    const env = { WAYBRIDGE_ADMIN_URL: `https://127.0.0.1:${admin.port}`, WAYBRIDGE_ADMIN_TOKEN: 'canary-operate' }
+    const known = getCACertificates()
+    onTestFinished(() => setDefaultCACertificates(known))
+    setDefaultCACertificates([server.cert])
+    expect((await waybridge(['status'], { env })).errors).toMatch(
+      / is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\): it has another name\.\n$/,
     )
   })
 })

@@ -36,7 +36,8 @@ export function judgeClock(evidence: ClockEvidence): Text | undefined {
  * forge their times.
  */
 export class OwnClock {
-  isInDoubt = false
+  /** Until Redis has answered, it may be any clock. */
+  isInDoubt = true
   /** How often the clock has jumped since the start, as seen by `now`; only this class sets it and `isInDoubt`. */
   jumps = 0
   readonly #redis: Redis
@@ -76,11 +77,14 @@ export class OwnClock {
       this.#askedKernelAt = now
       this.#isSynchronised = await this.#askKernel()
     }
+    const others = await this.#aheadOfOthers().catch(() => undefined)
     const doubt = judgeClock({
-      ...(await this.#aheadOfOthers().catch(() => ({}))),
+      ...others,
       jumpMs: now - this.#jump.at < JUMP_COUNTS_MS ? this.#jump.ms : undefined,
       isSynchronised: this.#isSynchronised,
     })
+    // A Redis that does not answer ends no doubt.
+    if (!doubt && !others) return
     // It holds back the fixes of all companies. Another machine may show it.
     if (doubt) observations.note('own_clock', { evidence: joined([hostname(), doubt], ': ') })
     // What others say is of the time before a jump during this look.

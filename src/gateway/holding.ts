@@ -55,7 +55,7 @@ export interface HoldingOptions {
 /**
  * Releases held fixes in order once the configuration or the time tells where they belong, and discards those that are too
  * old. The held fixes of a device are judged when the roster changes the device, or when their time comes, so the cost grows
- * with the changes, not with the number of held fixes. After a start all are judged once, because settings, roster or clock
+ * with the changes, not with the number of held fixes. After a start all are judged, because settings, roster or clock
  * may have changed.
  */
 export class Holding {

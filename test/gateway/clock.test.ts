@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { afterEach, expect, it, vi } from 'vitest'
 import { type ClockEvidence, judgeClock, OwnClock } from '../../src/gateway/clock.ts'
@@ -19,11 +20,11 @@ const unsynchronised = () => Promise.resolve(false)
 
 it.each([3_600_000, -3_600_000])(
   'doubts its own clock from the first frame after a jump by %i ms, and reports that',
-  (ms) => {
+  async (ms) => {
     const clock = new OwnClock(redis, unsynchronised)
     let jumps = 0
     clock.follow(() => jumps++)
-    clock.now()
+    await clock.look()
     expect([clock.isInDoubt, jumps]).toEqual([false, 0])
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
     expect(clock.now()).toBe(Date.now())
@@ -72,6 +73,25 @@ it('doubts its own clock after a jump that a frame shows while Redis is asked fo
     clock.now()
     return JSON.stringify({ aheadOfRedisMs: 0 })
   })
+  await clock.look()
+  expect(clock.isInDoubt).toBe(true)
+})
+
+it('doubts its own clock from the start until Redis agrees with it', async () => {
+  const clock = new OwnClock(redis, unsynchronised)
+  expect(clock.isInDoubt).toBe(true)
+  await clock.look()
+  expect(clock.isInDoubt).toBe(false)
+})
+
+it('stays in doubt while Redis does not answer', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+  const connection = redis.duplicate()
+  await once(connection, 'ready')
+  const clock = new OwnClock(connection, unsynchronised)
+  await clock.look()
+  expect(clock.isInDoubt).toBe(true)
+  connection.disconnect()
   await clock.look()
   expect(clock.isInDoubt).toBe(true)
 })

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
+import { OwnClock } from '../../src/gateway/clock.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { FixStorage } from '../../src/gateway/fix-storage.ts'
@@ -86,6 +87,7 @@ async function gateway(
     holding,
     storing: { ...placing, appender, capacity, trails: new Trails() },
     clock,
+    options,
     shares: options.shares,
     set isCurrent(current: boolean) {
       replica.current = current
@@ -795,4 +797,17 @@ it('stores fixes again though Redis could not be told of a change that concerns 
   expect(await holding.marking).toBe(false)
   await redis.config('SET', 'min-replicas-to-write', 0)
   await expect.poll(() => holding.marking, soon).toBeUndefined()
+})
+
+it('are not discarded by a gateway that starts with a clock that is ahead', async () => {
+  const { holding, options, send, storing } = await gateway([VAN])
+  await send('0123', NOW)
+  await holding.close()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * HOLD.max_age })
+  onTestFinished(() => void vi.useRealTimers())
+  const clock = new OwnClock(redis, async () => undefined)
+  const after = new Holding({ ...storing, redis, appender: options, clock, journal: journalOf(), logger })
+  onTestFinished(() => after.close())
+  await after.look()
+  expect(await held()).toEqual([['no_route', '0123', 1]])
 })

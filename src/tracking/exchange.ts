@@ -111,7 +111,7 @@ export function exchange(
       if (status < 200) return
       reply.status = status
       reply.headers = headers
-      if (status < 200 || status > 299) left = Math.min(maxBytes, maxErrorBytes)
+      if (status > 299) left = Math.min(maxBytes, maxErrorBytes)
       // The length in a 304 is that of a body that it does not have. With `isEnough`, the body decides when it is enough.
       if (!isEnough && status !== 304 && Number(headers['content-length']) > left) cut()
       awaitRest()

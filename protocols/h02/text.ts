@@ -35,6 +35,7 @@ export const text = textProtocol({
   starts,
   ends: '#',
   fields: {
+    maker: { like: '[A-Za-z]{2}' },
     type: { like: 'V\\d+' },
     silent: { like: 'LINK|BASE|XT' },
     length: { like: '\\d*' },
@@ -71,7 +72,7 @@ export const text = textProtocol({
     { like: `${HEAD}SMS,{any}`, none: 'text' },
     { like: `${HEAD}{any},{hms},${ANY_TYPE}`, answer: r12 },
     { like: `${HEAD}{any},${ANY_TYPE}` },
-    { like: '*{any},[{id}][,]', none: 'heartbeat' },
+    { like: '*{maker},[{id}][,]', none: 'heartbeat' },
     { like: `${HEAD}V{any}`, unknown: 'position' },
     { like: `${HEAD}{any}`, unknown: 'type' },
   ],

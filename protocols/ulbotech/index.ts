@@ -172,6 +172,7 @@ function saidInLine(text: string): Said | undefined {
 function line(frame: Buffer): Message {
   const text = frame.toString('latin1', 1, frame.length - 1)
   const [name, device = '', more] = text.split(',', 3)
+  if (!/^TS\d\d$/.test(name)) throw new DecodeError('unsupported', 'the frame does not begin with *TS')
   if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'the frame has no IMEI')
   const checksum = crc16Xmodem(Buffer.from(text, 'latin1'))
   const reply = new TextWriter().text(`*${name},ACK:`).hex(checksum, 4).text('#').toBuffer()

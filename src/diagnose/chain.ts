@@ -100,14 +100,14 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
   const isOfRoute = ({ company_id, courier_id = route?.courier, route_id }: Finding['subject']) =>
     route_id !== undefined && route_id === route?.route && courier_id === route.courier && company_id === company
   const noted = findings.filter(({ subject }) => subject.device === id || isOfRoute(subject))
-  const found = deviceTroubles(device, now).map(({ code, evidence, ...trouble }) => {
+  const isSending = noted.some(({ code }) => SENT_IN_VAIN.has(code))
+  const found = deviceTroubles(device, now, isSending).map(({ code, evidence, ...trouble }) => {
     const { severity, link, message, action } = deviceMeaning(code)
     const subject = { device: id, company_id: company }
     const meaning = { severity, link, message: say(message, name), action: say(action) }
     return findingOf({ ...meaning, ...trouble, code, evidence: [evidence], subject }, now)
   })
-  const isSending = noted.some(({ code }) => SENT_IN_VAIN.has(code))
-  const isNoted = (code: FindingCode) => noted.some((other) => other.code === code) || (code === 'silent' && isSending)
+  const isNoted = (code: FindingCode) => noted.some((other) => other.code === code)
   const all = [...noted, ...found.filter(({ code }) => !isNoted(code))]
   // A finding about an outdated roster explains why a device has no route.
   const stale = route ? [] : ofCompany('roster_stale', { company, findings })

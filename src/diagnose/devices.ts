@@ -38,14 +38,14 @@ function isAwake(device: DeviceFacts, now: number): boolean {
 
 type Trouble = Omit<TroubledDevice, 'id' | 'name'> & { readonly code: FindingCode }
 
-/** Pure. Returns the troubles of one device by itself. */
-export function deviceTroubles(device: DeviceFacts, now: number): Trouble[] {
-  const troubles = chainTroubles(device, now)
+/** Pure. Returns the troubles of one device by itself. `isInVain`: what it sends is refused or damaged, so it is not silent. */
+export function deviceTroubles(device: DeviceFacts, now: number, isInVain = false): Trouble[] {
+  const troubles = chainTroubles(device, now, isInVain)
   return device.company === undefined ? troubles : [...troubles, ...alarmTroubles(device, now)]
 }
 
 /** Returns the troubles that keep its positions from where they belong. */
-function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
+function chainTroubles(device: DeviceFacts, now: number, isInVain: boolean): Trouble[] {
   const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, meant, route, sender, unplaced } = device
   const condition = conditionOf(device, now)
   if (condition === 'unknown') {
@@ -56,7 +56,7 @@ function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
   if (sender && route && (condition === 'never' || condition === 'silent'))
     return [troubleWith('wrong_port', sender.sinceAt, senderText(sender), portAdvice(sender))]
   if (condition === 'silent')
-    return route && !isSaidOfAll(device)
+    return route && !isInVain && !isSaidOfAll(device)
       ? [troubleWith('silent', heardAt, say('last heard {} ago', durationText(now - heardAt)))]
       : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route') {
@@ -167,7 +167,7 @@ export class DeviceSurvey {
     return sum
   }
 
-  /** Adds a device. Returns its condition. `isInVain`: what it sends is refused or damaged. */
+  /** Adds a device. Returns its condition. `isInVain`: see `deviceTroubles`. */
   add(device: DeviceFacts, isInVain = false): DeviceCondition {
     const condition = conditionOf(device, this.#now)
     const { company, id, name = id, route } = device
@@ -175,9 +175,8 @@ export class DeviceSurvey {
     this.#counts.set(company, counts)
     counts[condition]++
     const subject = company === undefined ? {} : { company_id: company }
-    for (const { code, ...trouble } of deviceTroubles(device, this.#now))
-      if (code !== 'silent' || !isInVain)
-        addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
+    for (const { code, ...trouble } of deviceTroubles(device, this.#now, isInVain))
+      addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
     const isSending = PLACED.has(condition) && isAwake(device, this.#now)
     if (!route || !isSending) return condition
     const own = { id, name, sinceAt: this.#now, evidence: name }

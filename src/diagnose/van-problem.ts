@@ -71,8 +71,7 @@ function noted({ noted: findings }: VanProblemFacts): VanProblem[] {
 
 function own({ device, noted: findings, now }: VanProblemFacts): VanProblem[] {
   const isSending = findings.some(({ code }) => SENT_IN_VAIN.has(code))
-  return deviceTroubles(device, now).flatMap(({ code, sinceAt, action }): VanProblem[] => {
-    if (code === 'silent' && isSending) return []
+  return deviceTroubles(device, now, isSending).flatMap(({ code, sinceAt, action }): VanProblem[] => {
     const { link, message, severity, action: usual } = deviceMeaning(code)
     const words = wordsAbout(message)
     if (!words) return []

@@ -131,7 +131,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
     const noted = codes.get(id) ?? []
     const seen = noted.map(({ code }) => code)
     const isInVain = seen.some((code) => SENT_IN_VAIN.has(code))
-    const own = deviceTroubles(facts, now).flatMap(({ code }) => (code === 'silent' && isInVain ? [] : code))
+    const own = deviceTroubles(facts, now, isInVain).map(({ code }) => code)
     const refusal = stay && refusals.of(stay.lane.key)
     const isUnproven = facts.isHeldUnknown === true && entry?.guard !== undefined
     const ofLane = stay ? refusals.findingsOf(stay.lane.key) : []

@@ -75,14 +75,13 @@ export function chainPage(
   return [...head, ...why, ...lines, ...(action === undefined ? [] : marked('→', printable(action), WIDTH))]
 }
 
-/** Removes the whole action from a sentence: an action may have several parts. */
+/** Removes the whole action, which is printed once, at the end: it may have several parts. */
 function withoutWhole(sentence: string, action = ''): string {
-  return action === '' ? sentence : sentence.replace(`: ${printable(action)}`, '')
+  return action === '' ? sentence : sentence.replaceAll(`: ${printable(action)}`, '')
 }
 
-/** Removes the action from a text, because it is printed once, at the end. */
+/** Removes a part of the action from the end of a text. */
 function withoutAdvice(text: string, action = ''): string {
-  if (action !== '' && text.endsWith(`: ${action}`)) return text.slice(0, -action.length - 2)
   const at = text.lastIndexOf(': ')
   return at > 0 && action.includes(text.slice(at + 2)) ? text.slice(0, at) : text
 }

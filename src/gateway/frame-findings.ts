@@ -31,10 +31,9 @@ export function noteWrongPort(
   { name }: Protocol,
   { at, listeners }: { readonly at: UsedPort; readonly listeners: readonly OwnPort[] },
 ): void {
-  const isSecure = (port: number) => Boolean(listeners.find((each) => each.port === port)?.tls)
-  const usable = listeners.filter(({ port, ...each }) => {
-    return port > 0 && each.transport === transport && isSecure(port) === isSecure(at.port)
-  })
+  const alike = listeners.filter((each) => each.port > 0 && each.transport === transport)
+  const isSecure = Boolean(alike.find(({ port }) => port === at.port)?.tls)
+  const usable = alike.filter(({ tls }) => Boolean(tls) === isSecure)
   const portOf = (protocol: string) => usable.find((each) => each.protocol === protocol)?.port
   const [own, any] = [portOf(name), portOf(AUTO)]
   const texts = [

@@ -1,7 +1,9 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { loadProtocol } from '../../protocols/index.ts'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import type { OwnPort } from '../../src/gateway/frame-findings.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
@@ -22,6 +24,8 @@ let redis: Store
 withRedis((_, connection) => {
   redis = connection
 })
+
+const named = async (name: string) => (await loadProtocol(name)) ?? expect.fail()
 
 /** A journal whose books are in Redis. */
 async function written() {
@@ -289,6 +293,27 @@ it('reports a datagram without a device as no_id, and not as a refused unknown d
   expect(observedSenders()).toEqual([])
   await say({ fixes: [at(1000 * NOW_S)] }, new Conversation('udp', '10.0.0.9:1'))
   expect(observedSenders()).toEqual([['no_id', { listener: 'spoken' }, 'spoken over udp from 10.0.0.9']])
+})
+
+it.each([
+  ['tcp', 'port 5027 is for that'],
+  ['udp', 'port 5028 is for that'],
+] as const)('names a port without TLS to a device on a wrong one without it, over %s', async (transport, sentence) => {
+  const [teltonika, gt06] = [await named('teltonika'), await named('gt06')]
+  const plain = { protocol: teltonika.name, tls: null }
+  const listeners: OwnPort[] = [
+    { port: 5001, protocol: 'gt06', transport: 'tcp', tls: {} },
+    { port: 5026, protocol: 'teltonika', transport: 'tcp', tls: {} },
+    { ...plain, port: 5027, transport: 'tcp' },
+    { ...plain, port: 5028, transport: 'udp' },
+  ]
+  const session = new Conversation(transport, '10.0.0.8:1')
+  const port = transport === 'udp' ? 5001 : 5002
+  journalOf({ listeners }).wrongPort(session, teltonika, { port, expected: gt06 })
+  const found = observations.current().filter(({ code }) => code === 'wrong_port')
+  expect(found.flatMap(({ evidence }) => evidence.map(english))).toContain(
+    `speaks teltonika on port ${port} (gt06); ${sentence}`,
+  )
 })
 
 it('the gateway answers a frame although noting it meets a fault', async () => {

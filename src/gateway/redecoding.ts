@@ -1,20 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  cut,
-  DecodeError,
-  type Fix,
-  type Message,
-  noSettings,
-  type Protocol,
-  type Sealed,
-  type Session,
-} from '../../protocols/kit/index.ts'
+import type { Fix, Message } from '../../protocols/kit/index.ts'
 import { yieldToEventLoop } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
-import { logFault } from '../observe/faults.ts'
-import type { Logger } from '../observe/log.ts'
-import { belongedAt, type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
-import type { DeviceSecrets } from '../roster/device-secrets.ts'
+import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import {
   claimFrames,
@@ -30,32 +18,24 @@ import {
   type StoredFrame,
   withTexts,
 } from '../store/index.ts'
-import { contentOf, type MisunderstoodFrame } from '../store/misunderstood-frame.ts'
+import type { MisunderstoodFrame } from '../store/misunderstood-frame.ts'
 import type { OwnClock } from './clock.ts'
 import type { FixStorage } from './fix-storage.ts'
 import { ResolvedDevice, trustIn } from './identity.ts'
 import type { Journal, LeavingReason } from './journal.ts'
-import type { Mappings } from './mappings.ts'
-import { doubtOf, type Reading } from './outcome.ts'
-import { decode, openBox, readByMapping, readOpened } from './reading.ts'
+import { KeptReader, type KeptReaderOptions } from './kept-reader.ts'
+import { doubtOf } from './outcome.ts'
 
-export interface RedecodingOptions {
+export interface RedecodingOptions extends KeptReaderOptions {
   readonly redis: Store
-  /** Returns the protocol with this name; undefined if it no longer exists. */
-  readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   /** While it is not current, no frame is looked at. */
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
-  /** The secrets of devices, for frames that are encrypted with them. */
-  readonly secrets: Pick<DeviceSecrets, 'of'>
-  /** Tried on JSON that its protocol cannot read. */
-  readonly mappings: Pick<Mappings, 'read'>
   readonly storage: Pick<FixStorage, 'store'>
   readonly journal: Pick<Journal, 'decoded' | 'keptNoMore' | 'refusedLate' | 'understoodLate'>
   /** While it is in doubt, no frame is too old. */
   readonly clock: Pick<OwnClock, 'isInDoubt' | 'now'>
   /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
   readonly maxAgeMs: number | null
-  readonly logger: Logger
 }
 
 /**
@@ -69,6 +49,7 @@ export interface RedecodingOptions {
  */
 export class Redecoding {
   readonly #options: RedecodingOptions
+  readonly #reader: KeptReader
   readonly #closing = new AbortController()
   /** Devices that the roster has changed, without leading zeros. */
   #changed = new Set<string>()
@@ -80,6 +61,7 @@ export class Redecoding {
 
   constructor(options: RedecodingOptions) {
     this.#options = options
+    this.#reader = new KeptReader(options)
   }
 
   /** Call it when the roster has changed these devices; undefined: perhaps all. */
@@ -192,12 +174,10 @@ export class Redecoding {
       await this.#leave(stored, 'other_company')
       return 'decoded'
     }
-    const read = await this.#messageOf(frame, entry)
-    const opened = read?.sealed && (await this.#opened(read.sealed, frame, entry))
-    if (read?.sealed && !opened && !(await this.#hasSecretOf(entry))) return 'sealed'
-    const message = opened ?? read
+    const { message, isOpened, lacksSecret } = await this.#reader.read(frame, entry)
+    if (lacksSecret) return 'sealed'
     const spoken = { protocol: frame.protocol, isGuess: frame.isGuess === true }
-    const trust = trustIn(entry, spoken, opened !== undefined)
+    const trust = trustIn(entry, spoken, isOpened)
     // A frame without the proof that the entry now demands stays where it is.
     if (trust === 'unproven' && frame.company === undefined) return 'decoded'
     if (trust === 'trusted' && frame.reason === 'guessed') {
@@ -222,58 +202,8 @@ export class Redecoding {
     return 'decoded'
   }
 
-  /** Whether the files of this machine have the present secret of a device, if it has one. */
-  async #hasSecretOf({ id, secretDigest }: DeviceEntry): Promise<boolean> {
-    if (secretDigest === undefined) return true
-    const secrets = await this.#options.secrets.of(id)
-    return secrets.some((secret) => isSecretOf({ secretDigest }, secret))
-  }
-
   #rewrite(stored: StoredFrame, frame: MisunderstoodFrame): Promise<void> {
     return rewriteFrame({ ...stored, text: JSON.stringify(frame) })
-  }
-
-  /** Returns what a frame says now; undefined: it cannot be read, or must not. */
-  async #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
-    const { logger, protocolNamed } = this.#options
-    if (frame.masked === 'short') return undefined
-    const protocol = await protocolNamed((frame.isGuess && entry.protocol) || frame.protocol)
-    if (!protocol) return undefined
-    const before = {
-      ...bareSession(frame),
-      settingsOf: () => entry.protocolSettings,
-      lenient: frame.masked !== undefined && frame.reason !== 'checksum',
-    }
-    for (const text of frame.opening ?? [])
-      this.#read({ frame: Buffer.from(text, 'base64'), session: before, protocol })
-    const session = { ...before, device: entry.id }
-    const contents = framesOf(frame, { protocol, session }, logger)
-    const messages = contents.map((content) => this.#read({ frame: content, session, protocol }))
-    const [first, ...more] = messages
-    const message = more.length === 0 ? first : joined(messages)
-    if (message instanceof DecodeError) return undefined
-    // A guess may have taken something else for the id.
-    const isOther = message.device !== undefined && sameId(message.device) !== sameId(entry.id)
-    return isOther && frame.isGuess ? undefined : message
-  }
-
-  #read(reading: Reading): Message | DecodeError {
-    const { journal, mappings } = this.#options
-    const read = decode(reading)
-    const found = readByMapping(read, reading, mappings)
-    journal.decoded(found?.message ?? read, found?.protocol ?? reading.protocol)
-    return found?.message ?? read
-  }
-
-  /** Resolves to the content of an encrypted frame, if a secret of the device opens it. */
-  async #opened(sealed: Sealed, frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
-    const { journal, protocolNamed, secrets } = this.#options
-    const opened = await openBox(sealed, await secrets.of(entry.id))
-    const protocol = await protocolNamed(frame.protocol)
-    if (!opened || !protocol || !isSecretOf(entry, opened.secret)) return undefined
-    const message = readOpened(sealed, opened.content, { frame: opened.content, session: bareSession(frame), protocol })
-    journal.decoded(message, protocol)
-    return message instanceof DecodeError ? undefined : message
   }
 
   /**
@@ -332,38 +262,6 @@ function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame, isNamed: bool
   if (known) return known[1] === entry.company_id
   if (entry.company_id !== company || !belongedAt(entry, at)) return false
   return trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
-}
-
-/** Returns a session for a kept frame, whose sender is gone. */
-function bareSession({ at, transport }: MisunderstoodFrame): Session {
-  return { transport, now: at, lenient: false, settingsOf: noSettings }
-}
-
-/** Returns a kept frame as frames of a protocol: if another protocol was guessed, that one has cut the stream at other places. */
-function framesOf(kept: MisunderstoodFrame, { protocol, session }: Omit<Reading, 'frame'>, logger: Logger) {
-  const { name, tcp, udp } = protocol
-  const content = contentOf(kept)
-  const framer = { tcp: tcp?.frame, udp: udp?.frame, http: undefined, mqtt: undefined }[kept.transport]
-  if (name === kept.protocol || !framer || !Buffer.isBuffer(content)) return [content]
-  try {
-    const { frames } = cut(content, framer, session)
-    return frames.length > 0 ? frames : [content]
-  } catch (error) {
-    logFault(logger, error, { what: 'fault in a framer', protocol: name })
-    return [content]
-  }
-}
-
-/** Combines what several frames say; a frame that cannot be read counts as an entry that cannot be read. */
-function joined(messages: readonly (Message | DecodeError)[]): Message {
-  const read = messages.filter((message): message is Message => !(message instanceof DecodeError))
-  const fixes = read.flatMap((message) => message.fixes ?? [])
-  const unreadable = messages.flatMap((message, index) =>
-    message instanceof DecodeError || doubtOf(message) ? [index] : [],
-  )
-  const device = read.find((message) => message.device !== undefined)?.device
-  if (unreadable.length > 0) return { device, fixes, unreadable }
-  return fixes.length > 0 ? { device, fixes } : { device, none: read[0]?.none }
 }
 
 function markOf({ time, latitude, longitude }: Fix): readonly [number, number, number] {

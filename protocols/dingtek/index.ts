@@ -9,8 +9,8 @@
  *   H  height    O, A  longitude, latitude, degrees, floats: little-endian over LoRaWAN
  *   V  battery, 0.01 V
  *
- * No frame with a place is known here: it is read big-endian where the other order makes none. A measurement is as of its
- * arrival. Nothing is answered.
+ * No frame with a place is known: the place is read big-endian if it is none in little-endian. The fix has the time of its
+ * arrival. There is no answer.
  */
 import {
   ByteReader,

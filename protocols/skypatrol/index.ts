@@ -1,7 +1,7 @@
 /*
- * SkyPatrol TT8750, TT8750+: "TT8750+ AN004 Position Message Decoding 1.0" (scribd.com/document/357529178) has the header; the
- * fields of a message with all of them are inferred from a frame. Which bit of F stands for which is that of the devices that
- * these descend from: "MT 3060 R AT command reference", bit-field table 0 (Novatel, Enfora). UDP, big-endian; no checksum.
+ * SkyPatrol TT8750, TT8750+. UDP, big-endian, no checksum. The header: "TT8750+ AN004 Position Message Decoding 1.0"
+ * (scribd.com/document/357529178). The order of the fields: inferred from a frame that has all of them. The bits of F: "MT 3060 R AT
+ * command reference", bit-field table 0 (Novatel, Enfora), of an earlier model.
  *
  *   0005 cc ma 04 FFFFFFFF EEEEEEEE IIIIIIIIIIIIIIII xxxx xxxx xxxx xx DDMMYY V AAAAAAAA OOOOOOOO SSSS CCCC hhmmss HHHHHH n x{16} BBBB …
  *   bit of F               1        2                3    4    5    7  8      9 10       11       12   13   14     15     16
@@ -44,7 +44,7 @@ const ALL_FIELDS = 0xffff_ffff
 /** Bits of fields. */
 const [EVENT, ID, GPIO, ADC_1, ADC_2, CATEGORY, DATE, STATUS] = [1, 2, 3, 4, 5, 7, 8, 9]
 const [LATITUDE, LONGITUDE, SPEED, COURSE, TIME, ALTITUDE, SATELLITES] = [10, 11, 12, 13, 14, 15, 16]
-/** The fields that a position has at least. */
+/** The fields without which a message has no position. */
 const PLACE = [DATE, LATITUDE, LONGITUDE, TIME]
 /** Bytes of the fields between the id and the date. */
 const BEFORE_DATE = [

@@ -23,7 +23,7 @@ function columnsOf(arrival: ArrivalJson, now: number): string[] {
   return [device, spoken, `${transport} ${port ?? ''}`, `${ageText(now - Date.parse(at))} ago`, String(waiting), place]
 }
 
-/** The beginning of bytes in hexadecimal digits: as text if they are text. */
+/** Returns the first bytes for display: as text if all bytes are printable, else as hexadecimal digits. */
 function beginningOf(hex: string): string {
   const text = Buffer.from(hex, 'hex').toString('latin1').trim().replaceAll(/\s+/g, ' ')
   return (/^[ -~]+$/.test(text) ? text : hex).slice(0, MOST_SHOWN)

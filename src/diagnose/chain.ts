@@ -116,7 +116,7 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
   const refused = route
     ? []
     : [...findings.filter(isRosterRefused), ...ofCompany('roster_pull_failed', { company, findings })]
-  // Its other lines are about other vans.
+  // The other evidence of the finding is about lines of other vans.
   const own = left ? [{ ...left.finding, evidence: [left.line] }] : []
   return [...explained, ...own, ...refused, ...stale]
 }

@@ -90,7 +90,7 @@ export interface ExplainedDevice {
     readonly since_at: string
     readonly unanswered_since_at?: string
   }
-  /** Since when the device belongs to its company, ms UTC; undefined: always. */
+  /** When the device was given to its company, ms UTC; undefined: it never had another one. */
   readonly companySince?: number
   /** For a device that is not configured: the entry that probably means it. */
   readonly meant?: MeantEntry

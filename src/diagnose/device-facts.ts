@@ -8,7 +8,7 @@ export interface DeviceFacts {
   readonly name?: string
   /** Its company; undefined: it is not configured. */
   readonly company?: string
-  /** Since when it belongs to its company; undefined: always. */
+  /** When it was given to its company, ms UTC; undefined: it never had another one. */
   readonly companySince?: number
   /** Where its entry stands: `devices.yaml:9`. */
   readonly source?: string

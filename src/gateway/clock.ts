@@ -36,7 +36,7 @@ export function judgeClock(evidence: ClockEvidence): Text | undefined {
  * forge their times.
  */
 export class OwnClock {
-  /** Until Redis has answered, it may be any clock. */
+  /** True from the start until the clock of Redis agrees. */
   isInDoubt = true
   /** How often the clock has jumped since the start, as seen by `now`; only this class sets it and `isInDoubt`. */
   jumps = 0

@@ -13,7 +13,7 @@ export class Fleet {
   #stop: (() => void) | undefined
   #isLoaded = false
   #toldAt = 0
-  /** Whether somebody has changed something: events do not name vans that are deleted. */
+  /** Whether the list must be loaded again after a change of the roster: no event names a deleted van. */
   #mayLack = false
   #error: Error | undefined
 
@@ -48,7 +48,7 @@ export class Fleet {
     }
   }
 
-  /** Forgets all vans: the next token may not see them. */
+  /** Removes all vans: a user with the next token may not be allowed to see them. */
   clear(): void {
     this.#vans = new Map()
     this.#isLoaded = false

@@ -98,7 +98,7 @@ class FollowedConfig implements Live {
   readonly #report: ConfigReport
   readonly #settings: FollowedSettings
   readonly #files: FollowedFiles
-  /** The files as they were read last; those of devices and routes take effect once Redis has them. */
+  /** The files as last read. Devices and routes take effect once they are written to Redis. */
   #read: Files
   #replica: Replica | undefined
   #following: Following | undefined

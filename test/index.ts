@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs'
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 const given = process.argv.slice(2)
 const checks = given.length > 0 ? [] : ['lint', 'formatted', 'unused'].map(problemsOf)
-const vitest = spawn('vitest', ['run', '--project', 'own', '--project', 'shared', '--maxWorkers', '5', ...given], {
+const vitest = spawn('vitest', ['run', '--project', 'own', '--project', 'shared', '--maxWorkers', '8', ...given], {
   stdio: 'inherit',
 })
 const [code] = await once(vitest, 'exit')

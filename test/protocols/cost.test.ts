@@ -8,7 +8,7 @@ import { casesOf, many } from '../support/protocol-cases.ts'
 import { damageable, newSession, randomOf, reasonOf } from '../support/rough.ts'
 
 /** Number of frames of each protocol that are blown up to 64 KB. */
-const BLOWN_UP = 10
+const BLOWN_UP = 6
 
 for (const protocol of await loadProtocols()) {
   const { costly, frames } = await casesOf(protocol.name)

@@ -89,6 +89,6 @@ it('takeFlowLines reads the same as the parser, in any mixture of lines', async 
       const text = `${lines.join('\n')}\n`
       expect(await combined(text)).toEqual(parsed(text))
     }),
-    { numRuns: 2000 },
+    { numRuns: 800 },
   )
 })

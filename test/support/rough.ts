@@ -44,11 +44,11 @@ export function damageable(whole: Buffer | HttpRequest) {
   return { bytes: Buffer.from(whole.uri, 'latin1'), rebuilt }
 }
 
-/** Where to cut so many bytes: at each of the first 100, and at 100 further places. */
+/** Where to cut so many bytes: at each of the first 50, and at 50 further places. */
 export function placesIn(length: number): number[] {
-  const step = Math.max(1, Math.ceil((length - 100) / 100))
-  const first = Array.from({ length: Math.min(length, 100) }, (_, at) => at)
-  return [...first, ...Array.from({ length: Math.ceil(Math.max(0, length - 100) / step) }, (_, i) => 100 + i * step)]
+  const step = Math.max(1, Math.ceil((length - 50) / 50))
+  const first = Array.from({ length: Math.min(length, 50) }, (_, at) => at)
+  return [...first, ...Array.from({ length: Math.ceil(Math.max(0, length - 50) / step) }, (_, i) => 50 + i * step)]
 }
 
 /** Throws if a framer answers one of the stream's beginnings, none of which is empty, with anything but a part of it. */

@@ -150,11 +150,11 @@ export class TcpConnection implements DeviceConnection {
       if (isQuiet) await this.#decideInQuiet()
       while (socket.writable) {
         const group = session.device === undefined ? await this.#cutInTurn() : stream.cut()
-        const arrivedAt = performance.now()
         if (!socket.writable) break
         const { size } = stream.received
         if (size !== this.partialBytes) pressure.setPartial(this, size)
         if (!group) break
+        const arrivedAt = performance.now()
         const { protocol, bytes, frames, isStopped } = group
         const hadStored = session.hasStoredAsOwn
         const outcomes = await this.#store(group)

@@ -2,7 +2,7 @@
  * What GT06 frames say beside the position, by "GPS Tracker Communication Protocol" of the JM-VL03 (Concox), V1.1.2, and those
  * before it: the terminal information I, the code E of an alarm and what stands with them.
  *
- *   10, 12, 22   position, cells [ignition 01 …]              12 of some: position, cells, I VVVV [gsm E …]
+ *   10, 12, 22   position, cells [ignition 01 …]              12 of some: position, cells, I VVVV [gsm E …], or mileage4
  *   16, 26       position, [L] cells, I B gsm E language [mileage4] [driver8]
  *   27, A4       the same, with a fence behind the language   A0, A4, A5: LAC and cell of 4 and 8 bytes in place of 2 and 3
  *   19, A5       cells, I B gsm E language                     without a position
@@ -51,6 +51,7 @@ const BY_TYPE: Readonly<Record<number, Layout>> = {
   0x12: (content, at) => {
     const behind = endOfCells(content, at, NARROW)
     const volts = uint(content, behind + 1)
+    if (content.length - behind === MILEAGE && content[behind] === 0) return undefined
     if (content.length - behind < 4 || !(volts >= 500 && volts <= 6000)) return ignition(content, behind)
     return said({ ...information(content[behind]), external_voltage: volts / 100, alarms: alarms(content, behind, 4) })
   },
@@ -144,6 +145,9 @@ const SHIFT_OF_IGNITION = new Map([
   [8, 1],
   [15, 1],
 ])
+
+/** Bytes of a mileage, which alone follows the cells of type 12 in some models (GS10G: inferred from frames); it begins with 0. */
+const MILEAGE = 4
 
 /** Bytes of the area and of the cell behind country and network. */
 const [NARROW, WIDE] = [5, 12]

@@ -102,6 +102,8 @@ export default {
           alarms: ['power_cut'],
         }),
         reported(0x12, [CELL, '01 00'], { ignition: true }),
+        reported(0x12, [CELL, '00000209']),
+        reported(0x12, [CELL, '0001f404']),
         reported(0x22, [CELL, '01 00 00 00000012'], { ignition: true }),
         reported(0x22, [CELL, '01 00 00 01'], { ignition: false }),
         reported(0x22, [CELL, '00 01 00 00 00000012'], { ignition: true }),

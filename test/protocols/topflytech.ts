@@ -17,6 +17,7 @@ export default {
       frames: [
         { frame: position('A'), device: ID, fixes: [FIX] },
         { frame: position('V'), device: ID, fixes: [{ ...FIX, valid: false }] },
+        { frame: position('A').replace('BP00', 'BR00'), device: ID, fixes: [FIX] },
         { frame: `(${ID}BP05)`, device: ID },
         { frame: '(hello)', error: 'unsupported' },
       ],

@@ -4,7 +4,7 @@
  *
  *   (I BP00 … HSO)                                handshake; answer (I AP01HSO)
  *   (I BP05 M DAYNOESSSSSTCCCCCC …)               login with a position, or with cells; answer (I AP05)
- *   (I BR00 DAYNOESSSSSTCCCCCCPIxxxxxxL…)         position; BR01 … alike
+ *   (I BR00 DAYNOESSSSSTCCCCCCPIxxxxxxL…)         position; BR01 …, and BP03 with M, alike
  *   (I BO01 a DAYNOE…)                            alarm; answer (I AS01 a)
  *   (I BQ81,ALARM,…,DAYNOESSSSSTCCCCCC,…)         alarm, BP02,G,2,… alike
  *   (I,ZC13,d,A,YN,OE,S,T,C[,…])                  position of other makers: BP05, DW30, DW3B … alike
@@ -60,6 +60,7 @@ export default textProtocol({
     },
     { like: `({id}{event}${PLACE})` },
     { like: `({id}{code}[,{any},[{any},[{any},[{any},]]]]${PLACE})` },
+    { like: `({id}{code}{phone}${PLACE})` },
     { like: '({id}BP05{state}', none: 'cells', answer: '({id}AP05)' },
     { like: '({id}BP00{any}', none: 'login', answer: '({id}AP01HSO)' },
     { like: '({id}{status}{state}', none: 'status' },

@@ -20,6 +20,7 @@ export default {
       title: 'other codes in front of a position, short and long ids',
       frames: [
         { frame: `(${ID}BP04${PLACE})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BP03356${ID}${PLACE})`, device: ID, fixes: [FIX] },
         { frame: `(${ID}BP05${ID}${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
         { frame: `(${ID}BP054${ID}${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
         { frame: `(${ID}BQ87,1,2,${PLACE})`, device: ID, fixes: [FIX] },

@@ -10,8 +10,9 @@
  *   I  IMEI     p  password     n  how many lines follow     X  XOR between $ and *
  *   m  model    k  event        b  battery (of two digits 0.1 V, of four mV), cells     V, v  vehicle's and own battery, 0.1 V
  *
- * k is AUTO and AUTOSTART with the ignition on, AUTOLOW and AUTOSTOP with it off; TOWED, SOS, LP (low power), DEF (power cut).
- * These meanings are those of frames and of an owner of a TLT-2H; the voltages are inferred.
+ * k is AUTO and AUTOSTART with the ignition on, AUTOLOW and AUTOSTOP with it off; TOWED, SOS, LP (low power), DEF (power cut);
+ * by "Mictrack MT500 GPRS Communication Protocol", 2.3, BLP (own battery low), CLP (vehicle's battery low), OPEN (antenna).
+ * The other meanings are those of frames and of an owner of a TLT-2H; the voltages are inferred.
  * Nothing is answered.
  */
 import {
@@ -93,6 +94,9 @@ const ALARMS: Readonly<Record<string, Alarm | undefined>> = {
   SOS: 'sos',
   LP: 'low_power',
   DEF: 'power_cut',
+  BLP: 'low_battery',
+  CLP: 'low_power',
+  OPEN: 'gps_antenna_cut',
 }
 
 const BATTERY = /^#(\d{2}|\d{4})[#$]/

@@ -84,6 +84,13 @@ export default {
           device: ID,
           fixes: [{ ...FIX, said: { alarms: ['low_power'] } }],
         },
+        ...Object.entries({ BLP: 'low_battery', CLP: 'low_power', OPEN: 'gps_antenna_cut' } as const).map(
+          ([status, alarm]) => ({
+            frame: `#${ID}#MT500#0000#${status}#1\r\n#262c0f48${position('150010.00')}\r\n##\r\n`,
+            device: ID,
+            fixes: [{ ...FIX, said: { alarms: [alarm] } }],
+          }),
+        ),
         { frame: 'GET / HTTP/1.1\r\n##\r\n', error: 'unsupported' },
       ],
     },

@@ -1,6 +1,6 @@
 /*
  * Xexun devices of a second generation (XT series with BLE, wifi and cells). "Xexun GPS Protocol" 1.1 for 0020; the rest is
- * inferred from frames. TCP, big-endian; FAAF and FBBF in between are FBBF01 and FBBF02.
+ * inferred from frames. TCP, big-endian; FAAF and FBBF in between are FBBF01 and FBBF02, in kind 0020 FBBF02 and FBBF01.
  *
  *   FAAF KKKK NNNN IIIIIIIIIIIIIIII LLLL CCCC content FAAF      answer: the same with L 1 and the content 01: accepted
  *   content of 0014   count, LLLL of each record, then the records; if these do not add up: count, (LLLL, record)…

@@ -60,6 +60,17 @@ export default {
           none: 'no place',
           reply: frame(bytes('01'), '0020'),
         },
+        ...(
+          [
+            [0x6632faaf, 'fbbf02'],
+            [0x6632fbbf, 'fbbf01'],
+          ] as const
+        ).map(([seconds, code]) => ({
+          frame: bytes(frame(tagged(seconds), '0020').toString('hex').replace(seconds.toString(16), `6632${code}`)),
+          ...ANSWER,
+          fixes: [{ ...TAGGED_FIX, time: new Date(seconds * 1000).toISOString() }],
+          reply: frame(bytes('01'), '0020'),
+        })),
         {
           frame: frame(bytes('00 04 66323502'), '0020'),
           ...ANSWER,

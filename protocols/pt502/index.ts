@@ -1,13 +1,13 @@
 /*
- * Portman PT502, Transtrack and others: no specification is known, inferred from frames. Lines of text that end with CR or LF;
- * five bytes, BF FB and a counter, may stand in front of what is sent. TCP, no checksum.
+ * Bofan PT502, Portman and others: "Protocol and command list" V1.2 (Bofan), as an owner quotes it, the rest inferred from frames.
+ * Lines of text that end with CR or LF; five bytes, BF FB and a counter, may stand in front of what is sent. TCP, no checksum.
  *
- *   $TYPE,I,hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,,…/…//uvs//       POS, HDA, DFR … : position; PHO…: with a photo in memory
+ *   $TYPE,I,hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,,…/i,o/a/d/K/uvs/…       POS, HDA, DFR … : position; PHO…: with a photo in memory
  *   $FUSI,…                                                 login
  *   $PHD0,L,…                                               a part of a photo, of L bytes
  *
  *   I  id        Y, N, O, E  ddmm.mmmm and hemispheres       S  knots      s  satellites, hexadecimal
- *   A  A: valid, V: not                                      C  degrees
+ *   A  A: valid, V: not      i, o, a  inputs, outputs        C  degrees    d  odometer      K  driver
  */
 import {
   DecodeError,
@@ -21,6 +21,7 @@ import {
   lengthField,
   type Message,
   type Protocol,
+  said,
   TextReader,
   trimEnd,
   utcDmy,
@@ -57,7 +58,8 @@ function decode(packet: Buffer): Message {
   })
 }
 
-const SATELLITES = /\/\/[0-9a-fA-F]{2}([0-9a-fA-F])(?:\/|$)/
+/** Of u, v and s. */
+const SATELLITES = /^[0-9a-fA-F]{2}([0-9a-fA-F])$/
 
 /** Undefined where the place is empty. */
 function fixOf(r: TextReader): Fix | undefined {
@@ -68,7 +70,8 @@ function fixOf(r: TextReader): Fix | undefined {
   const speed = r.optionalNumber()
   const course = heading(r.optionalNumber())
   const date = r.next()
-  const satellites = SATELLITES.exec(r.rest().slice(0, 256))
+  const [, , , , driver, signals = ''] = r.rest().split('/', 6)
+  const [, satellites] = SATELLITES.exec(signals) ?? []
   return {
     time: utcDmy(date, time),
     latitude: degreesMinutes(north) * signOf(ns),
@@ -76,7 +79,8 @@ function fixOf(r: TextReader): Fix | undefined {
     valid,
     speed: speed === undefined ? undefined : knots(speed),
     heading: course,
-    satellites: satellites ? Number.parseInt(satellites[1], 16) : undefined,
+    satellites: satellites === undefined ? undefined : Number.parseInt(satellites, 16),
+    said: said({ driver: driver || undefined }),
   }
 }
 

@@ -17,6 +17,11 @@ export default {
           fixes: [{ ...FIX, satellites: 9 }],
         },
         {
+          frame: `$POS,${ID},${PLACE},,,A/00000,00000/142,0,0,0/62792900/0A1B2C3D/f69//#\n`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9, said: { driver: '0A1B2C3D' } }],
+        },
+        {
           frame: `$PHO3821-1,${ID},${PLACE},,,A/00000,00000/0,0,0,0/500//fdb/\r`,
           device: ID,
           fixes: [{ ...FIX, satellites: 11 }],

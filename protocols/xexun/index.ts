@@ -11,7 +11,7 @@
  * Without a battery, two numbers behind the IMEI are the length of the line and its CRC. Where the CRC is two bytes (CRC-16/XMODEM,
  * little-endian), nothing ends the line: "imei:I,117" and these bytes, behind which the next line begins.
  *
- * Events that are read: ACC on and off, help me!, low battery!, move!.
+ * Events that are read: ACC on and off, help me! (helpme in the manual of the TK103), low battery!, move!.
  *
  * Firmware changes sentences after their checksum was made, so that it is not looked at. Nothing is answered.
  */
@@ -47,16 +47,16 @@ export default textProtocol({
 })
 
 const EVENT = /,[FL],([^,]+),/
-const ACC = /^ACC ?(on|start|off|stop)$/i
+const ACC = /^acc(on|start|off|stop)$/
 const ALARMS: readonly (readonly [text: string, alarm: Alarm])[] = [
-  ['help me', 'sos'],
-  ['low battery', 'low_battery'],
+  ['helpme', 'sos'],
+  ['lowbattery', 'low_battery'],
   ['move', 'movement'],
 ]
 
 /** What stands behind the reception names the event. */
 function readEvent(text: string, draft: Draft): void {
-  const event = EVENT.exec(text)?.[1].toLowerCase()
+  const event = EVENT.exec(text)?.[1].toLowerCase().replaceAll(' ', '')
   if (event === undefined) return
   const acc = ACC.exec(event)?.[1]
   if (acc !== undefined) draft.says({ ignition: acc === 'on' || acc === 'start' })

@@ -80,6 +80,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
         },
+        {
+          frame: `201126115348,+4930123,GPRMC,${PLACE},,,A*5D,F,helpme,imei:${ID},132,40512\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
+        },
         { frame: `GPGSV,1,imei:${ID},\r\n`, device: ID },
       ],
     },

@@ -1,6 +1,6 @@
 import { joined, mentions, say, type Template, type Text } from '../texts/text.ts'
 import { deviceMeaning, type FindingCode, LINKS, type Link, SENT_IN_VAIN } from './codes.ts'
-import type { ChainFacts } from './detail.ts'
+import type { ChainFacts, DeviceDetail, ExplainedDevice } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText, PLACED } from './devices.ts'
 import { findingOf } from './diagnose.ts'
 import { explain, failureText, isTaken, type ShowInstant } from './explain.ts'
@@ -28,7 +28,7 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const first = links.find(({ state }) => state === 'broken')
   const { last_push } = explained.device.lane ?? {}
   const condition = conditionOf(device, now)
-  const isSlow = first?.finding?.code === 'upstream_slow'
+  const isSlow = first !== undefined && isSlowAt(first, { last_push, now })
   const state = stateText({ ...facts, now, condition, firstBroken: first?.link, isSlow, last_push }, show)
   const cause = causeOfAll(first)
   const { companySince, meant, sender } = device
@@ -75,6 +75,16 @@ function causeOfAll(first: DeviceLink | undefined): Finding | undefined {
   const { finding, link } = first ?? {}
   if (!finding || finding.subject.device !== undefined) return undefined
   return link === 'accepted' && !SAID_BY_NOTHING_ELSE.has(finding.code) ? undefined : finding
+}
+
+/** Returns whether a broken link lets positions of the device pass, late: the tracking API has just taken some. */
+function isSlowAt(
+  { finding, link }: DeviceLink,
+  { last_push, now }: Pick<ExplainedDevice, 'now'> & Pick<NonNullable<DeviceDetail['lane']>, 'last_push'>,
+): boolean {
+  if (finding?.code === 'upstream_slow') return true
+  const isPassed = last_push !== undefined && isTaken(last_push) && now - Date.parse(last_push.at) < PUSHED_MS
+  return isPassed && (link === 'pushed' ? finding?.severity !== 'error' : finding?.code === 'upstream_limited')
 }
 
 interface LineLeftOut {
@@ -133,7 +143,7 @@ function ofCompany(code: FindingCode, { company, findings }: { company?: string;
 interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
   readonly condition: DeviceCondition
   readonly firstBroken?: Link
-  /** Whether the tracking API takes its positions, and is slow. */
+  /** Whether the tracking API takes its positions, but late. */
   readonly isSlow?: boolean
   readonly last_push?: { readonly status: number | string }
   /** ms UTC. */
@@ -195,6 +205,7 @@ function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['posit
   return place === undefined ? say('at {}', degrees) : say('{} ({})', place, degrees)
 }
 
+const PUSHED_MS = 60_000
 const SAID_BY_NOTHING_ELSE = new Set<FindingCode>([
   'upstream_slow',
   'upstream_hanging',

@@ -83,17 +83,24 @@ function senderTrouble({ sender }: ExplainedDevice): Text | undefined {
 }
 
 /** Returns why the last message was refused; undefined if it was not. */
-function refusedTrouble(device: Pick<DeviceDetail, 'events' | 'last_fix'>, clock: ShowInstant): Text | undefined {
+function refusedTrouble(
+  device: Pick<DeviceDetail, 'events' | 'last_fix' | 'last_heard'>,
+  clock: ShowInstant,
+): Text | undefined {
   const latest = latestOf(device)
   if (latest?.event !== 'refused') return undefined
   const why = REFUSED.get(latest.reason ?? '')
   return joined([say('refused since {}', clock(latest.at)), why ? say(why) : (latest.reason ?? '')], ': ')
 }
 
-/** Returns what happened to its last message; undefined if a fix is stored since, as not each change is noted. */
-export function latestOf({ events, last_fix }: Pick<DeviceDetail, 'events' | 'last_fix'>) {
+/**
+ * Returns what happened to its last message; undefined if a fix is stored since, as not each change is noted, or it has
+ * proved since to be the device.
+ */
+export function latestOf({ events, last_fix, last_heard }: Pick<DeviceDetail, 'events' | 'last_fix' | 'last_heard'>) {
   const latest = treatmentsIn(events)[0]
-  const isOld = latest && last_fix && Date.parse(latest.at) < Date.parse(last_fix.received_at)
+  const since = UNPROVED.has(latest?.reason ?? '') ? (last_heard?.at ?? last_fix?.received_at) : last_fix?.received_at
+  const isOld = latest && since !== undefined && Date.parse(latest.at) < Date.parse(since)
   return isOld ? undefined : latest
 }
 
@@ -290,6 +297,8 @@ const FILTERED = new Map<string, Template>([
   ['clock', 'the fix is ahead of the clock by more than filter.max_future'],
   ['no_route', 'it had no route then, and hold.no_route is false'],
 ])
+/** Reasons for which no message is taken until one proves to be of the device. */
+const UNPROVED = new Set(['wrong_secret', 'not_permitted'])
 const REFUSED = new Map<string, Template>([
   ['wrong_secret', 'it presents a wrong secret, or none: set the same secret in the device and in its entry'],
   [

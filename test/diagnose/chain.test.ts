@@ -555,6 +555,32 @@ it('the chain of a device says that its positions arrive late if the API is slow
   expect(sentence).toMatch(/courier 42\), but its positions arrive late; the tracking API answers slowly/)
 })
 
+it.each<[string, Case]>([
+  [
+    'the API limits the requests',
+    {
+      detail: { lane: { ...waiting, oldest_at: at(NOW - 2 * MIN) } },
+      explained: { upstream: { state: 'limited', since_at: at(NOW - 5 * MIN) } },
+      found: [{ code: 'upstream_limited', sinceAt: NOW - 5 * MIN }],
+    },
+  ],
+  [
+    'all requests are under way',
+    { detail: { lane: { ...waiting, oldest_at: at(NOW - 2 * MIN) } }, found: [{ code: 'push_full' }] },
+  ],
+  ['an old backlog of its tracker is pushed', { detail: { lane: { ...waiting, oldest_at: at(NOW - 2 * MIN) } } }],
+])(
+  'the chain of a device with accepted pushes says that its positions arrive late, not that none is pushed: %s',
+  (_, some) => {
+    expect(headOf(some)).toMatch(/, but its positions arrive late$/)
+    const { lane } = some.detail!
+    const unpushed = { ...lane!, last_push: { at: at(NOW - 10 * MIN), status: 200 } }
+    expect(headOf({ ...some, detail: { lane: unpushed } })).toMatch(
+      /, but (?:its positions are not pushed|the tracking API does not take its positions)$/,
+    )
+  },
+)
+
 it('the chain of a van with single refused positions says too that too many positions are parked', () => {
   const found: Found[] = [{ code: 'parked_full' }]
   const { broken, links, findings, sentence } = chain({
@@ -593,6 +619,18 @@ it('the chain of a device with positions is not broken by a last message that wa
   const refused = (ms: number) => chain({ detail: { events: event('refused', 'wrong_secret', ms) } })
   expect([refused(5 * S).broken, refused(MIN).broken]).toEqual(['identified', null])
   expect(refused(MIN).sentence).toMatch(/all delivered/)
+})
+
+it('the chain of a device whose secret was corrected, and that sends no position yet, is refused no more', () => {
+  const some = {
+    device: { fix: undefined },
+    detail: { last_fix: undefined, events: [{ at: at(NOW - 10 * MIN), event: 'refused', reason: 'wrong_secret' }] },
+  }
+  const { links, sentence } = chain(some)
+  expect(links[2].state).toBe('ok')
+  expect(sentence).not.toMatch(/refused|secret/)
+  const topic = [{ at: at(NOW - 10 * MIN), event: 'refused', reason: 'unknown_topic' }]
+  expect(chain({ ...some, detail: { ...some.detail, events: topic } }).broken).toBe('identified')
 })
 
 it.each(['held_too_long', 'held_full'] as const)(

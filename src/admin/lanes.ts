@@ -165,10 +165,18 @@ async function lanesOf(redis: Store, scope: Scope, { courier_id, route_id }: Lan
   })
 }
 
-/** Resolves to the parked positions of a device's courier, by lane, in the shard of the device; other shards have none. */
-export async function parkedOf(redis: Store, { id, company_id }: DeviceEntry, courier_id: string) {
-  const lanes = await lanesOf(redis, new Scope([company_id]), { courier_id })
-  return parkedIn(redis, lanes, [redis.shardOf(id)])
+/**
+ * Resolves to the parked positions of a device's courier, and of its earlier lanes, by lane, in the shard of the device; other
+ * shards have none.
+ */
+export async function parkedOf(
+  redis: Store,
+  { id, company_id }: DeviceEntry,
+  { courier_id, earlier }: { readonly courier_id?: string; readonly earlier: readonly LaneState[] },
+) {
+  const lanes = courier_id === undefined ? [] : await lanesOf(redis, new Scope([company_id]), { courier_id })
+  const left = earlier.flatMap(({ lane, parked }) => (parked ? lane : []))
+  return parkedIn(redis, [...new Set([...lanes, ...left])], [redis.shardOf(id)])
 }
 
 /** Resolves to the parked positions of these lanes; lanes without any are left out. */

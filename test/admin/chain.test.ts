@@ -175,10 +175,26 @@ it('GET /admin/devices/{id}/chain does not call all delivered while positions wa
   expect(sentence).toMatch(/, route 2001 by \S+, earlier ones wait on route 1999 since \d\d:\d\d:\d\d\S+$/)
 })
 
+it('GET /admin/devices/{id}/chain does not call all delivered while positions are parked in the lane of its previous courier', async () => {
+  const [before, after] = [Date.now() - 5000, Date.now() - 4000]
+  await speak(VAN_14, { at: before, became: ['routed', '7/44/1999'] })
+  await speak(VAN_14, { at: after })
+  await store(admin.redis, '7/44/1999', { device: VAN_14, count: 3, receivedAt: before })
+  const { leases, lease } = workerOf(admin.redis)
+  await leases.park(await lease('7/44/1999'), { status: 404, message: 'no such route' })
+  const { sentence } = await chainOf(VAN_14)
+  expect(sentence).toMatch(
+    /, route 2001 by \S+, all delivered; earlier ones were refused 404 by the service \(no such route\), 3 parked on route 1999: correct the line$/,
+  )
+})
+
 it('GET /admin/devices/{id}/chain ignores what other devices send to the previous lane', async () => {
   await speak(VAN_14, { at: Date.now() - 5000, became: ['routed', '7/44/1999'] })
   await speak(VAN_14, { at: Date.now() - 4000 })
   await store(admin.redis, '7/44/1999', { receivedAt: Date.now() - 3000 })
+  expect((await chainOf(VAN_14)).sentence).toMatch(/, route 2001 by \S+, all delivered$/)
+  const { leases, lease } = workerOf(admin.redis)
+  await leases.park(await lease('7/44/1999'), { status: 404, message: 'no such route' })
   expect((await chainOf(VAN_14)).sentence).toMatch(/, route 2001 by \S+, all delivered$/)
 })
 

@@ -3,7 +3,7 @@ import type { ChainFacts, DeviceDetail, ExplainedDevice } from '../../diagnose/d
 import { laneIds, sameId, slipBetween } from '../../domain/ids.ts'
 import { clockIn } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
-import { describeLanes, isConnectionError, readFrames, type Store } from '../../store/index.ts'
+import { describeLanes, isConnectionError, type LaneState, readFrames, type Store } from '../../store/index.ts'
 import type { MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
 import { type ApiState, worstOf } from '../api-states.ts'
 import { type Findings, findingJson } from '../findings.ts'
@@ -96,9 +96,10 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   const { apiStates, findings, redis } = sources
   const { entry, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
-  const [parked, before, misunderstood, states] = await Promise.all([
-    entry && courier !== undefined ? parkedOf(redis, entry, courier) : [],
-    entry && laneBefore(redis, entry, detail),
+  const earlier = entry ? await lanesBefore(redis, entry, detail) : []
+  const before = earlier.find(({ parked }) => !parked)
+  const [parked, misunderstood, states] = await Promise.all([
+    entry ? parkedOf(redis, entry, { courier_id: courier, earlier }) : [],
     misunderstoodOf(redis, id, entry),
     apiStates(),
   ])
@@ -120,7 +121,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
     explained: {
       device: detail,
       parked: parked as ExplainedDevice['parked'],
-      before,
+      before: before && { route_id: laneIds(before.lane).route_id, oldest_at: instant(before.oldestAt) ?? '' },
       misunderstood,
       upstream: {
         state: api?.state ?? 'up',
@@ -134,14 +135,14 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
 }
 
 /**
- * Resolves to an earlier lane of the device, by its events, in which positions of it still wait. What came to that lane after
- * the device had left it is of other devices. Lanes that are parked do not count: they are told elsewhere.
+ * Resolves to earlier lanes of the device, by its events, in which positions of it still wait or are parked. What came to such
+ * a lane after the device had left it is of other devices.
  */
-async function laneBefore(
+async function lanesBefore(
   redis: Store,
   { company_id, id }: DeviceEntry,
   { events, lane, last_fix }: DeviceDetail,
-): Promise<ExplainedDevice['before']> {
+): Promise<LaneState[]> {
   const leftAt = new Map<string, number>()
   let until = Date.parse(last_fix?.received_at ?? '')
   for (const { at, courier_id, route_id } of events.filter(({ event }) => event === 'routed')) {
@@ -151,10 +152,7 @@ async function laneBefore(
   }
   if (lane) leftAt.delete(`${company_id}/${lane.courier_id}/${lane.route_id}`)
   const states = await describeLanes(redis, [...leftAt.keys()], [redis.shardOf(id)])
-  const waiting = states.find(({ lane: name, oldestAt = Infinity, parked }) => {
-    return !parked && oldestAt <= (leftAt.get(name) ?? 0)
-  })
-  return waiting && { route_id: laneIds(waiting.lane).route_id, oldest_at: instant(waiting.oldestAt) ?? '' }
+  return states.filter(({ lane: name, oldestAt = Infinity }) => oldestAt <= (leftAt.get(name) ?? 0))
 }
 
 /** Returns the id of an unconfigured sending device of which `id` may be a misspelling; undefined if none or several fit. */

@@ -12,6 +12,7 @@ import {
 } from './codes.ts'
 import type { DeviceGroup } from './device-facts.ts'
 import type { Facts, Finding, Found } from './facts.ts'
+import { devicesText } from './incidents.ts'
 import { missingTroubles } from './missing.ts'
 import { type Flow, inOrder } from './order.ts'
 import { refusalTroubles } from './refusals.ts'
@@ -169,7 +170,7 @@ function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Foun
     say('{} and {} more', first.join(', '), count - first.length),
     say('the longest: {}', oldest(named)),
   ]
-  const about = say('{} devices', count)
+  const about = devicesText(message, count)
   return [{ code, severity, action, subject, sinceAt, count, message: say(message, about), evidence }]
 }
 

@@ -85,7 +85,7 @@ function messageOf(some: readonly Finding[]): Text {
     if (same.length === 1) return message
     const about =
       subject.device !== undefined
-        ? say('{} devices', same.length)
+        ? devicesText(typeof message === 'string' ? message : message.says, same.length)
         : subject.courier_id !== undefined
           ? say('{} lanes', same.length)
           : say('{} routes', same.length)
@@ -93,6 +93,11 @@ function messageOf(some: readonly Finding[]): Text {
     return say(CODES[code].message, about)
   })
   return joined(texts, '; ')
+}
+
+/** Returns the number of devices as a value of a sentence about one; if that begins with its subject, its verb is singular. */
+export function devicesText(message: string, count: number): Text {
+  return message.startsWith('{}') ? say('each of {} devices', count) : say('{} devices', count)
 }
 
 /** `Van 12: last heard 6 min ago` */

@@ -80,8 +80,8 @@ function isNothingDelivered(serious: readonly Finding[], flows?: Flows, vans?: V
 }
 
 function flowText({ connected, accepted }: Flows): Text {
-  const devices = counted(connected.count, '{} device', '{} devices')
-  return say('{} connected, {} positions/s delivered', devices, accepted.perS)
+  const devices = counted(connected.count, '{} device connected', '{} devices connected')
+  return say('{}, {} positions/s delivered', devices, accepted.perS)
 }
 
 /** Stands for all vans. */

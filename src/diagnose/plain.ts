@@ -89,6 +89,7 @@ const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
   [CODES.marks_full.action]: ['find out who sends so many different times for the van'],
   [CODES.two_on_route.action]: ['end the route of the van that does not drive it: the positions of all are sent'],
   '{} devices': ['{} vans', 0],
+  'each of {} devices': ['each of {} vans', 0],
 
   // The tracking API, which a dispatcher knows as a service.
   'the tracking API refuses the apikey of company {} ({}): {} parked': [

@@ -3,6 +3,7 @@ import { type FindingCode, NOT_TAKEN } from '../../src/diagnose/codes.ts'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
 import type { Finding } from '../../src/diagnose/facts.ts'
 import { incidentsOf } from '../../src/diagnose/incidents.ts'
+import { inLanguage } from '../../src/texts/language.ts'
 import { english, say } from '../../src/texts/text.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 8)
@@ -52,9 +53,33 @@ it('an incident of devices with different problems says the problem of each', ()
   const untaken = { severity: 'warning', message: say(NOT_TAKEN.message, 'Van 3') } as const
   const { message } = only([about('wrong_port', '1'), about('wrong_port', '2'), about('wrong_port', '3', untaken)])
   expect(message).toBe(
-    '2 devices sends to the port of another protocol; its fixes are taken all the same; ' +
+    'each of 2 devices sends to the port of another protocol; its fixes are taken all the same; ' +
       'Van 3, on a route now, sends to a port that does not understand it: nothing of it is taken',
   )
+})
+
+it.each<[FindingCode, string, string]>([
+  [
+    'wrong_secret',
+    'each of 2 devices presents a wrong secret, or none, and is treated like a device that is not configured',
+    'jedes von 2 Geräten zeigt ein falsches oder kein Geheimnis und gilt als nicht eingerichtet',
+  ],
+  [
+    'not_understood',
+    'each of 2 devices sends positions that are not understood: the frames are kept as they came',
+    'jedes von 2 Geräten sendet Positionen, die nicht verstanden werden: die Datenpakete bleiben, wie sie kamen, aufbewahrt',
+  ],
+  [
+    'silent',
+    'nothing is heard of 2 devices, on a route now',
+    'von 2 Geräten ist nichts zu hören, jetzt auf Tour',
+  ],
+])('an incident of several devices has a verb that fits: %s', (code, english, german) => {
+  const [{ finding }] = incidentsOf([about(code, '1'), about(code, '2')]).values()
+  expect(['en', 'de'].map((language) => inLanguage(finding.message, language as 'en' | 'de'))).toEqual([
+    english,
+    german,
+  ])
 })
 
 it.each([

@@ -373,7 +373,7 @@ const FINDINGS = {
   'battery low, said at {}': 'Akku fast leer, gemeldet um {1}',
   'jamming, said at {}': 'Störsender, gemeldet um {1}',
   'came at {}': 'angekommen um {1}',
-  'no new position comes from {}, though messages arrive': 'von {1} kommt keine neue Position, obwohl es sich meldet',
+  'no new position comes from {}, though messages arrive': 'von {1} kommt keine neue Position, obwohl Meldungen kommen',
   'check the GPS antenna and where it is; under a roof there are no satellites':
     'die GPS-Antenne und ihren Ort prüfen; unter einem Dach sind keine Satelliten',
   'the times of {} are behind, always by the same': 'die Zeiten von {1} gehen nach, immer um gleich viel',
@@ -385,8 +385,7 @@ const FINDINGS = {
   'several vans send on one route: {}': 'mehrere Fahrzeuge senden auf einer Tour: {1}',
   'end the assignment of the van that does not drive the route: the positions of all are pushed':
     'die Tour des Fahrzeugs beenden, das sie nicht fährt: die Positionen aller werden gesendet',
-  'fixes are held of {}, which nobody has configured':
-    'Positionen von {1} werden gehalten: niemand hat es eingerichtet',
+  'fixes are held of {}, which nobody has configured': 'Positionen von {1} werden gehalten: von niemandem eingerichtet',
   'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered':
     'ist es ein eigenes, unter Ankünfte oder in devices.yaml benennen: seine gehaltenen Positionen werden dann zugestellt',
   'frames of {} have a wrong checksum: they are not acknowledged':
@@ -855,9 +854,11 @@ const DAY = {
 const VERDICT = {
   'all well': 'alles in Ordnung',
   'all well: {}': 'alles in Ordnung: {1}',
-  '{} connected, {} positions/s delivered': '{1} verbunden, {2} Positionen/s zugestellt',
-  '{} device': '{1} Gerät',
-  '{} devices': '{1} Geräte',
+  '{}, {} positions/s delivered': '{1}, {2} Positionen/s zugestellt',
+  '{} device connected': '{1} Gerät verbunden',
+  '{} devices connected': '{1} Geräte verbunden',
+  '{} devices': '{1} Geräten',
+  'each of {} devices': 'jedes von {1} Geräten',
   'well, with {} warning: {}': 'in Ordnung, mit {1} Warnung: {2}',
   'well, with {} warnings: {}': 'in Ordnung, mit {1} Warnungen: {2}',
   '{} more finding': '{1} weiterer Befund',

@@ -86,6 +86,7 @@ const ACTIONS = {
   'check that its tracker has power and a SIM card, and is set to send to this server':
     'prüfen, ob der Tracker Strom und SIM-Karte hat und an diesen Server senden soll',
   '{} vans': '{1} Fahrzeuge',
+  'each of {} vans': 'jedes von {1} Fahrzeugen',
 }
 
 const SERVICE = {

@@ -10,6 +10,7 @@ import {
   devicesWithFrames,
   dropFrames,
   dropOld,
+  endClaim,
   type FrameId,
   frameIds,
   markReleasing,
@@ -114,7 +115,7 @@ export class Redecoding {
     const device = await claimFrames(redis)
     if (device === undefined) return false
     const laterMs = await this.#decodeAll(device).catch(() => LATER_MS)
-    if (laterMs !== undefined) await decodeAgain(redis, [device], Date.now() + laterMs)
+    await endClaim(redis, device, laterMs)
     return true
   }
 

@@ -149,14 +149,14 @@ export async function rewriteFrame({ shard, list, id, text }: StoredFrame): Prom
   await shard.run('rewrite_frame', keysOf(shard), [list, id, text])
 }
 
-/** Makes the frames of some devices due to be decoded again (undefined: of all); `at`: not before that, ms UTC. */
-export async function decodeAgain(redis: Store, devices?: readonly string[], at = 0): Promise<void> {
+/** Makes the frames of some devices due to be decoded again (undefined: of all). */
+export async function decodeAgain(redis: Store, devices?: readonly string[]): Promise<void> {
   await redis.inShards(async (shard) => {
     const due = shard.keyNames.misunderstood('due')
     if (!devices) await shard.zunionstore(due, 1, due, 'WEIGHTS', 0)
     const some = devices ?? []
     for (let from = 0; from < some.length; from += SLICE)
-      await shard.zadd(due, 'XX', 'LT', ...some.slice(from, from + SLICE).flatMap((device) => [at, device]))
+      await shard.zadd(due, 'XX', 'LT', ...some.slice(from, from + SLICE).flatMap((device) => [0, device]))
   })
 }
 
@@ -166,14 +166,19 @@ export async function devicesWithFrames(redis: Store): Promise<string[]> {
   return [...new Set(found.flat())]
 }
 
-/** Claims a device whose frames are to be decoded again. No other gateway gets it until something changes. */
+/** Claims a device whose frames are to be decoded again. No other gateway gets it for ten minutes. */
 export async function claimFrames(redis: Store): Promise<string | undefined> {
   for (const shard of redis.shards) {
     const due = shard.keyNames.misunderstood('due')
-    const [[device]] = (await shard.run('claim_held', [due], [1, NEVER_MS])) as Buffer[][]
+    const [[device]] = (await shard.run('claim_held', [due], [1, CLAIM_MS])) as Buffer[][]
     if (device) return device.toString()
   }
   return undefined
+}
+
+/** Ends the claim of a device: its frames are due after a time (undefined: not until something changes), unless something has changed. */
+export async function endClaim(redis: Store, device: string, afterMs = NEVER_MS): Promise<void> {
+  await redis.inShards((shard) => shard.run('end_claim', keysOf(shard), [device, Date.now() + afterMs]))
 }
 
 /** How many frames are kept of each kind, and the bytes of all. */
@@ -252,5 +257,7 @@ const MAX_CALL_BYTES = 1 << 19
 /** Bytes on their way to Redis, half of them from uncertain senders. Redis writes this much in a tenth of a second. */
 const MAX_WAITING_BYTES = 4 << 20
 const SLICE = 500
+/** Longer than decoding the frames of a device takes. */
+const CLAIM_MS = 600_000
 /** Ten years. */
 const NEVER_MS = 3650 * 86_400_000

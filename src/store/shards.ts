@@ -35,7 +35,7 @@ const SCRIPTS = {
   audit: ['audit'],
   reads: ['reads'],
   verified: ['verified'],
-  misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
+  misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame', 'end_claim'],
   roster: ['roster'],
   offers: ['offers'],
   sign: ['sign'],

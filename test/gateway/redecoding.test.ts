@@ -14,8 +14,10 @@ import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import {
+  claimFrames,
   connect,
   custodyCounters,
+  decodeAgain,
   keys,
   markReleasing,
   type Store,
@@ -316,6 +318,23 @@ it('keeps a frame while Redis is away, and delivers its fixes afterwards', async
   await until(async () => expect(await timesIn()).toEqual([-30]))
 })
 
+it('decodes the frames that another gateway had claimed when its machine was lost', async () => {
+  await (await gateway(1)).say([login, entry(30)])
+  const after = await gateway(2)
+  after.decodeAgain()
+  await until(async () => expect([await frames(), await timesIn()]).toEqual([[], [-30]]))
+  after.replica.current = false
+  // The end of a look.
+  await sleep(100)
+  await (await gateway(1)).say([login, entry(20)])
+  await decodeAgain(redis)
+  expect(await claimFrames(redis)).toBe(VAN.id)
+  // Ten minutes pass.
+  await redis.zincrby(keys.misunderstood('due'), -600_000, VAN.id)
+  after.replica.current = true
+  await until(async () => expect(await timesIn()).toEqual([-30, -20]))
+})
+
 it('decodes the frames of a device again when its model changes, and none of other devices', async () => {
   const other = { ...VAN, id: '9', courier_id: '9' }
   const all = await gateway(1, [VAN, other])
@@ -436,7 +455,7 @@ it('decodes an encrypted frame again soon if the files of one gateway do not hav
   const [lagging, latest] = [await gateway(1, withSecret(SECRET)), await gateway(1, withSecret(SECRET))]
   const redecoding = lagging.decodeAgain()
   await until(async () => expect(await dueInMs()).toBeGreaterThan(0))
-  await until(async () => expect(await dueInMs()).toBeLessThan(600_000))
+  await until(async () => expect(await dueInMs()).toBeLessThan(300_001))
   await redecoding.close()
   latest.decodeAgain(SECRET)
   await until(async () => expect(await timesIn()).toEqual([-30]))
@@ -542,7 +561,8 @@ it.each(['claimed', 'given back'])(
       })
     else {
       vi.spyOn(shard, 'hmget').mockRejectedValueOnce(lost)
-      vi.spyOn(shard, 'zadd').mockImplementationOnce(async () => {
+      vi.spyOn(shard, 'run').mockImplementation(async (script, ...rest) => {
+        if (script !== 'end_claim' || faults.mock.calls.length > 0) return run(script, ...rest)
         faults()
         throw lost
       })

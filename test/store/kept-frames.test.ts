@@ -3,6 +3,7 @@ import {
   claimFrames,
   countFrames,
   decodeAgain,
+  endClaim,
   dropFrames,
   type FrameKind,
   FrameStore,
@@ -241,7 +242,7 @@ it('counts about as many bytes for kept frames as Redis uses', async () => {
   expect(bytes / took).toBeLessThan(1.5)
 })
 
-it('one gateway claims a device whose frames are to be decoded again, until something changes again', async () => {
+it('one gateway claims a device whose frames are to be decoded again, until it ends the claim or something changes', async () => {
   await keep(['a'])
   await keep(['b'], { device: '2' })
   expect(await claimFrames(redis)).toBeUndefined()
@@ -250,8 +251,11 @@ it('one gateway claims a device whose frames are to be decoded again, until some
   await decodeAgain(redis)
   const claimed = new Set([await claimFrames(redis), await claimFrames(redis), await claimFrames(redis)])
   expect(claimed).toEqual(new Set(['1', '2', undefined]))
-  await decodeAgain(redis, ['1'], Date.now() + 60_000)
+  await endClaim(redis, '1', 60_000)
   expect(await claimFrames(redis)).toBeUndefined()
+  await endClaim(redis, '2', -1)
+  await endClaim(redis, '2')
+  expect([await claimFrames(redis), await claimFrames(redis)]).toEqual(['2', undefined])
 })
 
 it('a device is due at once if a gateway that lags behind the roster keeps its frame', async () => {

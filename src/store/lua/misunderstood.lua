@@ -96,3 +96,10 @@ local function rewrite_frame()
   account(list, device_of(id), #text - length)
 end
 
+-- Ends the claim of a device (claim_held): its frames are decoded again at a time, ms UTC, unless they have become due. ARGV  device, time
+local function end_claim()
+  local device, at = unpack(ARGV)
+  local due_at = redis.call('ZSCORE', due, device)
+  if due_at and (tonumber(due_at) or math.huge) > now then redis.call('ZADD', due, 'XX', at, device) end
+end
+

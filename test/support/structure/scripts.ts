@@ -15,6 +15,8 @@ const PARTS = filesBelow('src', /\.lua$/).map((file) => {
 export async function startScriptCoverage(url: string): Promise<Coverage> {
   const redis = openRedis(url, {})
   const monitor = await redis.monitor()
+  // Redis may end first.
+  for (const each of [redis, monitor]) each.on('error', () => {})
   const filesOf = new Map<string, string[]>()
   let called = new Map<string, CalledFunction>()
   monitor.on('monitor', (_: string, [command, script]: string[]) => {

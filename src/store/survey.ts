@@ -132,10 +132,13 @@ function stateOf(lane: string, state: Buffer): LaneState {
   }
 }
 
-/** Resolves to the number of lanes of a shard that are due for longer than `ms`, or have a lease that ended before that. */
+/** Resolves to the number of lanes of a shard that are due for longer than `ms`, or whose lease ended so long ago. */
 export async function countOverdue(shard: Shard, ms: number): Promise<number> {
-  const [seconds] = await shard.time()
-  return shard.zcount(shard.keyNames.schedule, '-inf', seconds * 1000 - ms)
+  const { clock, schedule } = shard.keyNames
+  const [[seconds], renewedAt] = await Promise.all([shard.time(), shard.hget(clock, 'renewed_at')])
+  // Until then, leases that have ended are left to their holders.
+  if (seconds * 1000 < Number(renewedAt)) return 0
+  return shard.zcount(schedule, '-inf', seconds * 1000 - ms)
 }
 
 /** The lanes that are parked whole, and those that have refused records. */

@@ -76,6 +76,23 @@ it('a renewed lease holds when the clock of Redis is set back, and one that nobo
   expect(await redis.hexists(keys.clock, 'look_at_leases')).toBe(0)
 })
 
+it('records that were delivered just before Redis was away are not handed out again', async () => {
+  await append(LANE)
+  await append('7/42/2')
+  const own = leases()
+  const [lease] = await own.claim(10)
+  expect(await own.take(lease)).toBeDefined()
+  // Redis, or every worker, is away for half a minute, or the clock is set forward by as much.
+  await setBackBy(-30_000)
+  lease.token = (Number(lease.token) - 30_000).toFixed(2)
+  await append('7/42/3')
+  expect(await claim()).toEqual(['7/42/3'])
+  await own.done(lease, { count: 1, status: 200, wanted: 0, atOnce: false })
+  expect(await redis.llen(keys.lane(lease.lane))).toBe(0)
+  await redis.hincrby(keys.clock, 'renewed_at', -10_000)
+  expect(await claim()).toEqual([LANE, '7/42/2'].filter((lane) => lane !== lease.lane))
+})
+
 it('does not count a dead worker as alive after the clock of Redis is set back', async () => {
   await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
   expect(await beat()).toBe(1)

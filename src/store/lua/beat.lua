@@ -6,9 +6,8 @@
 -- ARGV  id of the worker, ms after which one is forgotten, ms of a lease
 local workers, clock, schedule = unpack(KEYS, 1, 3)
 local worker, forget_ms, lease_ms = unpack(ARGV)
--- A clock set back by less than STEP_MS delays a lane by no more than that. Within RENEWED_MS workers have renewed their
--- leases.
-local STEP_MS, RENEWED_MS = 1000, 10000
+-- A clock set back by less than STEP_MS delays a lane by no more than that.
+local STEP_MS = 1000
 
 local function make_due(is_late)
   local waiting = redis.call('ZRANGEBYSCORE', schedule, '(' .. now, '+inf', 'WITHSCORES')
@@ -27,10 +26,12 @@ if tonumber(last or 0) > now + STEP_MS then
     if redis.call('HEXISTS', KEYS[i], 'probe') == 1 then redis.call('HSET', KEYS[i], 'probe', now) end
   end
   redis.call('HSET', clock, 'look_at_leases', now + RENEWED_MS)
+  redis.call('HDEL', clock, 'renewed_at')
 elseif tonumber(look_at or now) < now then
   make_due(is_lost)
   redis.call('HDEL', clock, 'look_at_leases')
 end
+note_clock(clock)
 redis.call('HSET', clock, 'beat', now)
 
 redis.call('ZADD', workers, now, worker)

@@ -42,10 +42,21 @@ local function leases_of(schedule, first, size)
   return lanes, held
 end
 
+-- Within RENEWED_MS workers have renewed their leases. A lease is renewed so often that none ends within AWAY_MS.
+local RENEWED_MS, AWAY_MS = 10000, 5000
+
 -- Notes the latest time from which something was scheduled. If Redis' clock is behind it, the clock was set back: see
--- beat.lua.
+-- beat.lua. If it is far ahead, Redis or all workers were away, or the clock was set forward: leases have ended whose holders
+-- may still push. Returns whether these still have time to renew them.
 local function note_clock(clock)
-  if now > tonumber(redis.call('HGET', clock, 'beat') or 0) then redis.call('HSET', clock, 'beat', now) end
+  local beat, renewed_at = unpack(redis.call('HMGET', clock, 'beat', 'renewed_at'))
+  local last = tonumber(beat or 0)
+  if now > last then redis.call('HSET', clock, 'beat', now) end
+  if last > 0 and now > last + AWAY_MS then
+    renewed_at = string.format('%.0f', now + RENEWED_MS)
+    redis.call('HSET', clock, 'renewed_at', renewed_at)
+  end
+  return tonumber(renewed_at or 0) > now
 end
 
 local function set_score(schedule, lane, score) redis.call('ZADD', schedule, 'XX', score, lane) end

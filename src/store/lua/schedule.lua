@@ -14,6 +14,20 @@ local function is_free(schedule, lane)
   return score and not is_leased(score)
 end
 
+-- The lanes that are due, at most so many, each with its score. Leases that have ended, but may be renewed yet, are left out.
+local function due_lanes(schedule, clock, most)
+  local found = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
+  if not note_clock(clock) then return found end
+  local due = {}
+  for i = 1, #found, 2 do
+    if is_due_time(found[i + 1]) then
+      due[#due + 1] = found[i]
+      due[#due + 1] = found[i + 1]
+    end
+  end
+  return due
+end
+
 -- The APIs of a claim: each with whether its lanes may be leased (`is_open`), or one of them, to probe it (`is_probed`).
 -- ARGV from 5 on: id of each API, and 1 if the caller has room for its lanes; then company and API of each company with an API of its own.
 local function apis_of_claim(upstream, aside)
@@ -55,7 +69,7 @@ local function claim_of_several()
     end
   end
 
-  local due = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
+  local due = due_lanes(schedule, clock, most)
   is_more = is_more or #due == 2 * most
   local away = {}
   for i = 1, #due, 2 do
@@ -96,7 +110,6 @@ local function claim_of_several()
     end
   end
   if #claimed == 0 then return is_more and { '', 1 } or {} end
-  note_clock(clock)
   return { lease(schedule, claimed, lease_ms), is_more and 1 or 0, unpack(claimed) }
 end
 
@@ -112,7 +125,8 @@ local function claim()
   local state, probe_at = unpack(redis.call('HMGET', upstream, 'state', 'probe'))
   local probing = state and state ~= 'up'
   if probing and now < tonumber(probe_at or 0) then return {} end
-  local lanes = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, probing and 1 or most)
+  local due, lanes = due_lanes(schedule, clock, probing and 1 or most), {}
+  for i = 1, #due, 2 do lanes[#lanes + 1] = due[i] end
   -- Lanes that wait for their own delay are as good as any to find out whether the API is back.
   if #lanes == 0 and probing then
     local next_lanes = redis.call('ZRANGE', schedule, 0, 9, 'WITHSCORES')
@@ -121,7 +135,6 @@ local function claim()
     end
   end
   if #lanes == 0 then return {} end
-  note_clock(clock)
   if probing then redis.call('HSET', upstream, 'probe', now + lease_ms, 'prober', lanes[1]) end
   return { lease(schedule, lanes, lease_ms), #lanes == most and 1 or 0, unpack(lanes) }
 end

@@ -46,11 +46,11 @@ export class Appender {
     for (const reason of filtered) add(this.#counted, `filtered:${reason}`, 1)
   }
 
-  /** Writes the counts, and forgets marks that are too old; call it once a second. */
-  async tidy(): Promise<void> {
+  /** Writes the counts, and forgets marks that are too old at `now`, ms UTC; call it once a second. */
+  async tidy(now = Date.now()): Promise<void> {
     await this.#flush()
     const { duplicates } = this.#options
-    await this.#redis.inShards(async (shard) => duplicates?.in(shard).forget())
+    await this.#redis.inShards(async (shard) => duplicates?.in(shard).forget(now))
   }
 
   /** Resolves when Redis has the counts, or cannot be told. */

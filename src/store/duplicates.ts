@@ -103,11 +103,11 @@ export class DuplicateFilter {
     return marks
   }
 
-  /** Deletes some of the marks that have expired. Never rejects. */
-  async forget(): Promise<void> {
+  /** Deletes some of the marks that have expired, by the clock of Redis and at `now`, ms UTC. Never rejects. */
+  async forget(now: number): Promise<void> {
     const keys = this.#shard.keyNames
     const touched = [keys.marksPrefix, keys.markExpiries, keys.markBytes]
-    await this.#shard.run('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
+    await this.#shard.run('forget', touched, [FORGET_AT_ONCE, now]).catch(() => {})
   }
 
   /** Splits a device's records by span. `duplicates`: number of records that repeat another one of this call. `now`: ms UTC. */

@@ -235,6 +235,18 @@ it('keeps marks for the whole window after the last late fix, and then forgets t
   expect(await send('1', ...t(late))).toBe(0)
 })
 
+it.each([
+  ['of Redis', Date.now() - 3 * WINDOW_MS],
+  ['of the gateway, which is in doubt,', 0],
+])('keeps marks if the clock %s was set forward', async (_, now) => {
+  const send = gateway()
+  await send('1', ...t(NOW))
+  // By the clock of Redis, the window has passed.
+  await redis.zincrby(keys.markExpiries, -3 * WINDOW_MS, await onlyName())
+  await appenders[0].tidy(now)
+  expect(await gateway()('1', ...t(NOW))).toBe(1)
+})
+
 it('stores marks with the next call when one has failed', async () => {
   const send = gateway()
   await server.kill('SIGKILL')

@@ -142,7 +142,10 @@ async function openPath(live: Live, replica: Replica, { identity, retryPorts }: 
     {
       'held fixes': () => holding.look(),
       'kept frames': () => redecoding.look(),
-      'counts and marks': () => appender.tidy(),
+      'counts and marks': () => {
+        const now = clock.now()
+        return appender.tidy(clock.isInDoubt ? 0 : now)
+      },
       arrivals: () => arrivals.write(),
       'watched frames': () => watchedFrames.look(),
       days: () => days.writeIfDue(),

@@ -126,7 +126,7 @@ export class LanePush {
     this.#suspects = suspects
     const isLast = this.#requests >= REQUESTS_OF_A_LANE || stopping.aborted
     const wanted = suspects > 0 ? Math.max(1, suspects >> 1) : isLast ? 0 : batch.max_positions
-    const chunks = keep.delivered > 0 ? chunksOf(records, Date.now() - keep.delivered) : undefined
+    const chunks = keep.delivered > 0 ? chunksOf(records) : undefined
     return leases.done(this.#lease, { count, status, wanted, atOnce: suspects > 0, redelivered, chunks })
   }
 

@@ -103,7 +103,7 @@ export async function requeue(
   const answer = await shard.run(
     'requeue',
     [schedule, custody, lanePrefix, clock, keptPrefix, keptHours],
-    [hour, id, length, lane, records, positions.length, chunksOf(records, 0), dueAfter(maxWaitMs), mostWaiting],
+    [hour, id, length, lane, records, positions.length, chunksOf(records), dueAfter(maxWaitMs), mostWaiting],
   )
   return answer === null ? 'changed' : answer === 1 ? 'queued' : 'busy'
 }

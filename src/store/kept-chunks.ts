@@ -10,17 +10,16 @@ import { deviceOf, type Position, timestampAt } from './record.ts'
  * An accuracy beyond 16,383 m is kept as this; a speed beyond 163 m/s as not known.
  */
 
-/** The chunks of records that were delivered: those whose own time is not before the hour of `since`, ms UTC. */
-export function chunksOf(records: Buffer, since: number): Buffer {
+/** The chunks of records that were delivered. */
+export function chunksOf(records: Buffer): Buffer {
   const chunks: Buffer[] = []
-  const firstHour = Math.floor(since / HOUR_MS)
   for (let at = 0; at < records.length; ) {
     const first = at
     const hour = hourAt(records, first)
     let count = 0
     for (; at < records.length && count < MOST_IN_CHUNK; at += records[at], count++)
       if (hourAt(records, at) !== hour || !isSameDevice(records, first, at)) break
-    if (hour >= firstHour) chunks.push(packChunk(records.subarray(first, at), hour, count))
+    chunks.push(packChunk(records.subarray(first, at), hour, count))
   }
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }

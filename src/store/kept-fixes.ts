@@ -114,13 +114,9 @@ export async function keptFigures(redis: Store): Promise<KeptFigures> {
 /** Deletes kept fixes that are older than `keep` allows, by their own time, and beyond its memory: the oldest hours first. */
 export async function trimKept(redis: Store, { delivered, max_memory }: KeepSettings): Promise<void> {
   const mostBytes = await bytesOfShards(redis, max_memory)
-  const now = Date.now()
-  const firstHour = delivered > 0 ? Math.floor((now - delivered) / HOUR_MS) : Number.MAX_SAFE_INTEGER
   await redis.inShards(async (shard) => {
     const { keptHours, keptPrefix } = shard.keyNames
-    if (delivered > 0) await shard.hsetnx(keptHours, 'since', now)
-    else await shard.hdel(keptHours, 'since', 'trimmed')
-    const args = [firstHour, mostBytes[shard.number], BYTES_OF_FIX, BYTES_OF_LIST, LISTS_AT_ONCE]
+    const args = [delivered, mostBytes[shard.number], BYTES_OF_FIX, BYTES_OF_LIST, LISTS_AT_ONCE]
     while (((await shard.run('trim_kept', [keptPrefix, keptHours], args)) as number) > 0);
   })
 }

@@ -87,7 +87,7 @@ export async function storeRecords(
   const bounds = [maxFixesPerDevice, maxUnknownDevices, hold.maxFixesConfigured, heldFixes]
   const ownKeys = from ? [from.list, from.index] : []
   const ownArgs = from
-    ? [from.name, from.token ?? '', chunksOf(Buffer.concat(from.withdrawn), 0), ...from.entries.flat()]
+    ? [from.name, from.token ?? '', chunksOf(Buffer.concat(from.withdrawn)), ...from.entries.flat()]
     : []
   const args = [bytes, dueAfter(maxWaitMs), ...ofFilter, ...bounds, counters.size, ...[...counters].flat(), ...ownArgs]
   let answer: unknown = null

@@ -47,7 +47,7 @@ async function deliverOf(device: string, lane: string, timestamps: readonly numb
   await vi.waitFor(async () => {
     const lease = (await leases.claim(10)).find((each) => each.lane === lane)
     if (!lease || !(await leases.take(lease))) throw new Error('not due yet')
-    const done = { count: positions.length, status: 200, wanted: 0, atOnce: true, chunks: chunksOf(records, 0) }
+    const done = { count: positions.length, status: 200, wanted: 0, atOnce: true, chunks: chunksOf(records) }
     await leases.done(lease, done)
   })
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import {
@@ -190,6 +190,16 @@ it('the kept fixes drop their oldest hours if they take too much memory, and rep
   expect(await keptFigures(redis)).toEqual({ fixes: 1, trimmed: 1, since: (T + 3600) * 1000 })
   expect(await keptSince(redis, ID, KEEP.delivered)).toBe((T + 3600) * 1000)
   expect(await keptSince(redis, ID, 0)).toBeUndefined()
+})
+
+it('fixes are kept by the clock of Redis, whatever the clock of the worker is', async () => {
+  startWorker()
+  await deliver([T])
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 4 * KEEP.delivered })
+  onTestFinished(() => void vi.useRealTimers())
+  await trimKept(redis, KEEP)
+  await deliver([T + 1])
+  expect((await readKept(redis, ID, ALL)).map(({ timestamp }) => timestamp)).toEqual([T, T + 1])
 })
 
 it('the kept fixes and the corrections of a device are deleted with it, and those of others stay', async () => {

@@ -15,19 +15,20 @@ local function keep(kept, place, chunks)
     hour, device, fixes, at = struct.unpack('>I4Bc0I2c0', chunks, at)
     local list = kept.prefix .. hour .. ':' .. device
     local before = redis.call('LINDEX', list, 0)
+    local ends = kept.ms and (hour + 1) * KEPT_HOUR + kept.ms
+    local is_kept = before or ends and ends > now
     if before == place then
       redis.call('RPUSH', list, fixes)
     elseif before then
       redis.call('RPUSH', list, before, fixes)
       redis.call('LSET', list, 0, place)
-    elseif kept.ms then
-      local ends = math.floor(hour + 1) * KEPT_HOUR + kept.ms
+    elseif is_kept then
       local devices = kept.prefix .. hour
       redis.call('RPUSH', list, place, fixes)
       redis.call('PEXPIREAT', list, string.format('%.0f', ends))
       if redis.call('SADD', devices, device) == 1 then redis.call('PEXPIREAT', devices, string.format('%.0f', ends)) end
     end
-    if before or kept.ms then kept.counts[hour] = (kept.counts[hour] or 0) + #fixes / 14 end
+    if is_kept then kept.counts[hour] = (kept.counts[hour] or 0) + #fixes / 14 end
   end
 end
 

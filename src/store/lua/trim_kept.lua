@@ -1,9 +1,15 @@
--- Deletes kept fixes: those of hours before one, and beyond the memory that they may take the oldest hours. As many devices of an hour
+-- Deletes kept fixes: those that are too old by the clock of Redis, as their lists expire by it, and beyond the memory that they may take the oldest hours. As many devices of an hour
 -- at once as take a millisecond.
--- ARGV  the first hour that is kept; bytes that they may take; bytes of a fix, and of a list; how many lists at most
+-- ARGV  ms for which they are kept by their own time, 0: not at all; bytes that they may take; bytes of a fix, and of a list; how many lists at most
 -- Returns how many lists were deleted; 0: there is nothing to delete.
 local kept_prefix, kept_hours = unpack(KEYS)
-local first_hour, most, fix_bytes, list_bytes, at_once = unpack(ARGV)
+local keep_ms, most, fix_bytes, list_bytes, at_once = unpack(ARGV)
+local first_hour = keep_ms == '0' and math.huge or math.floor((now - keep_ms) / 3600000)
+if keep_ms == '0' then
+  redis.call('HDEL', kept_hours, 'since', 'trimmed')
+else
+  redis.call('HSETNX', kept_hours, 'since', now)
+end
 
 local bytes, oldest = 0, nil
 for _, field in ipairs(redis.call('HKEYS', kept_hours)) do
@@ -13,7 +19,7 @@ for _, field in ipairs(redis.call('HKEYS', kept_hours)) do
     bytes = bytes + redis.call('HGET', kept_hours, field) * fix_bytes + redis.call('SCARD', kept_prefix .. field) * list_bytes
   end
 end
-local is_old = oldest and oldest < tonumber(first_hour)
+local is_old = oldest and oldest < first_hour
 if not oldest or not is_old and bytes <= tonumber(most) then return 0 end
 
 local hour = string.format('%d', oldest)

@@ -3,7 +3,7 @@ import type { RosterFacts } from '../diagnose/facts.ts'
 import { localDay, localFromUtc } from '../domain/times.ts'
 import type { Logger } from '../observe/log.ts'
 import { lastResults, leftOutResults, type RosterResult, readResults } from '../roster/puts.ts'
-import { readOffers, refreshOffers } from '../roster/offers.ts'
+import { readOffers, redeliverAgreed, refreshOffers } from '../roster/offers.ts'
 import type { Roster } from '../roster/roster.ts'
 import { grouped, type Store } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
@@ -185,6 +185,8 @@ class RosterCollector {
     if (!isDue) return readOffers(redis)
     const asOf = live.version()
     const keepMs = live.config.keep.delivered
+    // Of a write whose process ended after it, or did not hear of its success.
+    await redeliverAgreed(redis)
     const offers = await refreshOffers(redis, { roster: directory(), version: asOf, keepMs })
     this.#offersAsOf = asOf
     this.#offersAt = now

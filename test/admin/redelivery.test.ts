@@ -197,6 +197,14 @@ it('a file that changes routes of the past offers a redelivery even if the answe
   await expect.poll(offered, SOON).toEqual([])
 })
 
+it('a roster change with redeliver=true delivers again even if the answer of Redis to the change is lost', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  loseAnswerOfWrite()
+  expect((await assign({ ...FROM, route_id: 3601 }, 'redeliver=true')).status).toBe(503)
+  await expect.poll(corrections, SOON).toMatchObject([{ device: VAN_12, from: T * 1000 }])
+  expect(await readOffers(admin.redis)).toEqual([])
+})
+
 it('the offer of a redelivery stays if a process that has not read the file yet counts its positions again', async () => {
   await deliver('7/42/1001', T, T + 60)
   const before = { ...inEffect(), roster: new Roster(admin.live.directory()) }

@@ -13,7 +13,7 @@ import { asWritten } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { putResult, takenJson } from '../roster/answer.ts'
 import type { TakenRoute } from '../roster/plan.ts'
-import { noteChange, redeliverJson } from '../roster/redelivery.ts'
+import { agreedOffers, noteChange, redeliverJson } from '../roster/redelivery.ts'
 import type { RosterSources, RosterWrites } from '../roster/writes.ts'
 import { each, Flag } from '../schemas/parts.ts'
 import { AssignedJson } from '../schemas/roster.ts'
@@ -77,7 +77,7 @@ function assigning<Body>(
     const { id } = request.params as { id: string }
     const { dry_run, force, redeliver } = parse(AssignQuery, request.query)
     const body = parse(schema, await readJson(request))
-    const outcome = await change(async (roster) => {
+    const outcome = await change(async (roster, asOf) => {
       const devices = devicesMeant(roster, id, { field: 'id', scope })
       const { company_id } = devices[0]
       const now = Math.floor(Date.now() / 1000)
@@ -99,7 +99,8 @@ function assigning<Body>(
       const result = putResult({ ...answer, warnings }, { writer: request.caller?.label ?? '', company_id })
       const put = await keptPut(result, { ...interval, change: assignments, roster })
       const summary = { added: answer.added, removed: answer.removed }
-      return { status: 200, answer, write: { assignments, put }, summary, redelivery }
+      const offers = agreedOffers(redelivery, { asOf, redeliver, writer: result.writer })
+      return { status: 200, answer, write: { assignments, offers, put }, summary, redelivery }
     })
     const { status, answer, version } = outcome
     await noteChange(request, redis, { ...outcome, redeliver })

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type * as z from 'zod'
 import { laneIds } from '../../domain/ids.ts'
-import { type Move, type Redelivery, redeliver } from '../../roster/redelivery.ts'
+import { offersOf, redeliverAgreed } from '../../roster/offers.ts'
+import type { Move, Redelivery } from '../../roster/redelivery.ts'
+import type { FieldTexts } from '../../roster/table.ts'
 import type { Store } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { say } from '../../texts/text.ts'
@@ -64,6 +66,14 @@ interface RosterChanged {
   readonly redeliver?: z.infer<typeof Flag>
 }
 
+/** Returns what to store in the write of a change, so that the fixes that it concerns are redelivered whatever happens after it. */
+export function agreedOffers(
+  redelivery: Redelivery | undefined,
+  { asOf, redeliver, writer }: { readonly asOf: number; readonly writer: string } & Pick<RosterChanged, 'redeliver'>,
+): FieldTexts {
+  return offersOf(redelivery, { asOf, decision: redeliver === 'true' ? 'always' : 'never', writer })
+}
+
 /** Redelivers the fixes that a change concerns if that is wanted, and notes the change for the audit log. */
 export async function noteChange(
   request: FastifyRequest,
@@ -71,7 +81,7 @@ export async function noteChange(
   { summary, version, redelivery, redeliver: wanted }: RosterChanged,
 ): Promise<void> {
   const isRedelivered = redelivery && version !== undefined && wanted === 'true'
-  if (isRedelivered) await redeliver(redis, redelivery)
+  if (wanted === 'true') await redeliverAgreed(redis)
   request.audit = summary && { ...summary, ...(isRedelivered && redeliveryAudit(redelivery)) }
 }
 

@@ -26,7 +26,7 @@ import { RosterPutJson, RosterResultsJson } from '../schemas/roster.ts'
 import type { Scope } from '../scope.ts'
 import { changesOf, entryChange, idsInOrder, MOST_CHANGES, takenJson } from './answer.ts'
 import { effectOnDevices } from './plan.ts'
-import { noteChange, redeliverJson } from './redelivery.ts'
+import { agreedOffers, noteChange, redeliverJson } from './redelivery.ts'
 import { lossMessage } from './routes.ts'
 import type { RosterSources, RosterWrites } from './writes.ts'
 
@@ -117,7 +117,7 @@ export function undoOperation({ live, redis }: RosterSources, change: RosterWrit
     companies: 'filtered',
     async handle(request, reply, scope) {
       const { put: id, dry_run, force, redeliver } = parse(UndoQuery, request.query)
-      const outcome = await change(async (roster) => {
+      const outcome = await change(async (roster, asOf) => {
         const { put, replaced } = await findPut(redis, id, scope)
         request.company = put.company_id
         const plan = await planUndo(roster, put, replaced)
@@ -132,7 +132,15 @@ export function undoOperation({ live, redis }: RosterSources, change: RosterWrit
         if (loss && force !== 'true') return { status: 409, answer: { message: lossMessage(loss), ...answer } }
         if (dry_run === 'true') return { status: 200, answer }
         const { added, changed, removed } = answer
-        return { status: 200, answer, write, put, summary: { added, changed, removed }, redelivery }
+        const offers = agreedOffers(redelivery, { asOf, redeliver, writer: put.writer })
+        return {
+          status: 200,
+          answer,
+          write: { ...write, offers },
+          put,
+          summary: { added, changed, removed },
+          redelivery,
+        }
       })
       if (outcome.put) await noteUndone(redis, outcome.put)
       await noteChange(request, redis, { ...outcome, redeliver })

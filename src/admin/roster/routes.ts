@@ -16,7 +16,7 @@ import { RosterPutJson, RouteJson } from '../schemas/roster.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
 import { planRoster } from './plan.ts'
-import { noteChange, redeliverJson } from './redelivery.ts'
+import { agreedOffers, noteChange, redeliverJson } from './redelivery.ts'
 import { instantIn, intervalOf, type RosterSources, type RosterWrites } from './writes.ts'
 
 /**
@@ -48,7 +48,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     const interval = intervalOf(live, which, scope)
     const covers = { from: interval.from, until: interval.until, onlyListed: only_listed === 'true' }
     const by = { writer: request.caller?.label ?? '', company_id: which.company_id, covers }
-    const outcome = await change(async (roster) => {
+    const outcome = await change(async (roster, asOf) => {
       const body = await readRosterBody(bytes, request.headers['content-type'], zone)
       const asked = { ...interval, file: body.file, onlyListed: only_listed === 'true', now: Date.now() }
       const { lines, ...plan } = await planRoster(roster, asked)
@@ -69,7 +69,8 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       const { added, changed, removed, rejected } = plan
       const summary = { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
       const kept = await keptPut(putResult(answer, by), { ...interval, change: lines, roster })
-      return { status: 200, answer, write: { assignments: lines, put: kept }, summary, redelivery }
+      const offers = agreedOffers(redelivery, { asOf, redeliver, writer: by.writer })
+      return { status: 200, answer, write: { assignments: lines, offers, put: kept }, summary, redelivery }
     })
     const { status, answer, version } = outcome
     await noteChange(request, redis, { ...outcome, redeliver })

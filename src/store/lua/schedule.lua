@@ -17,7 +17,7 @@ end
 -- The lanes that are due, at most so many, each with its score. Leases that have ended, but may be renewed yet, are left out.
 local function due_lanes(schedule, clock, most)
   local found = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
-  if not note_clock(clock) then return found end
+  if #found == 0 or not note_clock(clock) then return found end
   local due = {}
   for i = 1, #found, 2 do
     if is_due_time(found[i + 1]) then

@@ -12,7 +12,7 @@ const LONG_ID = 42
 /** Length of the first frame: a text frame ends with `#`; a binary frame mostly has one of three lengths. */
 export function frameLength(bytes: Buffer): number {
   if (bytes.length === 0) return 0
-  if (bytes[0] === STAR) return bytes.indexOf(HASH) + 1
+  if (bytes[0] === STAR) return startsText(bytes) === 'no' ? -noise(bytes) : bytes.indexOf(HASH) + 1
   if (bytes[0] !== DOLLAR && bytes[0] !== X) return -noise(bytes)
   if (bytes.length < SHORT) return 0
   const idLength = idLengthOf(bytes)

@@ -253,6 +253,13 @@ it('skips noise up to the next possible start of a frame', () => {
   expect([rest.length, noise]).toEqual([0, text.length + 40 - V1.length])
 })
 
+it('finds the frames behind one that is longer than known, whose last byte is a star', () => {
+  const stream = Buffer.concat([LONG, bytes('04 2a'), LONG, LONG])
+  const { frames, rest } = cut(stream, frame, newSession())
+  expect(hex(frames)).toEqual(hex([LONG, LONG, LONG]))
+  expect(rest.length).toBe(0)
+})
+
 it('recognises its streams by their first bytes', () => {
   expect(['', '*', '*H', '*HQ', '*HQ,'].map((begin) => starts(Buffer.from(begin)))).toEqual([
     'maybe',

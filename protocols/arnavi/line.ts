@@ -24,7 +24,8 @@ export function line(frame: Buffer, session: Session): Message {
   const star = text.lastIndexOf('*')
   const checksum = Number.parseInt(text.slice(star + 1), 16)
   verify(star > 0 && xor(frame.subarray(1, star)) === checksum, session)
-  const fields = text.slice(1, star > 0 ? star : undefined).split(',')
+  // The manual's own line of V2 has blanks in front of its numbers.
+  const fields = text.slice(1, star > 0 ? star : undefined).split(/, */)
   const [name, type, device = ''] = fields
   if (name !== 'AV') throw new DecodeError('unsupported', 'the frame does not begin with $AV')
   if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'there is no id')

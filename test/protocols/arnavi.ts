@@ -92,6 +92,11 @@ export default {
           fixes: [{ time: FIX.time, latitude: -52.5, longitude: -13.25, speed: 9.26, heading: 270, satellites: 13 }],
         },
         {
+          frame: line('AV,V3,85164,12487,2277,1, 13,101530,5230.0000S,01315.0000W,18.0, 270.0, 010524'),
+          device: '85164',
+          fixes: [{ time: FIX.time, latitude: -52.5, longitude: -13.25, speed: 9.26, heading: 270, satellites: 13 }],
+        },
+        {
           frame: line('AV,V3,85164,12487,2277,1,13,101530,5230.0000S,01315.0000W,,,010524,0,0,0,SF'),
           device: '85164',
           fixes: [{ time: FIX.time, latitude: -52.5, longitude: -13.25, satellites: 13 }],

@@ -1,9 +1,11 @@
 /*
- * What reports say beside the position, by the @Track manuals (GTINF: GL300 1.02); where models differ, as their frames show:
+ * What reports say beside the position, by the @Track manuals (GTINF: GL300 1.02, GTBAT: GV200); where models differ,
+ * as their frames show:
  *
- *   FRI, ERI  of vehicles: [mask], mV, two digits of type, count, places, …, backup battery %, six digits of state, …
+ *   FRI, ERI  of vehicles: [mask], mV (of model 04, GV200, an analogue input's), two digits of type, count, places, …, backup battery %, six digits of state, …
  *             of others: …, battery %, [what follows by model]; of models 42: id, type, moves, is charged, count, places
  *   INF       state, ICCID, signal, error rate, external power, mV, x, battery V, is charged, …
+ *   BAT       has main power, x, is on battery, battery V, is charged, …
  *   CTN, STR  id, type, motion, temperature, battery %, place
  *   CAN       type, state, mask, VIN, ignition key: 0 off, 1 on, 2 engine on
  *   BPL       battery V     IDA  …, driver     WIF, RTL, NMR  …, battery %     NMR  id, 1: moves     STT  state
@@ -48,6 +50,7 @@ const READ: Readonly<Record<string, ((fields: readonly string[]) => Said) | unde
   CTN: batteryBeforePlace,
   STR: batteryBeforePlace,
   INF: information,
+  BAT: (fields) => ({ battery_voltage: volts(fields[7]), charging: flag(fields[8]) }),
   IGN: () => ({ ignition: true }),
   VGN: () => ({ ignition: true }),
   IGF: () => ({ ignition: false }),
@@ -93,7 +96,7 @@ const stateOf = (digits = ''): Said => STATES[digits.slice(0, 2)] ?? {}
 function regular(fields: readonly string[]): Said {
   const at = MASK.test(fields[4]) ? 5 : 4
   if (!TYPE_OF_VEHICLE.test(fields[at + 1])) return { ...lastBattery(fields), ...ofModel42(fields) }
-  const external_voltage = millivolts(fields[at])
+  const external_voltage = fields[1].startsWith(GV200) ? undefined : millivolts(fields[at])
   const count = fields[at + 2]
   const state = COUNT.test(count) ? stateIn(fields, at + 2 + FIELDS_OF_PLACE * Number(count)) : undefined
   // Of a model with a battery alone, 0 is the id of the report.
@@ -102,6 +105,8 @@ function regular(fields: readonly string[]): Said {
   return { ignition, moving, external_voltage, battery_percent: percent(fields[state - 1]) }
 }
 
+/** The first digits of the version of a model that sends the voltage of an analogue input in place of that of its supply. */
+const GV200 = '04'
 /** The fields from the HDOP of one place to that of the next. */
 const FIELDS_OF_PLACE = 12
 

@@ -146,7 +146,7 @@ const SHIFT_OF_IGNITION = new Map([
   [15, 1],
 ])
 
-/** Bytes of a mileage, which alone follows the cells of type 12 in some models (GS10G: inferred from frames); it begins with 0. */
+/** Bytes of a mileage, which alone follows the cells of type 12 of a GS10G (inferred from frames); it begins with 0. */
 const MILEAGE = 4
 
 /** Bytes of the area and of the cell behind country and network. */

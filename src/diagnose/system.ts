@@ -68,8 +68,11 @@ function processTroubles({ processes, now, watchedSince = now }: Facts): Found[]
   const found: Found[] = []
   const isAlive = (role: string) => processes.some((process) => process.role === role && process.ageMs < STUCK_MS)
   for (const role of ['gateway', 'worker'] as const)
-    if (!isAlive(role))
-      found.push({ code: `no_${role}`, evidence: processes.filter((process) => process.role === role).map(lastSign) })
+    if (!isAlive(role)) {
+      const own = processes.filter((process) => process.role === role)
+      const sinceAt = own.length > 0 ? now - Math.min(...own.map(({ ageMs }) => ageMs)) : now
+      found.push({ code: `no_${role}`, sinceAt, evidence: own.map(lastSign) })
+    }
   for (const process of processes) {
     const { ageMs, restartsAt = [], role, sinceAt } = process
     if (role === 'worker' && ageMs >= STUCK_MS && isAlive(role))

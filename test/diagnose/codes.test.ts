@@ -138,8 +138,8 @@ it.each<[FindingCode, string, Partial<Facts>, Record<string, unknown>]>([
   [
     'no_worker',
     'all workers are frozen',
-    { processes: [GATEWAY, { ...WORKER, ageMs: 10 * S }] },
-    { severity: 'error' },
+    { processes: [GATEWAY, { ...WORKER, ageMs: 90 * S }, { ...WORKER, pid: 3, ageMs: 10 * S }] },
+    { severity: 'error', sinceAt: NOW - 10 * S },
   ],
   [
     'restarting',

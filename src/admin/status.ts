@@ -67,7 +67,8 @@ export function statusOperations(sources: StatusSources): Operation[] {
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources, scope: Scope): Promise<WithTexts<StatusJson>> {
   const { account, apis, companies, findings, hour, overdue, tokensRefused, trial, vans, zone } = sources
-  const [taken, all, tried] = await Promise.all([account(), apis(), trial()])
+  const [taken, noted, tried] = await Promise.all([account(), apis(), trial()])
+  const all = noted.map((each) => asFound(each, findings.current))
   const seen = scope.isAll ? all : all.filter((each) => each.companies.some((id) => scope.sees(id)))
   const api: Upstream = worstOf(seen) ?? { state: 'up', since: Date.now() }
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}
@@ -104,6 +105,14 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
     vans: vans(scope),
     time_zone: zone(),
   }
+}
+
+/** A tracking API that takes requests and does not answer them is not up, although its workers have noted no failure yet. */
+function asFound(api: ApiState, findings: Findings['current']): ApiState {
+  const hanging = findings.find(({ code, subject }) => {
+    return code === 'upstream_hanging' && (subject.api ?? api.name) === api.name
+  })
+  return hanging && api.state === 'up' ? { ...api, state: 'down', since: hanging.sinceAt } : api
 }
 
 /** Parts of a status that concern the whole system, not single companies. */

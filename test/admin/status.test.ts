@@ -1,8 +1,9 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import { drainedAt } from '../../src/admin/status.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
-import { discard, keys, release } from '../../src/store/index.ts'
+import { PushStatistics } from '../../src/push/figures.ts'
+import { discard, keys, release, signOn } from '../../src/store/index.ts'
 import { adminFixture, hold, refuse, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -137,6 +138,25 @@ it('GET /admin/status counts more lanes and refused entries than one slice has',
 it('GET /admin/status shows the state of the tracking API that the workers noted', async () => {
   await admin.redis.hset(keys.upstream, 'state', 'down', 'since', OLDEST)
   expect((await statusNow()).upstream).toMatchObject({ state: 'down', since_at: '2026-11-20T08:14:02.000Z' })
+})
+
+it('GET /admin/status does not call a tracking API up that does not answer', async () => {
+  await store(admin.redis, '7/42/1001')
+  const [at, ms] = [Date.now(), 60_000]
+  const unanswered = { count: 1, newestMs: ms, named: [{ lane: '7/42/1001', ms, at }] }
+  const lanes = { unanswered, answered: [], slow: { count: 0, newestMs: 0, leastMs: 0 }, quick: [] }
+  const worker = signOn(admin.redis, { role: 'worker', installation: admin.dir }, () => ({
+    ...new PushStatistics().figures(),
+    oldestMs: ms,
+    lanes,
+    url: 'http://api',
+  }))
+  onTestFinished(() => worker.stop())
+  const state = async () => {
+    const { apis, findings, upstream } = await statusNow()
+    return [...findings.flatMap(({ code }) => (code === 'upstream_hanging' ? code : [])), upstream.state, apis[0].state]
+  }
+  await expect.poll(state, { timeout: 30_000 }).toEqual(['upstream_hanging', 'down', 'down'])
 })
 
 it('GET /admin/status shows the rates of received and delivered fixes', async () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { SEVERITY_ORDER, type Severity } from '../diagnose/codes.ts'
+import { type FindingCode, SEVERITY_ORDER, type Severity } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
 import { groupKey, type Incident, incidentsOf, isAboutMember } from '../diagnose/incidents.ts'
 import { localFromUtc } from '../domain/times.ts'
@@ -22,6 +22,8 @@ export interface HoldingFindings {
    * process.
    */
   readonly isComplete: boolean
+  /** Findings that are not noticed yet although they may hold, because devices have sent too little to this process. */
+  readonly unlearnt?: ReadonlySet<FindingCode>
 }
 
 /** What a receiver is told of an incident. `updates`: it has doubled since the last message, or its severity has changed. */
@@ -70,7 +72,7 @@ export class IncidentBook {
    * are being sent; their entries stay.
    */
   look(
-    { now, current, isComplete }: HoldingFindings,
+    { now, current, isComplete, unlearnt }: HoldingFindings,
     underWay: ReadonlySet<string> = new Set(),
   ): { changed: Set<string>; news: Map<string, IncidentNews> } {
     const changed = new Set<string>()
@@ -79,7 +81,8 @@ export class IncidentBook {
     const groups = new Set(current.map(groupKey))
     for (const [key, entry] of this.entries) {
       if (incidents.has(key)) continue
-      if (entry.holds && isComplete && !isAmong(entry.finding, incidents, groups)) {
+      const isKnown = isComplete && !unlearnt?.has(entry.finding.code)
+      if (entry.holds && isKnown && !isAmong(entry.finding, incidents, groups)) {
         this.entries.set(key, ended(entry, now, this.#rules.flap))
         changed.add(key)
       } else if (isForgotten(entry, now, this.#rules.flap) && !underWay.has(key)) {

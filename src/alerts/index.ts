@@ -1,6 +1,7 @@
 import type { AlertReceivers, AlertTest } from '../admin/alert-tests.ts'
 import type { Findings } from '../admin/findings.ts'
 import type { Scope } from '../admin/scope.ts'
+import type { FindingCode } from '../diagnose/codes.ts'
 import { isBlind } from '../diagnose/diagnose.ts'
 import type { FailedReceiver } from '../diagnose/facts.ts'
 import { DailyReports, type DailySources } from './daily.ts'
@@ -53,10 +54,15 @@ export class Alerts implements AlertReceivers {
     const { current } = this.#findings
     const now = this.#now()
     const isAway = current.some(({ code }) => code === 'redis_down')
-    const holding = { now, current, isComplete: !isBlind(current) && Math.abs(now - this.#startedAt) > SETTLED_MS }
+    const age = Math.abs(now - this.#startedAt)
+    const unlearnt = age > LEARNT_MS ? undefined : UNLEARNT
+    const holding = { now, current, isComplete: !isBlind(current) && age > SETTLED_MS, unlearnt }
     await Promise.all(this.#receivers.map((receiver) => receiver.look(holding, isAway)))
   }
 }
 
 /** After this time a process has noticed the findings that already held before it started. */
 const SETTLED_MS = 15_000
+/** These are noticed from several messages, which are not kept: the end of one is told later. */
+const UNLEARNT: ReadonlySet<FindingCode> = new Set(['gps_old', 'clock_behind'])
+const LEARNT_MS = 600_000

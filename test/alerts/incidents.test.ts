@@ -187,6 +187,26 @@ it('after a restart during an incident, updates and the end have the id of the b
   expect(new Set(posts().map(({ id }) => id)).size).toBe(1)
 })
 
+it.each(['clock_behind', 'gps_old'] as const)(
+  'a restart does not tell the end of a finding that is noticed again only after several messages: %s',
+  async (code) => {
+    const { holds, pass, said, start } = await site()
+    const behind = finding({ code, severity: 'warning', subject: { device: '1', company_id: '7' }, count: 1 })
+    const first = start()
+    holds(behind)
+    await expect.poll(said, soon).toEqual(['begins 1'])
+    await expect.poll(kept, soon).toContain('"told":"begins"')
+    await first.close()
+    holds()
+    start()
+    pass(5 * MINUTE)
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    expect(said()).toEqual(['begins 1'])
+    pass(6 * MINUTE)
+    await expect.poll(said, soon).toEqual(['begins 1', 'ends 1'])
+  },
+)
+
 it('a restart keeps the time since which a receiver fails', async () => {
   const { holds, start, state } = await site()
   state.status = 503

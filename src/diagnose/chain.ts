@@ -61,7 +61,10 @@ export function chainWithoutRedis(
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
   })
   // Since the cause began no device could be heard, so silence since then tells nothing about this device.
-  const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), firstBroken: cause.link }, show)
+  const state = stateText(
+    { ...known, condition: conditionOf({ ...device, deafMs: 0 }, cause.sinceAt), firstBroken: cause.link },
+    show,
+  )
   const sentence = joined([state, ...causes.map(({ message }) => message)], '; ')
   return { sentence, broken: cause.link, links, findings: causes }
 }

@@ -18,6 +18,8 @@ export interface DeviceFacts {
   readonly route?: { readonly courier: string; readonly route: string }
   /** When it was heard last; undefined: never. */
   readonly heardAt?: number
+  /** How long it could not be heard since then, ms. */
+  readonly deafMs?: number
   /** Its first message that is known; undefined: that is not known. */
   readonly heardSince?: number
   /** When its open connection began; undefined: it has none that lasts. */

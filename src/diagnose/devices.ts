@@ -2,7 +2,7 @@ import { joined, say, type Template, type Text } from '../texts/text.ts'
 import { alarmTroubles } from './alarms.ts'
 import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './device-facts.ts'
-import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
+import { isAsleep, isParked, leastSilenceMs, silenceMs, MOVING_M_PER_S } from './parked.ts'
 
 /** The condition of a device, in one word; src/diagnose/conditions.md explains how each is decided. */
 export const CONDITIONS = [
@@ -33,7 +33,7 @@ export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
 }
 
 function isAwake(device: DeviceFacts, now: number): boolean {
-  return now - (device.heardAt ?? 0) <= leastSilenceMs(device)
+  return silenceMs(device, now) <= leastSilenceMs(device)
 }
 
 type Trouble = Omit<TroubledDevice, 'id' | 'name'> & { readonly code: FindingCode }

@@ -3,7 +3,7 @@ import { answerTexts, causeOf, fixAt, isHeldUpBy, type Looked, narrowed, OF_LANE
 import { ALARM_FINDINGS, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
-import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
+import { isAsleep, leastSilenceMs, longestSleepMs, silenceMs } from './parked.ts'
 import {
   framesText,
   isOnTrial,
@@ -87,7 +87,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const vain = isSilent ? own.find(({ code }) => SENT_IN_VAIN.has(code)) : undefined
     if (vain)
       return ok([...evidence, say('it sends, and nothing is accepted since {}', show(instant(vain.sinceAt)))], heardAt)
-    if (now - heardAt > leastSilenceMs(device) && isAsleep(device, now))
+    if (silenceMs(device, now) > leastSilenceMs(device) && isAsleep(device, now))
       evidence.push(
         say('parked, and counts as silent once it was not heard for {}', durationText(longestSleepMs(device))),
       )

@@ -5,6 +5,11 @@ export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): n
   return Math.max(LEAST_MS, MISSED * usualMs)
 }
 
+/** Returns for how long a device could have been heard and was not, ms. */
+export function silenceMs({ deafMs = 0, heardAt = 0 }: Pick<DeviceFacts, 'deafMs' | 'heardAt'>, now: number): number {
+  return now - heardAt - deafMs
+}
+
 /**
  * Returns whether its tracker reports that the ignition is off, and no later fix moves. A tracker that has never reported
  * "on" is not believed, because its ignition wire may not be connected; nor is one that has sent fixes for ten minutes
@@ -22,9 +27,8 @@ export function isParked({ behind, fix, said }: Pick<DeviceFacts, 'behind' | 'fi
 
 /** Returns whether a silent device counts as asleep: it is parked, and twice its usual sleeping interval has not passed. */
 export function isAsleep(device: DeviceFacts, now: number): boolean {
-  const { heardAt = 0, sender } = device
   // A message of it on a wrong port shows that it is awake.
-  return !sender && now - heardAt <= longestSleepMs(device) && isParked(device)
+  return !device.sender && silenceMs(device, now) <= longestSleepMs(device) && isParked(device)
 }
 
 /** For how long a parked device may be silent. */

@@ -7,10 +7,11 @@ import { leastSilenceMs } from '../../diagnose/parked.ts'
 import { isMissing } from '../../diagnose/silence.ts'
 import { TrafficWatch } from '../../diagnose/traffic-watch.ts'
 import { sameId, slipBetween } from '../../domain/ids.ts'
+import { localDay } from '../../domain/times.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnected } from '../../store/device-record.ts'
-import { keys, type Store } from '../../store/index.ts'
+import { keys, readDays, readProcesses, type Store } from '../../store/index.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
@@ -41,6 +42,7 @@ export function factsOf(
     companySince: entry?.companySince,
     route: lane && { courier: lane.courier, route: lane.route },
     heardAt: heard?.at,
+    deafMs: heard && index.deaf.within(heard.at, now),
     heardSince: heard && learnt.heardSince,
     connectedAt: index.contactOf(device)?.connectedAt,
     usualMs,
@@ -122,7 +124,10 @@ interface ConditionSources extends SurveySources {
   readonly redis: Store
   /** Returns whether a known cause explains why vans are not heard. `now`: ms UTC. */
   readonly isExplained: (now: number) => boolean
+  /** Since when no device can be heard, ms UTC; undefined: they can. */
+  readonly deafSince: () => number | undefined
   readonly knownTraffic: () => KnownTraffic
+  readonly zone: () => string
 }
 
 /** Returns the condition of a device at `now`, ms UTC, with the facts that show it. */
@@ -139,7 +144,10 @@ export class ConditionCollector {
   /** The stopped vans as last read or written, as JSON; undefined: the notes of the previous process are not read yet. */
   #trafficKept: string | undefined
   readonly #startedAt = performance.now()
+  /** Whether it is known how long no gateway ran before this process began. */
+  #isStartKnown = false
   #clock = { now: Date.now(), at: performance.now() }
+  #hasJumped = false
   #overdue: ReadonlyMap<string, number> = new Map()
   #survey = new DeviceSurvey(0)
   #states: Record<DeviceState, number> = { online: 0, offline: 0, never: 0 }
@@ -190,8 +198,14 @@ export class ConditionCollector {
   }
 
   async #count(): Promise<number> {
-    const { index, directory, isExplained, knownTraffic } = this.#sources
+    const { index, deafSince, directory, isExplained, knownTraffic } = this.#sources
     const now = Date.now()
+    if (!this.#isStartKnown) {
+      if (!index.isCurrent) return 0
+      await this.#noteStart(now)
+    }
+    this.#noteJump(now)
+    index.deaf.add(deafSince() ?? now, now)
     const known = knownTraffic()
     const vans: TrafficVan[] = []
     const overdue = new Map<string, number>()
@@ -208,7 +222,8 @@ export class ConditionCollector {
       const condition = survey.add(named, known.sendingInVain.has(device.id))
       const van = trafficVan(device, facts, known)
       if (van) vans.push(van)
-      if (van && isOverdue(van, condition, now)) overdue.set(van.company, (overdue.get(van.company) ?? 0) + 1)
+      if (van && isOverdue(van, condition, now - (facts.deafMs ?? 0)))
+        overdue.set(van.company, (overdue.get(van.company) ?? 0) + 1)
       const state = stateOf(device, this.#sources, now)
       device.surveyed = surveyedAs(condition, state, mappingOf(device.entry, facts.route))
       if (device.entry && state) states[state]++
@@ -226,7 +241,8 @@ export class ConditionCollector {
     if (!index.isCurrent) return busyMs
     this.#overdue = isWarm ? overdue : new Map()
     if (this.#trafficKept === undefined) await this.#takeOverTraffic()
-    this.#traffic.look(vans, { now, isExplained: this.#hasJumped(now) || isExplained(now) })
+    this.#traffic.look(vans, { now, isExplained: this.#hasJumped || isExplained(now) })
+    this.#hasJumped = false
     await this.#keepTraffic()
     return busyMs
   }
@@ -244,11 +260,35 @@ export class ConditionCollector {
     this.#trafficKept = kept
   }
 
-  /** Whether the clock was set, or the machine was suspended. */
-  #hasJumped(now: number): boolean {
+  /** Notes until when no gateway ran: since a device was heard last, or a gateway noted that it ran. */
+  async #noteStart(now: number): Promise<void> {
+    const { index, redis, zone } = this.#sources
+    const today = localDay(now, zone())
+    const days = [localDay(today.from - 1, zone()), today]
+    const noted = await readDays(
+      redis,
+      '',
+      days.map(({ from }) => from),
+    )
+    const { processes } = await readProcesses(redis)
+    const began = Math.min(now, ...processes.flatMap(({ role, sinceAt }) => (role === 'gateway' ? sinceAt : [])))
+    const ranUntil = days.map(({ from, until }, at) => {
+      const minutes = Array.from({ length: (until - from) / MINUTE_MS }, (_, minute) => minute)
+      return from + (minutes.findLastIndex((minute) => noted[at].has('connected', minute)) + 1) * MINUTE_MS
+    })
+    const heardAt = index.inOrder.reduce((latest, { heard }) => Math.max(latest, heard?.at ?? 0), 0)
+    if (heardAt > 0) index.deaf.add(Math.max(heardAt, ...ranUntil.filter((at) => at <= now)), began)
+    this.#isStartKnown = true
+  }
+
+  /** Notes whether the clock was set, or the machine was suspended. */
+  #noteJump(now: number): void {
     const before = this.#clock
     this.#clock = { now, at: performance.now() }
-    return Math.abs(now - before.now - (this.#clock.at - before.at)) > JUMP_MS
+    const jump = now - before.now - (this.#clock.at - before.at)
+    if (Math.abs(jump) <= JUMP_MS) return
+    this.#hasJumped = true
+    this.#sources.index.deaf.add(before.now, before.now + jump)
   }
 }
 
@@ -279,6 +319,7 @@ function surveyedAs(
 const SHARE = 20
 const IS_SENDING = new Set<DeviceCondition>(['moving', 'standing'])
 const JUMP_MS = 5000
+const MINUTE_MS = 60_000
 /** After a start, vans connect again. */
 const WARM_MS = 90_000
 const OVERDUE_MS = 60_000

@@ -20,6 +20,7 @@ import {
 import { liveGateways } from '../../store/gateways.ts'
 import { type HeldPlace, isConnectionError, keys, type Shard, type Store } from '../../store/index.ts'
 import { compare, type ListPlace } from '../paging.ts'
+import { DeafTimes } from './deaf-times.ts'
 import { HeldIndex } from './held-index.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import { isIntervalNew, type Learnt, learn, UNLEARNT } from './learnt.ts'
@@ -78,6 +79,8 @@ export class DeviceIndex {
   readonly #devices = new Map<string, IndexedDevice>()
   readonly #held: HeldIndex
   readonly #lost: LostSenders
+  /** These are nobody's silence. */
+  readonly deaf = new DeafTimes()
   readonly #shards: ReadonlyMap<Shard, ShardReading>
   #rosterDue: Set<string> | 'all' = 'all'
   #live: ReadonlySet<string> = new Set()

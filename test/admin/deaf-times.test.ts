@@ -1,0 +1,102 @@
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { ConditionCollector } from '../../src/admin/device/condition.ts'
+import { DeviceIndex } from '../../src/admin/device/device-index.ts'
+import { deafSince } from '../../src/admin/device/traffic.ts'
+import { findingOf } from '../../src/diagnose/diagnose.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
+import type { Roster } from '../../src/roster/roster.ts'
+import { localDay } from '../../src/domain/times.ts'
+import { addDayNotes, type Store } from '../../src/store/index.ts'
+import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const MIN = 60_000
+let redis: Store
+let roster: Roster
+
+withRedis((_, connection) => (redis = connection))
+beforeEach(async () => {
+  const devices = ['1', '2'].map((id) => ({
+    id,
+    name: `Van ${id}`,
+    company_id: '7',
+    courier_id: '4',
+    route_id: id,
+    source: 'devices.yaml:1',
+  }))
+  roster = await createDirectory(devices, [])
+})
+
+async function hear(device: string, at: number): Promise<void> {
+  const book = new HeardBook(redis)
+  book.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  await book.close()
+}
+
+/** Opens what the admin process knows of the vans. `deaf`: since when a finding says that none can be heard. */
+function openCollector() {
+  const index = new DeviceIndex({ redis, directory: () => roster, follow: () => {} })
+  const known = { gateways: new Map(), sendingInVain: new Set<string>(), isBridgeDown: false }
+  const finding = { since: undefined as number | undefined }
+  const collector = new ConditionCollector({
+    redis,
+    index,
+    idleMs: MIN,
+    directory: () => roster,
+    isExplained: () => false,
+    deafSince: () => finding.since,
+    knownTraffic: () => known,
+    zone: () => 'Europe/Vilnius',
+  })
+  const silent = async () => {
+    await index.catchUp()
+    await collector.look()
+    return collector.groups().flatMap(({ code, named }) => (code === 'silent' ? named.map(({ name }) => name) : []))
+  }
+  return { finding, silent }
+}
+
+/** Sets the clock of this process forward, until the end of the test. */
+function setClock(now: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+it('a van is not silent because nothing could be heard for a while, but one that was silent before still is', async () => {
+  await hear('1', Date.now() - MIN)
+  await hear('2', Date.now() - 20 * MIN)
+  const { finding, silent } = openCollector()
+  expect(await silent()).toEqual(['Van 2'])
+  // It has lasted for ten minutes, which the test does not wait.
+  await hear('1', Date.now() - 11 * MIN)
+  finding.since = Date.now() - 10 * MIN
+  expect(await silent()).toEqual(['Van 2'])
+  finding.since = undefined
+  expect(await silent()).toEqual(['Van 2'])
+})
+
+it('a van is not silent at the start because no gateway ran before, but if one noted that it ran', async () => {
+  await hear('1', Date.now() - 40 * MIN)
+  expect(await openCollector().silent()).toEqual([])
+  const ranAt = Date.now() - 10 * MIN
+  const day = localDay(ranAt, 'Europe/Vilnius').from
+  await addDayNotes(redis, [{ device: '', day, notes: [['connected', ranAt]], fixes: 0, late: 0 }])
+  expect(await openCollector().silent()).toEqual(['Van 1'])
+})
+
+it('a van is not silent because the clock was set forward', async () => {
+  await hear('1', Date.now() - MIN)
+  const { silent } = openCollector()
+  expect(await silent()).toEqual([])
+  setClock(Date.now() + 60 * MIN)
+  expect(await silent()).toEqual([])
+})
+
+it.each(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full'] as const)(
+  'no van can be heard while %s holds',
+  (code) => {
+    expect(deafSince([findingOf({ code, sinceAt: 5 }, 9), findingOf({ code: 'not_stored', sinceAt: 3 }, 9)])).toBe(5)
+    expect(deafSince([findingOf({ code: 'not_stored', sinceAt: 3 }, 9)])).toBeUndefined()
+  },
+)

@@ -22,6 +22,8 @@ export interface DeviceFacts {
   readonly deafMs?: number
   /** Its first message that is known; undefined: that is not known. */
   readonly heardSince?: number
+  /** When it was heard again after it had been silent; undefined: it was not, as far as known. */
+  readonly wokenAt?: number
   /** When its open connection began; undefined: it has none that lasts. */
   readonly connectedAt?: number
   /** The usual time between two of its messages, ms. */

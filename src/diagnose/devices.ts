@@ -223,9 +223,12 @@ function isGpsOld(device: DeviceFacts): boolean {
   return heardAt - dueSince(fix?.newAt ?? Math.min(heardSince, connectedAt), device) > leastSilenceMs(device)
 }
 
-/** Returns since when a new position is due: since the last one, but not for the time in which the ignition was off. */
-function dueSince(lastAt: number, { said }: DeviceFacts): number {
-  return said?.ignition?.value ? Math.max(lastAt, said.ignition.sinceAt) : lastAt
+/**
+ * Returns since when a new position is due: since the last one, but not for the time in which the ignition was off, or in
+ * which it was silent.
+ */
+function dueSince(lastAt: number, { said, wokenAt = 0 }: DeviceFacts): number {
+  return Math.max(lastAt, wokenAt, said?.ignition?.value ? said.ignition.sinceAt : 0)
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `4 days` */

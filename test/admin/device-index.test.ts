@@ -367,3 +367,10 @@ it('a device is noticed as late if its clock was right before', async () => {
 
 it('a device is no longer late after its first fix in time', async () =>
   expect(await behind([...late(3_600_000), { at: NOW + 70 * S }])).toBeUndefined())
+
+it('a device that is heard again without satellites has no old position until it has sent for five minutes', async () => {
+  const before = every(10 * S, 4, NOW - 3 * H)
+  const woken = every(10 * S, 40, NOW - H).map(({ at }) => ({ at, filtered: 'invalid' }))
+  expect(await conditionAfter([...before, woken[0]])).not.toBe('gps_old')
+  expect(await conditionAfter([...before, ...woken])).toBe('gps_old')
+})

@@ -44,6 +44,7 @@ export function factsOf(
     heardAt: heard?.at,
     deafMs: heard && index.deaf.within(heard.at, now),
     heardSince: heard && learnt.heardSince,
+    wokenAt: learnt.wokenAt,
     connectedAt: index.contactOf(device)?.connectedAt,
     usualMs,
     sleepMs: interval || learnt.sleepMs,

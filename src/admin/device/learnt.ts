@@ -1,4 +1,4 @@
-import { isParked, LEAST_MS, UNKNOWN_SLEEP_MS } from '../../diagnose/parked.ts'
+import { isParked, LEAST_MS, leastSilenceMs, UNKNOWN_SLEEP_MS } from '../../diagnose/parked.ts'
 import { isBehind, type Late, lateNow } from '../../domain/late.ts'
 import { localFromUtc, zoneAhead } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
@@ -9,6 +9,8 @@ import { saidFacts } from './said-facts.ts'
 export interface Learnt {
   /** Its first message, as far as that is known here. */
   readonly heardSince: number
+  /** When it was heard again after it had been silent; undefined: it was not, as far as known. */
+  readonly wokenAt?: number
   /** The usual time between two messages; 0: not known yet. */
   readonly usualMs: number
   /**
@@ -60,6 +62,7 @@ export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Lea
     ...fixLearnt(before, heard),
     late: lateLearnt(before, heard),
     heardSince,
+    wokenAt: gap > leastSilenceMs(learnt) ? heard.at : learnt.wokenAt,
     usualMs,
     paceMs,
     gaps,

@@ -125,7 +125,7 @@ async function forgetMarks(shard: Shard, ids: ReadonlySet<string>): Promise<numb
   for (let at = 0; at < own.length; at += SLICE)
     await shard.zadd(markExpiries, 'XX', ...own.slice(at, at + SLICE).flatMap((name) => [0, name]))
   const touched = [marksPrefix, markExpiries, markBytes]
-  while (own.length > 0 && ((await shard.run('forget', touched, [SLICE])) as number) > 0);
+  while (own.length > 0 && ((await shard.run('forget', touched, [SLICE, 0])) as number) > 0);
   await shard.hdel(latestSpans, ...ids)
   return own.length
 }

@@ -74,11 +74,13 @@ export class FixStorage {
       isClockInDoubt: clock.isInDoubt,
       logsOf,
     })
-    share.placed = placed
+    // A clock in doubt tells nothing about the clocks of devices.
+    const noted = clock.isInDoubt ? { ...placed, aheadMs: 0 } : placed
+    share.placed = noted
     if (trail?.offTrack) share.move = trail.suspicion
     // The account of a trial is the trial's own.
     if (session.trial?.push === false) {
-      share.placed = unstored(placed)
+      share.placed = unstored(noted)
       return share
     }
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)

@@ -327,6 +327,13 @@ it('acknowledges other devices, however many devices send fixes from the future'
   expect(ahead?.evidence).toEqual(['about 120 min ahead: time_zone "+02:00" would fit'])
 })
 
+it('says of no device that its clock is ahead while the own clock is in doubt', async () => {
+  const { say, stored } = await gateway({ devices: [{ ...van, id: '15' }], hold: HOLD_ALL, isClockInDoubt: true })
+  await say({ device: '15', fixes: [at(Date.now() + 7_200_000)] })
+  expect(stored[0].parts.map(placeOf)).toEqual(['held: clock'])
+  expect(observations.current().filter(({ subject }) => subject.device === '15')).toEqual([])
+})
+
 it('holds fixes of an unknown device as unknown, whatever their time', async () => {
   const { say, stored } = await gateway({ hold: HOLD_ALL })
   await say({ device: '1', fixes: [at(NOW_S * 1000), at((NOW_S + 7200) * 1000)] })

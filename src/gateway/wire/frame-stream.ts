@@ -27,12 +27,13 @@ export class FrameStream {
     const { protocol, received } = this
     const { bytes } = received
     if (!protocol?.tcp) return undefined
-    const { rest, ...pieces } = cut(bytes, protocol.tcp.frame, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE)
+    const pieces = cut(bytes, protocol.tcp.frame, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE)
+    const { frames, isStopped, noise, rest } = pieces
     const taken = bytes.length - rest.length
     if (taken === 0) return undefined
-    this.noise += pieces.noise
+    this.noise += noise
     received.keep(rest)
-    return { protocol, bytes, taken, ...pieces }
+    return { protocol, bytes, frames, noise, taken, isStopped }
   }
 
   /**
@@ -45,19 +46,19 @@ export class FrameStream {
     this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
     this.protocol ??= await this.#choice.decide(bytes)
     const group = this.cut()
-    if (!group?.noise || !(await this.isOfAnother(group.bytes, group.bytes.subarray(0, group.taken)))) return group
+    if (!group?.noise || !(await this.isOfAnother(group))) return group
     this.noise -= group.noise
     return this.cutUnidentified()
   }
 
   /**
    * Resolves to true if another protocol understands these bytes; the stream then switches to that protocol and frames them
-   * again. `taken`: those of the bytes that were already cut off.
+   * again. `taken`: how many of them were already cut off.
    */
-  async isOfAnother(bytes: Buffer, taken?: Buffer): Promise<boolean> {
+  async isOfAnother({ bytes, taken }: Pick<FrameGroup, 'bytes' | 'taken'>): Promise<boolean> {
     if (this.#session.device !== undefined || !(await this.#choice?.findsAnother(bytes))) return false
     this.protocol = this.#choice?.protocol
-    if (taken) this.received.putBack(taken)
+    if (taken > 0) this.received.putBack(bytes.subarray(0, taken))
     return true
   }
 
@@ -70,7 +71,7 @@ export class FrameStream {
   /** Detects the protocol of the bytes so far, when the sender waits. */
   async decideInQuiet(): Promise<void> {
     const { bytes } = this.received
-    if (this.protocol) await this.isOfAnother(bytes)
+    if (this.protocol) await this.isOfAnother({ bytes, taken: 0 })
     else this.protocol = await this.#choice?.decide(bytes, true)
   }
 

@@ -155,14 +155,13 @@ export class TcpConnection implements DeviceConnection {
         if (size !== this.partialBytes) pressure.setPartial(this, size)
         if (!group) break
         const arrivedAt = performance.now()
-        const { protocol, bytes, frames, isStopped } = group
+        const { protocol, frames, isStopped } = group
         const hadStored = session.hasStoredAsOwn
         const outcomes = await this.#store(group)
         if (!hadStored) learnFrom(session, protocol, detector)
         if (socket.destroyed) break
         pressure.unfinished.look(session)
-        const taken = bytes.subarray(0, group.taken)
-        if (!session.device && outcomes.every(isMisunderstood) && (await stream.isOfAnother(bytes, taken))) continue
+        if (!session.device && outcomes.every(isMisunderstood) && (await stream.isOfAnother(group))) continue
         const isUsual =
           this.slotDevice !== undefined && outcomes.every((each) => each.status === 'stored' && !each.isAtOnce)
         if (!isUsual) await this.#waitToAnswer(outcomes, answeredIn(outcomes, arrivedAt))

@@ -124,14 +124,15 @@ export class StreamCopy {
   }
 
   /** Takes the frames of a group; while the sender is unknown, resolves once they are taken. */
-  async #takeGroup({ bytes, frames, noise, protocol, taken }: FrameGroup): Promise<void> {
+  async #takeGroup(group: FrameGroup): Promise<void> {
+    const { frames, noise, protocol } = group
     const { pressure, trial } = this.#context
     const { session } = this
     const work = frames.map((frame) => trial.take(frame, session, protocol))
     if (!this.#isSettled) {
       const outcomes = await Promise.all(work)
       const isNothing = session.device === undefined && outcomes.every(isMisunderstood)
-      if (isNothing && (await this.#stream.isOfAnother(bytes, bytes.subarray(0, taken)))) return
+      if (isNothing && (await this.#stream.isOfAnother(group))) return
       if (session.device !== undefined) {
         this.#stream.settle(outcomes.some(isStored))
         this.#isSettled = true

@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Protocol } from '../../../../protocols/kit/index.ts'
 import type { Conversation } from '../../conversation.ts'
-import type { Outcome } from '../../outcome.ts'
-import { AnswerComparison, type SentFrame } from '../../trial/comparison.ts'
+import { AnswerComparison } from '../../trial/comparison.ts'
 import { QUIET_MS } from '../detect.ts'
 import { type FrameGroup, FrameStream } from '../frame-stream.ts'
 import type { Shared } from '../listener.ts'
 import { isMisunderstood, isStored, type PortRules } from '../protocol-choice.ts'
-import { replyBytes, type Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
 
 /** What the copies of one listener share. */
 export type CopyContext = Pick<Shared, 'limits' | 'pressure'> & PortRules & { readonly trial: Trial }
@@ -140,40 +138,8 @@ export class StreamCopy {
     }
     pressure.unfinished.look(session)
     if (noise > 0) this.#missed()
-    for (const [index, frame] of frames.entries()) this.#compare(frame, protocol, work[index])
-  }
-
-  /** Compares the answer to a frame with ours, once that is known. */
-  #compare(frame: Buffer, protocol: Protocol, work: Promise<Outcome>): void {
-    const { trial } = this.#context
-    const { session } = this
-    let readAt = 0
-    let timeBytes: ReadonlySet<number> | undefined
-    const sent: SentFrame = {
-      frame,
-      at: performance.now(),
-      ours: undefined,
-      timeBytes: () => {
-        const answered = { frame, session, protocol, at: readAt }
-        return (timeBytes ??= trial.timeBytes(answered, sent.ours ?? NOTHING, replyBytes))
-      },
-    }
-    this.#comparison.sent(sent)
-    void this.#settle(work, protocol, (outcome) => {
-      const { read } = outcome
-      readAt = outcome.readAt ?? 0
-      sent.ours = read === undefined || read instanceof Error ? NOTHING : replyBytes(read)
-    })
-  }
-
-  /** Notes what became of a frame; `answered`: sets what we would have answered. */
-  async #settle(work: Promise<Outcome>, protocol: Protocol, answered: (outcome: Outcome) => void): Promise<void> {
-    const outcome = await work
-    this.#context.trial.took(this.session, protocol, outcome)
-    // Who is refused gets no answer of ours, and the end of the connection.
-    if (outcome.status === 'refused') return this.#comparison.giveUp()
-    answered(outcome)
-    this.#comparison.settled()
+    for (const [index, frame] of frames.entries())
+      void trial.compare(this.#comparison, { frame, session, protocol }, work[index])
   }
 
   #continue(): void {

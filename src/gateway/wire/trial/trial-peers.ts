@@ -2,12 +2,12 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import type { Protocol } from '../../../../protocols/kit/index.ts'
 import { connectionsThatFit } from '../../../config/open-files.ts'
 import { Conversation } from '../../conversation.ts'
-import { AnswerComparison, type SentFrame } from '../../trial/comparison.ts'
+import { AnswerComparison } from '../../trial/comparison.ts'
 import type { Detector } from '../detect.ts'
 import type { Shared } from '../listener.ts'
 import type { UdpSessions } from '../udp-sessions.ts'
 import { deviceNamedIn } from './first-device.ts'
-import { replyBytes, type Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
 
 /** What the peers of one listener share. */
 interface PeersContext extends Pick<Shared, 'journal' | 'pressure'> {
@@ -163,30 +163,12 @@ class TrialPeer {
     const protocol = this.#protocolOf(datagram)
     if (!protocol) return trial.missed(session, undefined)
     const frames = framesOf(datagram, protocol, session)
-    await Promise.all(frames.map((frame) => this.#take(frame, protocol)))
+    const compare = (frame: Buffer) =>
+      trial.compare(this.#comparison, { frame, session, protocol }, trial.take(frame, session, protocol))
+    await Promise.all(frames.map(compare))
     if (session.isConfigured && !this.#isClosed) pressure.unfinished.look(session)
     else pressure.unfinished.drop(session)
     if (session.device !== undefined) this.protocol = protocol
-  }
-
-  async #take(frame: Buffer, protocol: Protocol): Promise<void> {
-    const { trial } = this.#context
-    const { session } = this
-    let readAt = 0
-    const sent: SentFrame = {
-      frame,
-      at: performance.now(),
-      ours: undefined,
-      timeBytes: () => trial.timeBytes({ frame, session, protocol, at: readAt }, sent.ours ?? NOTHING, replyBytes),
-    }
-    this.#comparison.sent(sent)
-    const outcome = await trial.take(frame, session, protocol)
-    trial.took(session, protocol, outcome)
-    if (outcome.status === 'refused') return this.#comparison.giveUp()
-    const { read } = outcome
-    readAt = outcome.readAt ?? 0
-    sent.ours = read === undefined || read instanceof Error ? NOTHING : replyBytes(read)
-    this.#comparison.settled()
   }
 
   #protocolOf(datagram: Buffer): Protocol | undefined {
@@ -203,7 +185,6 @@ class TrialPeer {
   }
 }
 
-const NOTHING = Buffer.alloc(0)
 const MOST_PEERS = 10_000
 const MOST_WAITING = 10
 const IDLE_MS = 300_000

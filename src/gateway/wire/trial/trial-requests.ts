@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { HttpRequest, Message, Protocol } from '../../../../protocols/kit/index.ts'
 import { type Origin, sessionOf } from '../../admit/acceptor.ts'
 import { isSameButFor } from '../../trial/comparison.ts'
+import { timeBytesOf } from '../../trial/time-bytes.ts'
 import { decompressed } from '../content-encoding.ts'
 import { answerTo, type HttpExchanges, type HttpReply, replyOf } from '../http-exchange.ts'
 import type { Shared } from '../listener.ts'
@@ -139,7 +140,7 @@ export class TrialRequests {
     const ours = bytesOf(read === undefined || read instanceof Error ? answerTo(outcome) : replyOf(read))
     const old = bytesOf({ status, body: answer })
     const timeBytes = () =>
-      trial.timeBytes({ frame, session, protocol, at: readAt }, ours, (message: Message) => bytesOf(replyOf(message)))
+      timeBytesOf({ frame, session, protocol, at: readAt }, ours, (message: Message) => bytesOf(replyOf(message)))
     const isEqual = ours.equals(old) || (ours.length === old.length && isSameButFor(ours, old, timeBytes()))
     trial.compared(session, protocol, isEqual ? { isEqual } : { isEqual, frame: beginningBytes(frame), ours, old })
   }

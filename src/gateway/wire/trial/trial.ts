@@ -4,7 +4,7 @@ import type { DeviceEntry } from '../../../roster/device-entry.ts'
 import { guarded, logFault } from '../../../observe/faults.ts'
 import type { Conversation, TrialMode } from '../../conversation.ts'
 import type { Outcome } from '../../outcome.ts'
-import type { Compared } from '../../trial/comparison.ts'
+import type { AnswerComparison, Compared, SentFrame } from '../../trial/comparison.ts'
 import type { TrialSender, TrialShared } from '../../trial/book.ts'
 import { timeBytesOf } from '../../trial/time-bytes.ts'
 import type { ProtocolEndpoint, Shared } from '../listener.ts'
@@ -73,13 +73,26 @@ export class Trial implements TrialMode {
     this.#guarded(() => this.#of.book.compared(senderOf(session, protocol), compared))
   }
 
-  /** Which bytes of our answer depend on the time. */
-  timeBytes(
-    answered: Parameters<typeof timeBytesOf>[0],
-    answer: Buffer,
-    bytesOf: (message: Message) => Buffer,
-  ): ReadonlySet<number> | undefined {
-    return timeBytesOf(answered, answer, bytesOf)
+  /** Notes what becomes of the copy of a frame, and compares the old server's answer to it with ours. `work`: its outcome. */
+  async compare(comparison: AnswerComparison, copied: CopiedFrame, work: Promise<Outcome>): Promise<void> {
+    const { frame, protocol, session } = copied
+    let at = 0
+    let timeBytes: ReadonlySet<number> | undefined
+    const sent: SentFrame = {
+      frame,
+      at: performance.now(),
+      ours: undefined,
+      timeBytes: () => (timeBytes ??= timeBytesOf({ ...copied, at }, sent.ours ?? NOTHING, replyBytes)),
+    }
+    comparison.sent(sent)
+    const outcome = await work
+    this.took(session, protocol, outcome)
+    // Who is refused gets no answer of ours, and the end of the connection.
+    if (outcome.status === 'refused') return comparison.giveUp()
+    const { read, readAt = 0 } = outcome
+    at = readAt
+    sent.ours = read === undefined || read instanceof Error ? NOTHING : replyBytes(read)
+    comparison.settled()
   }
 
   fault(error: unknown): void {
@@ -104,8 +117,15 @@ export function openTrial({ name = '', trial }: ProtocolEndpoint, shared: Shared
   return trial && trials ? new Trial(trial, name, { ...shared, trials }) : undefined
 }
 
+/** The copy of a frame of a stream or of a datagram. */
+interface CopiedFrame {
+  readonly frame: Buffer
+  readonly session: Conversation
+  readonly protocol: Protocol
+}
+
 /** The answers of a message over TCP or UDP, as one. */
-export function replyBytes({ reply }: Message): Buffer {
+function replyBytes({ reply }: Message): Buffer {
   return Buffer.concat(repliesOf(reply))
 }
 
@@ -113,6 +133,7 @@ function senderOf({ device, presented, secret }: Conversation, protocol: Protoco
   return { device, protocol: protocol?.name ?? '', secrets: [secret, presented] }
 }
 
+const NOTHING = Buffer.alloc(0)
 /** For the copies of all connections of a listener: bytes of frames being stored, with their decoded messages. */
 const MOST_BYTES = 16 << 20
 const FRAME_BYTES = 3000

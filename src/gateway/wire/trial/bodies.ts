@@ -13,28 +13,30 @@ export class BodyRoom extends ByteRoom {
 
 /** A body that is kept while it passes, if it is short enough and there is room. */
 export class BodyCopy {
+  /** Whether all of it has arrived. Only this class writes it. */
+  isComplete = false
+  /** Whether it is not kept any more. Only this class writes it. */
+  isDropped = false
   readonly #room: BodyRoom
   #parts: Buffer[] = []
   #length = 0
-  #isComplete = false
-  #isDropped = false
 
   constructor(room: BodyRoom) {
     this.#room = room
   }
 
-  /** Whether it is not kept any more. */
-  get isDropped(): boolean {
-    return this.#isDropped
+  /** Whether all of it has arrived and is kept. */
+  get isWhole(): boolean {
+    return this.isComplete && !this.isDropped
   }
 
-  /** undefined: it is not kept, or not complete. */
+  /** undefined: it is not whole. */
   get whole(): Buffer | undefined {
-    return this.#isComplete && !this.#isDropped ? Buffer.concat(this.#parts) : undefined
+    return this.isWhole ? Buffer.concat(this.#parts) : undefined
   }
 
   add(bytes: Buffer): void {
-    if (this.#isDropped) return
+    if (this.isDropped) return
     if (this.#length + bytes.length > this.#room.mostOfOne || this.#room.isFull) return this.drop()
     this.#parts.push(bytes)
     this.#length += bytes.length
@@ -42,13 +44,13 @@ export class BodyCopy {
   }
 
   end(): void {
-    this.#isComplete = true
+    this.isComplete = true
   }
 
   /** Frees its memory. Call it at the end. */
   drop(): void {
     this.#room.give(this.#length)
-    this.#isDropped = true
+    this.isDropped = true
     this.#parts = []
     this.#length = 0
   }
@@ -61,8 +63,6 @@ export class BodyCopy {
 export class RequestBody {
   readonly copy: BodyCopy
   readonly #request: IncomingMessage
-  /** Whether the whole body has arrived. */
-  isEnded = false
   /** Chunks that are read and not passed on. */
   #read: Buffer[] = []
   readonly #beginning = Promise.withResolvers<void>()
@@ -72,11 +72,6 @@ export class RequestBody {
     this.copy = new BodyCopy(room)
     request.on('data', this.#keep).on('end', this.#end).on('close', this.#beginning.resolve)
     request.on('error', () => {})
-  }
-
-  /** Whether the whole body has arrived and is kept. */
-  get isWhole(): boolean {
-    return this.isEnded && !this.copy.isDropped
   }
 
   /** Resolves once the whole body has arrived, or after some ms; earlier if it is too long to keep, or its client has left. */
@@ -91,7 +86,7 @@ export class RequestBody {
     this.#request.off('data', this.#keep)
     for (const bytes of this.#read) passed.write(bytes)
     this.#read = []
-    if (this.isEnded) return void passed.end()
+    if (this.copy.isComplete) return void passed.end()
     this.#request.on('data', (bytes: Buffer) => this.copy.add(bytes))
     this.#request.pipe(passed)
   }
@@ -105,7 +100,6 @@ export class RequestBody {
   }
 
   readonly #end = () => {
-    this.isEnded = true
     this.copy.end()
     this.#beginning.resolve()
   }

@@ -63,7 +63,7 @@ export class TrialRequests {
     const { exchanges, trial } = this.#context
     const entry = trial.hasSwitched ? await this.#switched(request, response, body) : undefined
     const isLost = request.socket.destroyed
-    if (isLost && !body.isWhole) return
+    if (isLost && !body.copy.isWhole) return
     if (!entry) return this.#pass(request, response, { origin, body })
     const { whole } = body.copy
     if (!whole) return
@@ -74,7 +74,7 @@ export class TrialRequests {
   /** The entry of the device in a request, if we answer it. */
   async #switched(request: IncomingMessage, response: ServerResponse, body: RequestBody) {
     const { limits, trial } = this.#context
-    if (!body.isEnded && isContinueExpected(request)) response.writeContinue()
+    if (!body.copy.isComplete && isContinueExpected(request)) response.writeContinue()
     await body.beginning(NAMED_MS)
     const { whole } = body.copy
     const content = whole && (await decompressed(whole, request.headers['content-encoding'], limits.max_frame_bytes))
@@ -107,7 +107,7 @@ export class TrialRequests {
     response
       .on('error', () => {})
       .on('close', () => {
-        if (!body.isEnded) passed.destroy()
+        if (!body.copy.isComplete) passed.destroy()
       })
     body.passTo(passed)
     await Promise.all([closed(passed), socket.destroyed || closed(response)])

@@ -226,7 +226,7 @@ export class TcpConnection implements DeviceConnection {
     let failed = 0
     for (const { status } of outcomes)
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
-    let ms = failed > 0 ? this.senderLimits.failed(failed) : 0
+    let ms = this.senderLimits.failed(failed)
     const isLogin = device !== undefined && this.slotDevice === undefined
     if (isLogin) {
       this.#stream.settle(outcomes.some(isStored))

@@ -56,11 +56,10 @@ export class ProtocolChoice {
    * data is accepted.
    */
   settle(isTaken: boolean): void {
-    const { device } = this.#session
     const { journal, port, protocol: expected } = this.#rules
     const { protocol } = this
-    if (!protocol || device === undefined) return
-    if (isTaken && expected && expected !== protocol) journal.wrongPort(this.#session, protocol, { port, expected })
+    if (isTaken && protocol && expected && expected !== protocol)
+      journal.wrongPort(this.#session, protocol, { port, expected })
   }
 
   /**

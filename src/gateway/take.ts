@@ -124,7 +124,6 @@ export class Ingest {
     if ('reason' in sender) return failed(sender, refusal)
     if (session.admits?.(sender) === false) return failed('flood', refusal, { objections: objectionsTo(sender) })
     if (!before) session.spokeAs({ sender, protocol, rosterVersion: replica.version }, message.secret)
-    arrival.course = { sender }
     if (message.device === undefined && !session.hasUnnamed) session.spokeUnnamed()
 
     let { shares, refusals, objections, failure, kept }: Course & Pick<Share, 'failure'> = NOTHING

@@ -54,20 +54,12 @@ export class Backpressure {
 
   /**
    * True if as many datagrams wait as are stored together. Further datagrams are then dropped: their senders do not wait for
-   * answers, and data of connections would queue behind them. If Redis has stored none for a third of a second, datagrams may
-   * wait up to the high mark, as data of connections do.
+   * answers, and data of connections would queue behind them. Identified peers may have twice as many waiting. If Redis has
+   * stored none for a third of a second, datagrams may wait up to the high mark, as data of connections do.
    */
-  get hasManyDatagrams(): boolean {
-    return this.#hasDatagrams(MAX_DATAGRAM_BYTES)
-  }
-
-  /** The same for identified peers, which may have twice as many datagrams waiting. */
-  get hasTooManyDatagrams(): boolean {
-    return this.#hasDatagrams(2 * MAX_DATAGRAM_BYTES)
-  }
-
-  #hasDatagrams(bytes: number): boolean {
-    return this.#datagramBytes > bytes && performance.now() - this.#datagramStoredAt < REDIS_AWAY_MS
+  hasManyDatagrams(isIdentified: boolean): boolean {
+    const most = isIdentified ? 2 * MAX_DATAGRAM_BYTES : MAX_DATAGRAM_BYTES
+    return this.#datagramBytes > most && performance.now() - this.#datagramStoredAt < REDIS_AWAY_MS
   }
 
   /** Counts a datagram that begins to wait until its frames are stored; negative numbers: one that no longer waits. */

@@ -129,8 +129,7 @@ export function dropReason(
   if (length === 0) return 'empty_datagram'
   if (length > limits.max_frame_bytes) return 'frame_too_long'
   if (udpPorts.has(port) && ownAddresses.has(address)) return 'own_port'
-  const hasMany = isKnown ? pressure.hasTooManyDatagrams : pressure.hasManyDatagrams
-  return pressure.isHigh || hasMany ? 'overload' : undefined
+  return pressure.isHigh || pressure.hasManyDatagrams(isKnown) ? 'overload' : undefined
 }
 
 /** Whether a datagram may go to an old server: it is not an answer of our own, and can be answered. */

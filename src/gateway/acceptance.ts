@@ -18,10 +18,12 @@ export interface CapacityOptions {
 export class Capacity {
   readonly #redis: Store
   readonly #options: CapacityOptions
-  /** Whether there is no room for some lanes, or for all. Only this class writes it. */
+  /** Whether there is no room for some lanes, or for all. Only this class writes it, and the next two. */
   hasShortage = false
-  #isFull = false
-  #isScarce = false
+  /** True while no fix at all can be stored. */
+  isFull = false
+  /** Whether memory is kept for fixes: what can be done without is not stored. */
+  isScarce = false
   #crowdedLanes: ReadonlySet<string> = new Set()
   #looks = 0
 
@@ -30,25 +32,15 @@ export class Capacity {
     this.#options = options
   }
 
-  /** True while no fix at all can be stored. */
-  get isFull(): boolean {
-    return this.#isFull
-  }
-
-  /** Whether memory is kept for fixes: what can be done without is not stored. */
-  get isScarce(): boolean {
-    return this.#isScarce
-  }
-
   /** Returns why there is no room for these parts, if so. */
   shortageFor(parts: readonly Part[]): 'memory' | 'parked' | undefined {
-    if (this.#isFull && parts.length > 0) return 'memory'
+    if (this.isFull && parts.length > 0) return 'memory'
     return parts.some((part) => 'lane' in part && this.#crowdedLanes.has(part.lane)) ? 'parked' : undefined
   }
 
   /** Returns the reasons why nothing is acknowledged, as sentences. */
   get problems(): readonly string[] {
-    return this.#isFull ? [fullAt(this.#options.stopAt)] : []
+    return this.isFull ? [fullAt(this.#options.stopAt)] : []
   }
 
   /** Call it once a second. Rejects if Redis does not answer. */
@@ -61,11 +53,11 @@ export class Capacity {
     // Whole: a script that discards a part of a fix would end in the middle.
     shares.heldFixes = Math.floor((ofShard * SHARE) / FIX_BYTES)
     shares.misunderstoodBytes = ofShard * MISUNDERSTOOD_SHARE
-    this.#isScarce = share > stopAt / 2
-    this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
-    if (this.#isFull) observations.note('redis_full', { evidence: say('{} % of its memory', Math.round(share * 100)) })
+    this.isScarce = share > stopAt / 2
+    this.isFull = share > (this.isFull ? stopAt - RESUME_BELOW : stopAt)
+    if (this.isFull) observations.note('redis_full', { evidence: say('{} % of its memory', Math.round(share * 100)) })
     if (this.#looks++ % 3 === 0) await this.#lookAtParked()
-    this.hasShortage = this.#isFull || this.#crowdedLanes.size > 0
+    this.hasShortage = this.isFull || this.#crowdedLanes.size > 0
   }
 
   async #lookAtParked(): Promise<void> {

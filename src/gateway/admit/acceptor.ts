@@ -56,10 +56,10 @@ type Serve = (socket: Socket, origin: Origin) => void
  * ends.
  */
 export class Acceptor {
+  readonly permits: (address: string) => boolean
   readonly #transport: 'tcp' | 'http' | 'mqtt'
   readonly #endpoint: Endpoint
   readonly #shared: Shared
-  readonly #isOfNetworks: (address: string) => boolean
   readonly #handshakes: TlsHandshakes | undefined
   readonly #oneAddress: OneAddressDetector | undefined
   /** Connections that wait, or whose header or handshake is incomplete. */
@@ -74,7 +74,7 @@ export class Acceptor {
     this.#transport = transport
     this.#endpoint = endpoint
     this.#shared = shared
-    this.#isOfNetworks = networkFilter(networks)
+    this.permits = networkFilter(networks)
     this.#handshakes = tls ? new TlsHandshakes(tls, name, shared) : undefined
     this.#oneAddress = proxy_protocol ? undefined : new OneAddressDetector(name)
   }
@@ -98,10 +98,6 @@ export class Acceptor {
       else if (proxy_protocol) this.#behindProxy(socket, { address, port }, serve)
       else this.#admit(socket, { address, port }, serve)
     })
-  }
-
-  permits(address: string): boolean {
-    return this.#isOfNetworks(address)
   }
 
   /** Accepts no more connections, and ends those that are not ready. */

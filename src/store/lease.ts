@@ -73,18 +73,14 @@ export interface LeaseOptions {
 export class Leases {
   readonly #shard: Shard
   readonly #options: Required<LeaseOptions>
-  #isMoreDue = false
+  /** Whether the last claim left due lanes. Only this class writes it. */
+  isMoreDue = false
   /** Tokens change during a renewal: no call with a token may be sent before it ends. */
   #renewal: Promise<unknown> | undefined
 
   constructor(shard: Shard, options: LeaseOptions) {
     this.#shard = shard
     this.#options = { leaseMs: LEASE_MS, keepMs: 0, apis: () => undefined, ...options }
-  }
-
-  /** Whether the last claim left due lanes. */
-  get isMoreDue(): boolean {
-    return this.#isMoreDue
   }
 
   /**
@@ -108,7 +104,7 @@ export class Leases {
       [leaseMs, limit, MOST_WAITING, ...ofApis],
     )
     const [token, isMore, ...lanes] = answer as [Buffer, number, ...Buffer[]]
-    this.#isMoreDue = isMore === 1
+    this.isMoreDue = isMore === 1
     return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
   }
 

@@ -82,7 +82,7 @@ local function survey_copies()
   for _, log in ipairs(ARGV) do
     if not names[log] then found[#found + 1] = { log, '0', '0', 0, redis.call('HGETALL', cursors_prefix .. log) } end
   end
-  return { found, redis.call('HGETALL', counts), text_of(now) }
+  return { found, redis.call('HGETALL', counts) }
 end
 
 -- Entries of a log from a number on, or from the first that it still has. Answers { number of the first, entries, how often fixes were deleted from it }.

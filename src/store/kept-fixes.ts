@@ -1,6 +1,6 @@
 import { sameId } from '../domain/ids.ts'
 import { FIX_BYTES, HOUR_MS, unpackFix } from './kept-chunks.ts'
-import { memoryLimits } from './memory.ts'
+import { memoryLimits, memoryOfShards } from './memory.ts'
 import type { Position } from './record.ts'
 import type { Shard, Store } from './shards.ts'
 
@@ -123,13 +123,10 @@ export async function trimKept(redis: Store, { delivered, max_memory }: KeepSett
 
 /** Returns the memory of each shard: the shards of a server share its part. */
 async function bytesOfShards(redis: Store, share: number): Promise<number[]> {
-  const servers = await redis.inShards(async (shard) => {
-    const [server, memory] = await Promise.all([shard.info('server'), shard.info('memory')])
-    return { id: /^run_id:(\w+)/m.exec(server)?.[1], limit: memoryLimits([memory]) }
-  })
-  return servers.map(({ id, limit }) => {
-    const sharing = servers.filter((other) => other.id === id).length
-    return Math.floor((limit * share) / sharing)
+  const servers = await memoryOfShards(redis)
+  return servers.map(([server, info]) => {
+    const sharing = servers.filter(([other]) => other === server).length
+    return Math.floor((memoryLimits([info]) * share) / sharing)
   })
 }
 

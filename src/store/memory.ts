@@ -6,13 +6,16 @@ import type { Store } from './shards.ts'
  * counts once.
  */
 export async function memoryInfos(redis: Store): Promise<[string, ...string[]]> {
-  if (redis.shards.length === 1) return [await redis.info('memory')]
-  const found = await redis.inShards(async (shard) => {
+  const [home, ...others] = new Map(await memoryOfShards(redis)).values()
+  return [home, ...others]
+}
+
+/** Resolves to the id of the server of each shard, and to its answer to `INFO memory`. */
+export function memoryOfShards(redis: Store): Promise<(readonly [server: string, info: string])[]> {
+  return redis.inShards(async (shard) => {
     const [server, memory] = await Promise.all([shard.info('server'), shard.info('memory')])
     return [/^run_id:(\w+)/m.exec(server)?.[1] ?? '', memory] as const
   })
-  const [home, ...others] = new Map(found).values()
-  return [home, ...others]
 }
 
 /** Returns why nothing can be acknowledged, by this answer to `INFO memory`, as sentences. */

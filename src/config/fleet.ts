@@ -105,12 +105,12 @@ function whichText({ id, source }: Device): Text {
 export function readDevice(
   { id, entry }: { readonly id: string; readonly entry: Mapping },
   others: OtherDevices,
-  companyIds: ReadonlySet<string>,
+  known: KnownNames,
 ): { readonly device: Device } | { readonly mistakes: readonly Mistake[] } {
   const mistakes: Mistake[] = []
   const placed = readDeviceEntry({ key: id, keyAt: 0, value: entry }, '', mistakes)
   if (placed) {
-    mistakes.push(...mistakesBeside(placed, others, { companyIds }))
+    mistakes.push(...mistakesBeside(placed, others, known))
     // A line of routes.csv with this text could mean either device.
     const named = others.named(id).find((other) => sameId(other.id) !== sameId(id))
     if (named) mistakes.push({ at: 0, message: say('{} has this id as its name', whichText(named)) })

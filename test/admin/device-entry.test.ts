@@ -223,6 +223,11 @@ it.each([
     [{ path: 'company_id', message: 'company 9 is not among the companies of gateway.yaml' }],
   ],
   [
+    'an unknown protocol',
+    { company_id: 7, protocol: 'gto6' },
+    [{ path: 'protocol', message: expect.stringContaining('unknown protocol: did you mean gt06?') }],
+  ],
+  [
     'an unknown key',
     { company_id: 7, curier_id: 1 },
     [{ path: 'curier_id', message: expect.stringContaining('did you mean courier_id?') }],

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Device } from '../../config/devices.ts'
-import { readDevice } from '../../config/fleet.ts'
+import { type KnownNames, readDevice } from '../../config/fleet.ts'
 import { child, type Mapping, textAt } from '../../config/node.ts'
 import type { Mistake } from '../../config/problem.ts'
 import { parseYaml } from '../../config/yaml.ts'
@@ -23,7 +23,7 @@ import type { Scope } from '../scope.ts'
  * `false`; the same holds for the previous secret. `DELETE /admin/devices/{id}`: removes the entry.
  */
 export function deviceEntryOperations(
-  live: Pick<RosterInEffect, 'companies'>,
+  live: Pick<RosterInEffect, 'companies' | 'files'>,
   change: RosterWrites,
   get: Operation['handle'],
 ): Operation[] {
@@ -34,7 +34,8 @@ export function deviceEntryOperations(
       refuseTaken([id, textAt(entry, 'name')], roster, scope)
       const companies = live.companies().filter(({ company_id }) => scope.sees(company_id))
       const companyIds = new Set(companies.map(({ company_id }) => company_id))
-      return { write: deviceWrite(id, deviceOf(id, entry, { roster, companyIds })) }
+      const known = { companyIds, protocolNames: live.files()?.known.protocolNames }
+      return { write: deviceWrite(id, deviceOf(id, entry, { roster, known })) }
     })
     return get(request, reply, scope)
   }
@@ -127,12 +128,12 @@ function deviceWrite(id: string, device?: Device): RosterChange {
 function deviceOf(
   id: string,
   entry: Mapping,
-  { roster, companyIds }: { readonly roster: Roster; readonly companyIds: ReadonlySet<string> },
+  { roster, known }: { readonly roster: Roster; readonly known: KnownNames },
 ): Device {
   const before = roster.find(id)
   const [secret, previous] = SECRETS.map((key) => secretIn(entry, key))
   const old = SECRETS.filter((key) => secretIn(entry, key) !== 'new')
-  const read = readDevice({ id: before?.id ?? id, entry: without(entry, new Set(old)) }, roster, companyIds)
+  const read = readDevice({ id: before?.id ?? id, entry: without(entry, new Set(old)) }, roster, known)
   if ('mistakes' in read) throw entryRefusal(read.mistakes)
   return {
     ...withoutSecret(read.device),

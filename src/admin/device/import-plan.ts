@@ -251,7 +251,7 @@ function readLine(
     text === undefined ? [] : [{ key, keyAt: 0, value: { kind: 'leaf', at: 0, text, quoted: true } }],
   )
   const entry: Mapping = { kind: 'mapping', at: 0, entries }
-  const read = readDevice({ id: own?.id ?? id, entry }, others, new Set([company_id]))
+  const read = readDevice({ id: own?.id ?? id, entry }, others, { companyIds: new Set([company_id]) })
   if ('mistakes' in read) return { message: keyedText(read.mistakes[0]) }
   if (!own) return { device: { ...read.device, source: PUT_SOURCE } }
   const { secretDigest, previousSecretDigest, settings, transports, networks, client_certificate, protocol } = own

@@ -119,9 +119,9 @@ it('PUT /admin/routes accepts JSON, also as GET answers it, and keeps all digits
   expect(again.json).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: [] })
 })
 
-it('GET /admin/routes lists the lines of one device', async () => {
+it('GET /admin/routes lists the lines of one device, also by its id without leading zeros', async () => {
   await put(HEADER + LINE)
-  expect(await lines(`device=${VAN_12}`)).toEqual([PUT_LINE])
+  for (const id of [VAN_12, VAN_12.slice(1)]) expect(await lines(`device=${id}`)).toEqual([PUT_LINE])
   expect(await lines(`device=${VAN_14}`)).toEqual([FILE_LINE])
   expect(await lines('device=356307042441999')).toEqual([])
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { sameId } from '../../domain/ids.ts'
 import { parse } from '../../http/refusal.ts'
 import type { Assignment } from '../../roster/assignment.ts'
 import { keptPut, noteRefusedPut } from '../../roster/puts.ts'
@@ -31,10 +32,11 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
     const begin = from === undefined ? -Infinity : instantIn(live, 'from', from)
     const end = until === undefined ? Infinity : instantIn(live, 'until', until)
+    const own = device === undefined ? undefined : sameId(device)
     const isListed = (line: ListedLine) =>
       scope.sees(line.company_id) &&
       (company_id ?? line.company_id) === line.company_id &&
-      (device ?? line.device) === line.device &&
+      (own === undefined || own === sameId(line.device)) &&
       line.from < end &&
       line.until > begin
     const { results, ...rest } = await pageOf(lines, { list: 'routes', placeOf, isListed }, page)

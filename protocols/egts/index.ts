@@ -12,8 +12,7 @@
  *   H  length of the header                   C  CRC-16/CCITT-FALSE     O  object
  *
  *   Answer to each record: a packet 00 of P 00 and the record 0600 0000 00 S S with 00 0300 NNNN RR (R 0: accepted,
- *   84: it cannot be read); to a terminal (01) or a platform (05) that names itself the packet 01 with 0400 0000 00 01 01,
- *   09 0100 00 too: without it neither sends positions.
+ *   84: it cannot be read); to a terminal that names itself (01) the packet 01 with 0400 0000 00 01 01, 07 0100 00 too.
  *
  * After a terminal has named itself, all records are its own; otherwise O names the device of each.
  */
@@ -66,7 +65,6 @@ const NONE = new Map([
 
 /** Subrecords of authentication. */
 const TERMINAL = 1
-const PLATFORM = 5
 const RESULT_CODE = 9
 
 /** Results. */
@@ -150,8 +148,8 @@ function answered(packet: number, records: readonly EgtsRecord[], session: Sessi
   const fixes = good.flat()
   const reply = repliesTo((index) => (unreadable.includes(index) ? MALFORMED : ACCEPTED))
   const told = { reply, ...(unreadable.length > 0 ? { unreadable } : {}) }
-  if (device !== undefined || records.some(isOfPlatform)) {
-    const refusal = device === undefined ? undefined : resultCode(conversation.packets, DENIED)
+  if (device !== undefined) {
+    const refusal = resultCode(conversation.packets, DENIED)
     const said = fixes.length > 0 ? { fixes } : { none: 'login' }
     return { device, ...said, ...told, reply: [...reply, resultCode(conversation.packets++, ACCEPTED)], refusal }
   }
@@ -173,10 +171,6 @@ function terminalOf({ service, content }: EgtsRecord): string | undefined {
     .ascii(15)
     .replace(/\0+$/, '')
 }
-
-/** Whether a relay names itself (EGTS_SR_DISPATCHER_IDENTITY). Its number is that of no device. */
-const isOfPlatform = ({ service, content }: EgtsRecord) =>
-  service === AUTHENTICATION && content.left > 0 && content.ahead().u8() === PLATFORM
 
 function fixesOf({ content, object, service }: EgtsRecord, isOwn: boolean): Fix[] {
   if (service !== TELEMATICS) return []

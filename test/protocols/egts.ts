@@ -16,8 +16,6 @@ const AUTHENTICATION = 1
 const TELEMATICS = 2
 
 const IDENTITY = subrecord(1, Buffer.concat([le(4, 77), bytes('02'), Buffer.from(IMEI)]))
-/** EGTS_SR_DISPATCHER_IDENTITY: kind, number, description. */
-const PLATFORM = subrecord(5, Buffer.concat([u(1, 0), le(4, 2219), Buffer.from('relay')]))
 /** Fixed, west, with an altitude below the sea. */
 const POSITION = subrecord(0x10, Buffer.concat([place(), bytes('c1 1cc2 3a 000000 01 00 0c0000')]))
 /** The same in motion, sent because the panic button was pressed. */
@@ -100,21 +98,6 @@ export default {
       ],
     },
     {
-      title: 'a relay that names itself',
-      frames: [
-        {
-          frame: packet(7, record(3, PLATFORM, { service: AUTHENTICATION })),
-          none: 'login',
-          reply: [response(0, 7, 3, AUTHENTICATION), resultCode(1, 0)],
-        },
-        {
-          frame: packet(8, record(4, PLAIN, { object: 99 })),
-          fixes: [{ device: '99', ...south }],
-          reply: response(2, 8, 4),
-        },
-      ],
-    },
-    {
       title: 'a relay',
       frames: [
         {
@@ -152,16 +135,6 @@ export default {
     {
       reason: 'all numbers are little-endian, RPID too; EGTS_SR_RESULT_CODE is 9',
       says: ({ replies = [] }) => ({ replies: replies.map(({ hex = '' }) => ({ hex: mended(hex).toString('hex') })) }),
-    },
-    {
-      reason: 'EGTS_SR_DISPATCHER_IDENTITY: a platform that names itself is told the result, as a terminal is',
-      frames: ['egts-000'],
-      says: ({ replies = [] }) => ({ replies: [...replies, { hex: resultCode(1, 0).toString('hex') }] }),
-    },
-    {
-      reason: 'PID counts each packet, so that result too',
-      frames: ['egts-001', 'egts-002', 'egts-004'],
-      says: ({ replies = [] }) => ({ replies: replies.map(({ hex = '' }) => ({ hex: next(hex).toString('hex') })) }),
     },
     {
       reason: 'OID: a packet of a relay is of several objects; that of each position is compared',
@@ -230,14 +203,6 @@ function envelope(id: number, type: number, data: Buffer): Buffer {
 
 function withFlags(frame: Buffer, flags: number): Buffer {
   frame[2] = flags
-  frame[10] = crc8Egts(frame.subarray(0, 10))
-  return frame
-}
-
-/** An answer whose packet has the next number. */
-function next(hex: string): Buffer {
-  const frame = Buffer.from(hex, 'hex')
-  frame.writeUInt16LE(frame.readUInt16LE(7) + 1, 7)
   frame[10] = crc8Egts(frame.subarray(0, 10))
   return frame
 }

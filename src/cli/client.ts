@@ -83,6 +83,11 @@ function trustIn({ certificate: ca }: AdminPort): TlsOptions {
 
 function throwNoAnswer({ certificate, url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
   const place = printableUrl(url)
+  // The other side ended the handshake: it may ask for a client certificate, or speak no TLS.
+  if (error.code?.startsWith('ERR_SSL_'))
+    throw new UserError(
+      `${place} does not complete a TLS handshake (${error.code}): give the address of the admin port with --url.`,
+    )
   if (/CERT|LEAF/.test(error.code ?? '')) {
     const untrusted =
       certificate === undefined ? 'name its authority in NODE_EXTRA_CA_CERTS' : 'it is not that of admin.tls'

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { createServer } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectTls, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { pino } from 'pino'
@@ -11,6 +12,7 @@ import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { waybridge } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
 import { until } from '../support/listen.ts'
+import { listening } from '../support/listening.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { dialTls } from '../support/tls.ts'
 
@@ -119,6 +121,17 @@ describe('the command line', () => {
     const env = { WAYBRIDGE_ADMIN_URL: `https://127.0.0.1:${admin.port}`, WAYBRIDGE_ADMIN_TOKEN: 'canary-operate' }
     expect((await waybridge(['status'], { env })).errors).toMatch(
       new RegExp(`${refused}name its authority in NODE_EXTRA_CA_CERTS\\.\n$`),
+    )
+  })
+
+  it('the command line blames no certificate of a port that asks for one of the client', async () => {
+    const { cert, key } = server
+    const asking = createServer({ cert, key, ca: cert, requestCert: true, rejectUnauthorized: true })
+    const port = await listening(asking)
+    onTestFinished(() => void asking.close())
+    const cwd = await folder({ 'config/gateway.yaml': config(port, server) })
+    expect((await waybridge(['status'], { cwd })).errors).toMatch(
+      /^https:\/\/127\.0\.0\.1:\d+ does not complete a TLS handshake \(ERR_SSL_\w+\): give the address of the admin port with --url\.\n$/,
     )
   })
 

@@ -34,7 +34,9 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
   const lastError = isOld || !isAboutApi(upstream.lastError) ? undefined : upstream.lastError
   // A moment later it is known why.
   if (state === 'down' && !lastError && now - since < STATED_MS) return []
-  const requests = say('{}: {} requests in flight', url, upstream.inFlight)
+  const inFlight = counted(upstream.inFlight, '{} request in flight', '{} requests in flight')
+  // Without a worker it is not known where pushes go.
+  const requests = joined(url === '' ? [inFlight] : [url, inFlight], ': ')
   const evidence = [...(lastError ? [errorText(lastError), ...traceTexts(lastError.trace)] : []), requests]
   const hangs = answers !== undefined && areMost(answers.unanswered)
   if (hangs || (state === 'down' && lastError?.code === 'timeout')) {

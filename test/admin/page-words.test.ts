@@ -30,3 +30,11 @@ describe.each([
     expect(texts.filter(([, text]) => JARGON[language].test(text))).toEqual([])
   })
 })
+
+it.each([
+  ['en', en, '1 position came late', '2 positions came late', 'Name 1 device', 'of 2 devices'],
+  ['de', de, '1 Position kam verspätet', '2 Positionen kamen verspätet', '1 Gerät benennen', 'von 2 Geräten'],
+] as const)('the page counts one thing in the singular, in the language %s', (_, words, one, two, name, devices) => {
+  expect([words.van.late(1, '1'), words.van.late(2, '2')]).toEqual([one, two])
+  expect([words.arrivals.nameMany(1, '1'), words.arrivals.unreadDevices(2)]).toEqual([name, devices])
+})

@@ -55,7 +55,7 @@ it('a finding about one of several APIs names it, counts what waits for it, and 
       evidence: [
         'pushPositions: refuses connections, last at 2026-11-20T07:59:59.000Z',
         'x-request-id request-17, traceparent 00-17-01',
-        'https://eu.example/v2: 1 requests in flight',
+        'https://eu.example/v2: 1 request in flight',
       ],
     },
   ])

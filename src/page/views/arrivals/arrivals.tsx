@@ -59,7 +59,7 @@ export function Arrivals(): JSX.Element {
         </h1>
         {marked.size > 0 && (
           <ChangeButton type="button" class="button primary" onClick={() => setNaming(MANY)}>
-            {words.arrivals.nameMany(exact(marked.size))}
+            {words.arrivals.nameMany(marked.size, exact(marked.size))}
           </ChangeButton>
         )}
         <a class="button" href={href('point')}>

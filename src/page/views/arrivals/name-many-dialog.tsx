@@ -44,7 +44,7 @@ export function NameManyDialog({ devices, close }: NameManyProps): JSX.Element {
   }
   return (
     <Dialog
-      title={words.arrivals.nameMany(exact(devices.length))}
+      title={words.arrivals.nameMany(devices.length, exact(devices.length))}
       close={() => close(done.size > 0)}
       submit={() => void save()}
       actions={

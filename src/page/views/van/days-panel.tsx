@@ -49,7 +49,7 @@ export function DaysPanel({ days: asked, chosen, choose }: DaysPanelProps): JSX.
 /** The gaps of the chosen day, the latest first. */
 function Gaps({ day }: { day: DayJson }): JSX.Element {
   const gaps = day.gaps.toReversed()
-  const late = day.late > 0 ? words.van.late(exact(day.late)) : ''
+  const late = day.late > 0 ? words.van.late(day.late, exact(day.late)) : ''
   const { noGap, gapsOf } = words.van
   const title = gaps.length === 0 ? noGap(dateText(day.date)) : gapsOf(dateText(day.date))
   return (

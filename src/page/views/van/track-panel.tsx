@@ -46,7 +46,9 @@ export function TrackPanel({ detail, row, day, sheet }: TrackPanelProps): JSX.El
   const name = dateText(day.day)
   const hint = answer
     ? [
-        track.length > 0 ? words.van.trackHint(exact(track.length)) : !answer.isUnread && words.van.noTrack,
+        track.length > 0
+          ? words.van.trackHint(track.length, exact(track.length))
+          : !answer.isUnread && words.van.noTrack,
         answer.isUnread && (track.length > 0 ? words.van.replay.partly : words.van.replay.unread),
       ]
         .filter(Boolean)

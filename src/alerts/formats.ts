@@ -171,14 +171,14 @@ function titleOf({ change, finding: { message, severity } }: AlertMessage): stri
   return `${HEADS[change]}, ${severity}: ${plain(plainly(message))}`
 }
 
-/** The action, the evidence, and since when. */
+/** The action, the evidence, and since when; of what has ended only the latter: its evidence is not true any more. */
 function detailsOf({ change, endedAt, finding }: AlertMessage): string[] {
   const { action, evidence, sinceAt } = finding
   const until = endedAt === undefined ? '' : `, ended ${new Date(endedAt).toISOString()}`
   return [
     ...(change === 'ends' ? [] : [`To do: ${plain(plainly(action))}`]),
     ...forOperator({ change, finding }),
-    ...evidence.map((each) => `• ${plain(each)}`),
+    ...(change === 'ends' ? [] : evidence.map((each) => `• ${plain(each)}`)),
     `Since ${new Date(sinceAt).toISOString()}${until}`,
   ]
 }

@@ -138,7 +138,7 @@ function paragraphOf({ change, finding, endedAt }: AlertMessage, page: string): 
     `  ${since}${until}`,
     ...(change === 'ends' ? [] : [`  To do: ${plain(plainly(action))}`]),
     ...forOperator({ change, finding }).map((line) => `  ${line}`),
-    ...evidence.map((each) => `  - ${plain(each)}`),
+    ...(change === 'ends' ? [] : evidence.map((each) => `  - ${plain(each)}`)),
     `  ${linksOf(finding, page).page}`,
   ]
   return lines.join('\n')

@@ -10,7 +10,12 @@ const PAGE = 'https://gps.example'
 const ADDRESSES = { from: 'waybridge <gps@example.com>', to: ['ops@example.com'], min_severity: 'warning' as const }
 const ENDS = news({
   change: 'ends',
-  finding: finding({ code: 'flood', severity: 'warning', message: 'a flood' }),
+  finding: finding({
+    code: 'silent',
+    severity: 'warning',
+    message: 'a silent van',
+    evidence: ['last heard 6 min ago'],
+  }),
   endedAt: 0,
 })
 const BEGINS = news({ finding: finding({ evidence: ['a device \u001b[31mnamed\r\nBcc: x@example.com'] }) })
@@ -39,7 +44,8 @@ it('incidents that begin and end within a minute are one mail of plain text, beg
   expect(text).toContain('BEGINS  error upstream_down: the tracking API refuses connections: 3 positions wait')
   expect(text).toContain('  since 2026-11-22T07:41:00.000Z')
   expect(text).toContain(`${PAGE}/#/findings/upstream_down`)
-  expect(text.indexOf('ENDS  warning flood')).toBeGreaterThan(text.indexOf('BEGINS'))
+  expect(text.indexOf('ENDS  warning silent')).toBeGreaterThan(text.indexOf('BEGINS'))
+  expect(text).not.toContain('last heard')
   expect(text).not.toMatch(/^Bcc/m)
   expect(text).not.toContain('\u001b')
   expect(log).toEqual([])

@@ -147,7 +147,9 @@ export class AlertReceiver {
     const kept = await read.catch(() => undefined)
     if (!kept) return false
     const [entries, failure] = kept
-    if (failure !== null) this.#outbox.restore(JSON.parse(failure) as DeliveryFailure)
+    const { receiver, ...earlier } = JSON.parse(failure ?? '{}') as DeliveryFailure & { readonly receiver?: string }
+    // The mail server may be another one now.
+    if (failure !== null && receiver === this.#options.receiver) this.#outbox.restore(earlier)
     this.#keptFailure = failure
     for (const [name, json] of Object.entries(entries)) {
       const [key, entry] = readEntry(json)
@@ -174,7 +176,8 @@ export class AlertReceiver {
   /** Keeps since when it fails: a restart is no end of that. */
   async #writeFailure(): Promise<void> {
     const { failure } = this.#outbox
-    const kept = failure && failure.tries >= TRIES ? JSON.stringify({ ...failure, tries: TRIES }) : null
+    const { receiver } = this.#options
+    const kept = failure && failure.tries >= TRIES ? JSON.stringify({ ...failure, tries: TRIES, receiver }) : null
     if (kept === this.#keptFailure) return
     this.#keptFailure = kept
     const write = kept === null ? this.#redis.del(this.#failureKey) : this.#redis.set(this.#failureKey, kept)

@@ -49,6 +49,8 @@ async function site(webhook: Partial<Webhook> = {}) {
   const posts = () => receiver.posts.map(({ body }) => JSON.parse(body) as Told)
   return {
     start,
+    findings,
+    clock,
     state,
     posts,
     raw: receiver.posts,
@@ -221,6 +223,34 @@ it('a restart keeps the time since which a receiver fails', async () => {
   state.status = 204
   await expect.poll(() => second.failing(), soon).toEqual([])
   await expect.poll(kept, soon).not.toContain('"tries"')
+})
+
+it('a restart with another mail server does not call it failing because of the previous one', async () => {
+  const { config } = admin.live
+  const { findings, holds, state, clock } = await site()
+  const start = (host: string) => {
+    const mail = {
+      smtp: `smtp://${host}:1`,
+      from: 'gps@example.com',
+      to: ['ops@example.com'],
+      min_severity: 'info' as const,
+    }
+    const own = { ...config, alerts: { ...config.alerts, flap: 0, webhooks: [], mail } }
+    const logger = pino({ level: 'silent' })
+    const started = startAlerts({ config: own, findings, redis: admin.redis, ...NO_DAYS, page: '', clock, logger })
+    onTestFinished(() => started.close())
+    return started
+  }
+  holds(silent(39))
+  const first = start('127.0.0.1')
+  await expect.poll(() => first.failing(), soon).toMatchObject([{ receiver: 'alerts.mail (127.0.0.1:1)' }])
+  await expect.poll(kept, soon).toContain('"tries"')
+  await first.close()
+  // No message is sent yet.
+  state.isPatient = true
+  const second = start('localhost')
+  await expect.poll(() => state.isWaiting, soon).toBe(true)
+  expect(second.failing()).toEqual([])
 })
 
 it('a receiver of company 7 is never told the vans of company 8, or their number', async () => {

@@ -140,6 +140,11 @@ it('GET /admin/status shows the state of the tracking API that the workers noted
   expect((await statusNow()).upstream).toMatchObject({ state: 'down', since_at: '2026-11-20T08:14:02.000Z' })
 })
 
+async function statesNow(): Promise<string[]> {
+  const { apis, findings, upstream } = await statusNow()
+  return [...findings.flatMap(({ code }) => (code === 'upstream_hanging' ? code : [])), upstream.state, apis[0].state]
+}
+
 it('GET /admin/status does not call a tracking API up that does not answer', async () => {
   await store(admin.redis, '7/42/1001')
   const [at, ms] = [Date.now(), 60_000]
@@ -152,11 +157,7 @@ it('GET /admin/status does not call a tracking API up that does not answer', asy
     url: 'http://api',
   }))
   onTestFinished(() => worker.stop())
-  const state = async () => {
-    const { apis, findings, upstream } = await statusNow()
-    return [...findings.flatMap(({ code }) => (code === 'upstream_hanging' ? code : [])), upstream.state, apis[0].state]
-  }
-  await expect.poll(state, { timeout: 30_000 }).toEqual(['upstream_hanging', 'down', 'down'])
+  await expect.poll(statesNow, { timeout: 30_000 }).toEqual(['upstream_hanging', 'down', 'down'])
 })
 
 it('GET /admin/status shows the rates of received and delivered fixes', async () => {

@@ -70,12 +70,9 @@ it.each<[FindingCode, string, string]>([
     'jedes von 2 Geräten sendet Positionen, die nicht verstanden werden: die Datenpakete bleiben, wie sie kamen, aufbewahrt',
   ],
   ['silent', 'nothing is heard of 2 devices, on a route now', 'von 2 Geräten ist nichts zu hören, jetzt auf Tour'],
-])('an incident of several devices has a verb that fits: %s', (code, english, german) => {
+])('an incident of several devices has a verb that fits: %s', (code, en, de) => {
   const [{ finding }] = incidentsOf([about(code, '1'), about(code, '2')]).values()
-  expect(['en', 'de'].map((language) => inLanguage(finding.message, language as 'en' | 'de'))).toEqual([
-    english,
-    german,
-  ])
+  expect(['en', 'de'].map((language) => inLanguage(finding.message, language as 'en' | 'de'))).toEqual([en, de])
 })
 
 it.each([

@@ -56,7 +56,7 @@ export function openCollectors(sources: CollectorSources) {
     ...sources,
     index,
     isExplained: (now) => explainsSilence(findings.current, gatherer.processes, now),
-    deafSince: () => deafSince(findings.current),
+    deafSince: (way) => deafSince(findings.current, way),
     zone: () => live.config.time_zone,
     knownTraffic: () => knownTraffic(gatherer.processes, findings.current),
   })

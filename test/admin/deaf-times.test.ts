@@ -29,9 +29,10 @@ beforeEach(async () => {
   roster = await createDirectory(devices, [])
 })
 
-async function hear(device: string, at: number): Promise<void> {
+async function hear(device: string, at: number, isBridged = false): Promise<void> {
   const book = new HeardBook(redis)
-  book.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  const from = new Conversation(isBridged ? 'mqtt' : 'udp', '10.1.2.3:40001', { isRelayed: isBridged })
+  book.of(device).spoke(Object.assign(from, { device, now: at }), 'teltonika')
   await book.close()
 }
 
@@ -45,14 +46,14 @@ async function ran(at: number): Promise<void> {
 function openCollector() {
   const index = new DeviceIndex({ redis, directory: () => roster, follow: () => {} })
   const known = { gateways: new Map(), sendingInVain: new Set<string>(), isBridgeDown: false }
-  const finding = { since: undefined as number | undefined }
+  const finding = { since: undefined as number | undefined, way: 'any' }
   const collector = new ConditionCollector({
     redis,
     index,
     idleMs: MIN,
     directory: () => roster,
     isExplained: () => false,
-    deafSince: () => finding.since,
+    deafSince: (way) => (way === finding.way ? finding.since : undefined),
     knownTraffic: () => known,
     zone: () => 'Europe/Vilnius',
   })
@@ -82,6 +83,15 @@ it('a van is not silent because nothing could be heard for a while, but one that
   await expect.poll(silent, soon).toEqual([])
 })
 
+it('a van is not silent because the bridge to its broker is down, but one that sends to us is', async () => {
+  await hear('1', Date.now() - 11 * MIN, true)
+  await hear('2', Date.now() - 11 * MIN)
+  await ran(Date.now())
+  const { finding, silent } = openCollector()
+  Object.assign(finding, { since: Date.now() - 10 * MIN, way: 'bridge' })
+  expect(await silent()).toEqual(['Van 2'])
+})
+
 it('a van is not silent at the start because no gateway ran before, but if one noted that it ran', async () => {
   await hear('1', Date.now() - 40 * MIN)
   expect(await openCollector().silent()).toEqual([])
@@ -103,7 +113,8 @@ it('a van is not silent because the clock was set forward', async () => {
 it.each(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full'] as const)(
   'no van can be heard while %s holds',
   (code) => {
-    expect(deafSince([findingOf({ code, sinceAt: 5 }, 9), findingOf({ code: 'not_stored', sinceAt: 3 }, 9)])).toBe(5)
-    expect(deafSince([findingOf({ code: 'not_stored', sinceAt: 3 }, 9)])).toBeUndefined()
+    const others = [findingOf({ code: 'not_stored', sinceAt: 3 }, 9), findingOf({ code: 'bridge_down', sinceAt: 4 }, 9)]
+    expect(deafSince([findingOf({ code, sinceAt: 5 }, 9), ...others], 'any')).toBe(5)
+    expect([deafSince(others, 'any'), deafSince(others, 'bridge')]).toEqual([undefined, 4])
   },
 )

@@ -42,7 +42,7 @@ export function factsOf(
     companySince: entry?.companySince,
     route: lane && { courier: lane.courier, route: lane.route },
     heardAt: heard?.at,
-    deafMs: heard && index.deaf.within(heard.at, now),
+    deafMs: heard && index.deafMs(heard, now),
     heardSince: heard && learnt.heardSince,
     wokenAt: learnt.wokenAt,
     connectedAt: index.contactOf(device)?.connectedAt,
@@ -125,8 +125,8 @@ interface ConditionSources extends SurveySources {
   readonly redis: Store
   /** Returns whether a known cause explains why vans are not heard. `now`: ms UTC. */
   readonly isExplained: (now: number) => boolean
-  /** Since when no device can be heard, ms UTC; undefined: they can. */
-  readonly deafSince: () => number | undefined
+  /** Since when no device can be heard, or none by way of a broker, ms UTC; undefined: they can. */
+  readonly deafSince: (way: 'any' | 'bridge') => number | undefined
   readonly knownTraffic: () => KnownTraffic
   readonly zone: () => string
 }
@@ -206,7 +206,8 @@ export class ConditionCollector {
       await this.#noteStart(now)
     }
     this.#noteJump(now)
-    index.deaf.add(deafSince() ?? now, now)
+    index.deaf.add(deafSince('any') ?? now, now)
+    index.deafBridges.add(deafSince('bridge') ?? now, now)
     const known = knownTraffic()
     const vans: TrafficVan[] = []
     const overdue = new Map<string, number>()
@@ -278,7 +279,7 @@ export class ConditionCollector {
       return from + (minutes.findLastIndex((minute) => noted[at].has('connected', minute)) + 1) * MINUTE_MS
     })
     const heardAt = index.inOrder.reduce((latest, { heard }) => Math.max(latest, heard?.at ?? 0), 0)
-    if (heardAt > 0) index.deaf.add(Math.max(heardAt, ...ranUntil.filter((at) => at <= now)), began)
+    if (heardAt > 0) index.deaf.add(Math.max(heardAt, ...ranUntil), began)
     this.#isStartKnown = true
   }
 

@@ -79,8 +79,9 @@ export class DeviceIndex {
   readonly #devices = new Map<string, IndexedDevice>()
   readonly #held: HeldIndex
   readonly #lost: LostSenders
-  /** These are nobody's silence. */
+  /** When no device could be heard, and when none by way of a broker: that is nobody's silence. */
   readonly deaf = new DeafTimes()
+  readonly deafBridges = new DeafTimes()
   readonly #shards: ReadonlyMap<Shard, ShardReading>
   #rosterDue: Set<string> | 'all' = 'all'
   #live: ReadonlySet<string> = new Set()
@@ -149,6 +150,12 @@ export class DeviceIndex {
     const sender = this.#lost.of(sameId(id), now)
     const isOwn = sender && belongedAt(entry ?? {}, sender.at)
     return isOwn && sender.at > (heard?.at ?? 0) + ANOTHER_MS ? sender : undefined
+  }
+
+  /** Returns how long a device could not be heard since it was heard last, ms. */
+  deafMs({ at, isRelayed, transport }: Contact, now: number): number {
+    const isBridged = isRelayed === true && transport === 'mqtt'
+    return this.deaf.within(at, now) + (isBridged ? this.deafBridges.within(at, now) : 0)
   }
 
   /** The last contact of a device. A connection counts only while its gateway gives a life sign. */

@@ -94,13 +94,19 @@ export function explainsSilence(findings: readonly Finding[], processes: readonl
   )
 }
 
-/** Returns since when no device can be heard, ms UTC, by the findings that hold; undefined: they can. */
-export function deafSince(findings: readonly Pick<Finding, 'code' | 'sinceAt'>[]): number | undefined {
-  const since = findings.filter(({ code }) => DEAF.has(code)).map(({ sinceAt }) => sinceAt)
+/** Since when no device can be heard by `way`, ms UTC, by the findings that hold; undefined: they can. */
+export function deafSince(
+  findings: readonly Pick<Finding, 'code' | 'sinceAt'>[],
+  way: 'any' | 'bridge',
+): number | undefined {
+  const since = findings.filter(({ code }) => DEAF[way].has(code)).map(({ sinceAt }) => sinceAt)
   return since.length > 0 ? Math.min(...since) : undefined
 }
 
-const DEAF: ReadonlySet<FindingCode> = new Set(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full'])
+const DEAF: Readonly<Record<'any' | 'bridge', ReadonlySet<FindingCode>>> = {
+  any: new Set(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full']),
+  bridge: new Set(['bridge_down']),
+}
 const EXPLAINS: ReadonlySet<FindingCode> = new Set(['no_gateway', 'own_clock', 'connections_full', 'restarting'])
 const YOUNG_MS = 10_000
 const LIVES_MS = 10_000

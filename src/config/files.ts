@@ -39,6 +39,8 @@ export interface ReadOptions {
   readonly protocols: Protocols
   /** The zone of local times in routes files; default: `time_zone` of gateway.yaml. */
   readonly zone?: string
+  /** The text of gateway.yaml to use if the file is gone or has mistakes. */
+  readonly before?: string
   /** Files whose text has not changed are reused from here. */
   readonly previous?: Files
   /** Reads gateway.yaml alone, and mappings.yaml. */
@@ -56,7 +58,9 @@ export async function readFiles(dir: string, options: ReadOptions): Promise<File
   const read = await Promise.all(names.map(async (name) => [name, await readTextFile(join(dir, name))] as const))
   const texts = new Map(read.filter((entry): entry is [string, string] => entry[1] !== undefined))
   if (options.previous?.gateway.source.text && !texts.get(GATEWAY)) throw unreadable(join(dir, GATEWAY), GONE)
-  return filesOf(dir, texts, options)
+  const files = await filesOf(dir, texts, options)
+  const isUsable = texts.get(GATEWAY) && files.gateway.content.config
+  return options.before === undefined || isUsable ? files : filesOf(dir, texts.set(GATEWAY, options.before), options)
 }
 
 /** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */

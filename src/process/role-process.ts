@@ -33,10 +33,11 @@ export interface RoleSettings extends RoleContext {
 
 /**
  * Messages from a role's process to its supervisor. `compared`: see `ForRoles`. `failed`, in place of `ready`: a sentence
- * that tells the user what to change, or the mistakes in the configuration.
+ * that tells the user what to change, or the mistakes in the configuration. `settings`: the text of gateway.yaml that is in effect.
  */
 export type FromRole =
   | { readonly type: 'compared' }
+  | { readonly type: 'settings'; readonly text: string }
   | { readonly type: 'ready'; readonly ports: Ports }
   | { readonly type: 'failed'; readonly message: string; readonly mistakes?: readonly Problem[] }
   | { readonly type: 'metrics'; readonly metrics: Metrics }
@@ -58,6 +59,8 @@ export interface ForRoles {
   collect(): Promise<Metrics[]>
   /** The files are written to the roster: lets gateways begin. Resolves with all ports once the tracking service is ready. */
   compared(): Promise<Ports>
+  /** Notes the text of gateway.yaml that is in effect: a process that is started again uses it if the file has mistakes by then. */
+  settings(text: string): void
 }
 
 export class RoleProcess implements Runnable {
@@ -70,7 +73,7 @@ export class RoleProcess implements Runnable {
   #mistake: UserError | ConfigError | undefined
   #asked: PromiseWithResolvers<void> | undefined
 
-  constructor(child: ChildProcess, { collect, compared }: ForRoles) {
+  constructor(child: ChildProcess, { collect, compared, settings }: ForRoles) {
     this.#child = child
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
@@ -83,6 +86,7 @@ export class RoleProcess implements Runnable {
           (ports) => tell(child, { type: 'ports', ports }),
           () => {},
         )
+      else if (message.type === 'settings') settings(message.text)
       else if (message.type === 'failed')
         this.#mistake = message.mistakes ? new ConfigError(message.mistakes) : new UserError(message.message)
       else if (message.type === 'metrics') {

@@ -1,3 +1,4 @@
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry } from 'prom-client'
@@ -86,6 +87,16 @@ async function refuse(error: UserError | ConfigError): Promise<void> {
 /** Whether `start` runs this process; call it before `runRole`. */
 export function isSupervised(): boolean {
   return process.env[SUPERVISED] !== undefined
+}
+
+/** Resolves to the text of gateway.yaml that was in effect when `start` ran this process again; undefined at its first start. */
+export async function settingsInEffect(): Promise<string | undefined> {
+  return (isSupervised() && (await textOf(process.stdin))) || undefined
+}
+
+/** Reports the text of gateway.yaml that is in effect. */
+export function tellSettings(text: string): void {
+  if (isSupervised()) void tellSupervisor({ type: 'settings', text })
 }
 
 /**

@@ -58,6 +58,8 @@ export class Supervisor {
   #state: 'starting' | 'ready' | 'stopping' = 'starting'
   #redis: Kept<PrivateRedis> | undefined
   #redisUrl: string | null = null
+  /** The text of gateway.yaml that is in effect. */
+  #settings = ''
   #unlock: (() => void) | undefined
   #held: HeldSockets | undefined
   /** The counters of processes that have ended. */
@@ -73,6 +75,7 @@ export class Supervisor {
       await this.#tracking
       return this.#ports
     },
+    settings: (text) => void (this.#settings = text),
   }
 
   constructor(supervision: Supervision) {
@@ -176,7 +179,7 @@ export class Supervisor {
     { turn, signal }: { readonly turn: Promise<unknown>; readonly signal: AbortSignal },
   ): Promise<RoleProcess> {
     const { dataDir, command, output = 2 } = this.#supervision
-    const stdio = ['ignore', output, output, 'ipc'] as const
+    const stdio = ['pipe', output, output, 'ipc'] as const
     const held = role === 'gateway' ? this.#held?.inherited(stdio.length) : undefined
     // In its own session, so that Ctrl-C reaches only the supervisor.
     const child = spawn(process.execPath, [...command(role)], {
@@ -186,6 +189,7 @@ export class Supervisor {
       signal: this.#cut.signal,
       killSignal: 'SIGKILL',
     })
+    child.stdin?.on('error', () => {}).end(this.#settings)
     const started = new RoleProcess(child, this.#forRoles)
     // Without the counters of an ended process, a sum would fall when it restarts.
     const retire = async () => void (this.#retired = await addCounters(this.#retired, started.latestMetrics))

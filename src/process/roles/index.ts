@@ -1,7 +1,7 @@
 import { inGateway } from '../../config/problem.ts'
 import { redisServer } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
-import { filesCompared, isSupervised, type Role, type RoleAddresses, runRole } from '../role.ts'
+import { filesCompared, isSupervised, type Role, type RoleAddresses, runRole, settingsInEffect } from '../role.ts'
 import type { Ports, RoleContext } from '../role-process.ts'
 import { followConfig, type Live } from './live.ts'
 
@@ -16,7 +16,8 @@ export async function run(name: keyof typeof LOAD, configDir: string): Promise<v
   const protocols = hasPorts ? (await import('../../../protocols/index.ts')).protocolPorts : null
   // Under `start` only the admin process follows the roster's files; a role on its own may be the only one on its machine.
   const followsFiles = name === 'admin' || !isSupervised()
-  const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })
+  const before = await settingsInEffect()
+  const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles, before })
   const { logger, config } = live
   const start = await LOAD[name](live, configDir)
   runRole(logger, { ...config.monitor, metricsToken: () => live.admin().metrics_token }, start)

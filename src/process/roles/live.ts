@@ -13,6 +13,7 @@ import type { Replica } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { deviceOf, NOT_CURRENT, type Place, receivedAt, timestampOf } from '../../store/index.ts'
 import { installationId } from '../data-dir.ts'
+import { tellSettings } from '../role.ts'
 import { ConfigReport } from './config-report.ts'
 import {
   type AdminAccessSettings,
@@ -70,6 +71,8 @@ type Follower = { readonly [Concern in keyof Changes]?: (changed: Changes[Concer
 export interface LiveOptions extends FilesOptions {
   /** For the log: which process this is. */
   readonly role: string
+  /** The text of gateway.yaml that was in effect before, if any was: it is used if the file is gone or has mistakes. */
+  readonly before?: string
 }
 
 /**
@@ -77,8 +80,8 @@ export interface LiveOptions extends FilesOptions {
  * devices and routes only at the first start on a data folder, because later the roster is known without these files.
  */
 export async function followConfig(options: LiveOptions): Promise<Live> {
-  const { dir, protocols, role, followsFiles } = options
-  const files = await readFiles(dir, { protocols, gatewayOnly: !followsFiles })
+  const { before, dir, protocols, role, followsFiles } = options
+  const files = await readFiles(dir, { protocols, gatewayOnly: !followsFiles, before })
   const mistakes = problemsOf(files).filter(isMistake)
   const { config } = files.gateway.content
   if (!config) throw new ConfigError(mistakes)
@@ -229,7 +232,12 @@ class FollowedConfig implements Live {
   #look(): Promise<boolean> {
     return this.#inTurn(async () => {
       try {
-        const isDone = await this.#take(await this.#files.readNow())
+        const read = await this.#files.readNow().catch((error: unknown) => {
+          // At the start those that were read then take effect; the next look reports the fault.
+          if (this.#compared) throw error
+        })
+        const isDone = await this.#take(read ?? this.#files.read)
+        if (!read) return false
         this.#report.faultIsOver()
         return isDone
       } catch (error) {
@@ -273,6 +281,7 @@ class FollowedConfig implements Live {
     const { config } = gateway.content
     // If gateway.yaml has mistakes, the previous listeners stay in effect, and so do their mappings.
     if (!config) return
+    tellSettings(gateway.source.text)
     const { mappings: others } = mappings.content
     if (others && this.#settings.updateMappings(others)) this.#tell('mappings', undefined)
     const { companies, hasNewTokens } = this.#settings.update(config, this.directory())

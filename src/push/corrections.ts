@@ -23,17 +23,15 @@ import {
   trimKept,
 } from '../store/index.ts'
 import { ROSTER_HOLDS_MS } from '../store/gateways.ts'
+import type { ApiBounds } from './apis.ts'
 
 export interface CorrectionOptions {
   readonly redis: Store
+  /** Where the records of a parked lane belong by now. */
   readonly place: Place
   readonly keep: KeepSettings
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
-  readonly push: {
-    readonly concurrency: number
-    readonly max_requests_per_s: number | null
-    readonly redeliver_share: number
-  }
+  readonly push: ApiBounds & { readonly redeliver_share: number }
   readonly logger: Logger
 }
 

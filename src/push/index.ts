@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../async.ts'
-import type { Logger } from '../observe/log.ts'
-import { ApiClockReporter, joinWorkers, type KeepSettings, type Place, type Store } from '../store/index.ts'
+import { ApiClockReporter, joinWorkers } from '../store/index.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import { Apikeys, type CompanyApi, type Keyring, PushApis } from './apis.ts'
 import { DayFigures } from './day-figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'
-import { CorrectionWorker } from './corrections.ts'
+import { type CorrectionOptions, CorrectionWorker } from './corrections.ts'
+import type { LaneOptions } from './lane-push.ts'
 import { ShardPush } from './shard-push.ts'
 import { reportFullConcurrency } from './watchdog.ts'
 
@@ -14,27 +14,15 @@ export type { ApiFigures, CompanyApi } from './apis.ts'
 export type { PushFigures } from './figures.ts'
 export { type LaneFigures, WITHIN_S } from './lane-answers.ts'
 
-interface PushingOptions {
-  readonly redis: Store
-  /** Where the records of a parked lane belong by now. */
-  readonly place: Place
+interface PushingOptions extends CorrectionOptions {
   readonly client: Pick<TrackingClient, 'push'>
   /** The APIs of companies at the start; those of others, and all by default, push with `client`, to the usual one. */
   readonly companyApis?: ReadonlyMap<string, CompanyApi>
   /** The apikeys of each company at the start. */
   readonly apikeys: Keyring
-  readonly batch: { readonly max_positions: number; readonly max_wait: number }
-  readonly keep: KeepSettings
-  readonly push: {
-    readonly concurrency: number
-    readonly max_requests_per_s: number | null
-    readonly redeliver_share: number
-    readonly first_delay: number
-    readonly max_delay: number
-  }
+  readonly push: CorrectionOptions['push'] & LaneOptions['push']
   /** Time zone of the local days that what is delivered counts for. */
   readonly zone: string
-  readonly logger: Logger
 }
 
 /** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */

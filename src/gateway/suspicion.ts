@@ -116,7 +116,8 @@ export class DeviceTrail {
     this.sender = sender
     this.#earlier = last
     const isBack = earlier !== undefined && isSame(earlier, sender)
-    const [spot, earlierSpot] = [this.#spot ?? this.#placeAsSpot(), this.#earlierSpot]
+    // When a second sender comes, the first one is where the device was.
+    const [spot, earlierSpot] = [this.#spot ?? (this.place && new Spot(this.place)), this.#earlierSpot]
     this.#spot = isBack ? earlierSpot : undefined
     this.#earlierSpot = spot
     if (!last || !isBack) return undefined
@@ -125,11 +126,6 @@ export class DeviceTrail {
     this.#turns = added(this.#turns, now)
     if (countOf(this.#turns, now) < (sender.connectedAt > 0 ? TURNS : TURNS_WITHOUT_CONNECTION)) return undefined
     return { code: 'claimed_twice', evidence: turnsText(last, sender) }
-  }
-
-  /** Where its first sender was, when a second one comes. */
-  #placeAsSpot(): Spot | undefined {
-    return this.place && new Spot(this.place)
   }
 
   /**

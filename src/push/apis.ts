@@ -94,7 +94,6 @@ export class PushApis {
     return [...this.#apis.values()]
   }
 
-  /** The ids of all APIs. */
   readonly ids = (): readonly string[] => [...this.#apis.keys()]
 
   /** The API of the company of a lane, and what asks it. */

@@ -20,7 +20,6 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
-  /** The APIs that lanes are pushed to. */
   readonly apis: Pick<PushApis, 'ids' | 'of'>
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>

@@ -42,7 +42,6 @@ export function otherLogOf(log: string): string {
   return log.endsWith('~') ? log.slice(0, -1) : `${log}~`
 }
 
-/** Returns the company of a log. */
 export function companyOfLog(log: string): string {
   return log.endsWith('~') ? log.slice(0, -1) : log
 }

@@ -16,7 +16,6 @@ export interface CopyAccount {
   readonly refusal?: RefusalReason & { readonly at: number }
 }
 
-/** The account of each of these copies. */
 export async function copyAccounts(redis: Store, copies: readonly string[]): Promise<CopyAccount[]> {
   if (copies.length === 0) return []
   const ofShards = await redis.inShards(async (shard) => {

@@ -41,7 +41,6 @@ export function latestTimed({ fix, filtered }: LastFixes): { readonly at: number
   return filtered?.reason === 'past' && filtered.at > (fix?.at ?? 0) ? filtered : fix
 }
 
-/** The record of a device. */
 export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
   /** The last values that it sent beside its positions. */
   readonly said?: SaidParts

@@ -55,7 +55,6 @@ export async function heldMark(redis: Store): Promise<{ readonly devices: number
   return { devices, mark: ofShards.flatMap(({ counts, fixes }) => [...counts, fixes]).join() }
 }
 
-/** How many fixes are held. */
 export async function countHeldFixes(redis: Store): Promise<number> {
   const counts = await redis.inShards((shard) => shard.get(shard.keyNames.heldFixes))
   return counts.reduce((sum, count) => sum + Number(count), 0)

@@ -12,7 +12,6 @@ const TAG = tagOf(0)
  */
 export interface ShardKeys extends ReturnType<typeof shardKeys> {}
 
-/** The keys of a shard, by its tag. */
 export function shardKeys(tag: string) {
   return {
     /** zset: every lane with records; lua/lease.lua defines its score */

@@ -168,7 +168,6 @@ function runsWithoutMarks(part: Part): MarkedRun[] {
   return Array.from(slicesOf(part.records, MOST_IN_RUN), (slice) => ({ ...slice, name, flags: 0 }))
 }
 
-/** Adds to a counter. */
 export function add(counters: Map<string, number>, name: string, amount: number): void {
   if (amount !== 0) counters.set(name, (counters.get(name) ?? 0) + amount)
 }

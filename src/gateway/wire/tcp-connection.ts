@@ -13,7 +13,6 @@ import { type FrameGroup, FrameStream } from './frame-stream.ts'
 import type { Shared } from './listener.ts'
 import { isMisunderstood, isStored, learnFrom, type PortRules } from './protocol-choice.ts'
 
-/** A socket has its connection. */
 const CONNECTION = Symbol('connection')
 type ConnectionSocket = Socket & { readonly [CONNECTION]: TcpConnection }
 

@@ -93,10 +93,9 @@ export class LaneAnswers {
       const waitsMs = now - unansweredSince
       if (waitsMs >= UNANSWERED_MS) unanswered.push({ lane, ms: Math.round(waitsMs), at: wallClock })
       else count(answered, known, now)
-      const isRecent = known.answered !== undefined && now - known.answered.at < RECENT_MS
-      const lastMs = isRecent && known.answered ? known.answered.ms : 0
+      const last = known.answered && now - known.answered.at < RECENT_MS ? known.answered : undefined
       if (waitsMs >= SLOW_MS) slow.push({ beganMs: waitsMs, ms: waitsMs })
-      else if (lastMs >= SLOW_MS && known.answered) slow.push({ beganMs: now - known.answered.at + lastMs, ms: lastMs })
+      else if (last && last.ms >= SLOW_MS) slow.push({ beganMs: now - last.at + last.ms, ms: last.ms })
       else count(quick, known, now)
     }
     return {

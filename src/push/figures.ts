@@ -71,11 +71,10 @@ interface EndedPush {
 
 /** Keeps the figures of this worker's pushes, and counts them in the metrics. */
 export class PushStatistics {
-  readonly #inFlight = new Map<number, RequestInFlight>()
+  readonly #inFlight = new Set<RequestInFlight>()
   readonly #lanes = new LaneAnswers()
   readonly #acceptedAt = new Map<string, number>()
   readonly #acceptedBefore = new Map<string, number>()
-  #requests = 0
   #answered: { readonly at: number; readonly ms: number }[] = []
   #refused: Omit<RefusedInLane, 'positions'>[] = []
   readonly #days: Pick<DayFigures, 'delivered'> | undefined
@@ -86,15 +85,16 @@ export class PushStatistics {
     this.#days = days
   }
 
-  /** Notes that a request begins. @returns its number, for `ended` */
-  began(lane: string, trace?: RequestTrace): number {
-    this.#inFlight.set(++this.#requests, { lane, at: performance.now(), laneAt: this.#lanes.began(lane), trace })
-    return this.#requests
+  /** Notes that a request begins. Returns it, for `ended`. */
+  began(lane: string, trace?: RequestTrace): RequestInFlight {
+    const request = { lane, at: performance.now(), laneAt: this.#lanes.began(lane), trace }
+    this.#inFlight.add(request)
+    return request
   }
 
   /** Notes how a request ended. */
-  ended(request: number, { answer, records, count }: EndedPush): void {
-    const { lane = '', at: beganAt = 0, laneAt = 0, trace } = this.#inFlight.get(request) ?? {}
+  ended(request: RequestInFlight, { answer, records, count }: EndedPush): void {
+    const { lane, at: beganAt, laneAt, trace } = request
     const ms = performance.now() - beganAt
     const at = Date.now()
     const company = companyOfLane(lane)
@@ -139,7 +139,7 @@ export class PushStatistics {
     this.#answered = this.#answered.filter(({ at }) => at >= since)
     this.#refused = this.#refused.filter(({ at }) => at >= since)
     const times = this.#answered.map(({ ms }) => ms).toSorted((a, b) => a - b)
-    const [oldest] = this.#inFlight.values()
+    const [oldest] = this.#inFlight
     const oldestMs = oldest ? performance.now() - oldest.at : 0
     return {
       inFlight: this.#inFlight.size,

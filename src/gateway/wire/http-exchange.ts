@@ -29,7 +29,7 @@ export const FRAMES_PER_REQUEST = 2
 
 /** Reads the requests of one listener and answers them. */
 export class HttpExchanges {
-  isClosing = false
+  #isClosing = false
   readonly #shared: Shared
   readonly #protocol: Protocol
   readonly #originOf: (request: IncomingMessage) => Origin | undefined
@@ -70,7 +70,7 @@ export class HttpExchanges {
 
   /** Resolves once every request that was read is answered. */
   async close(): Promise<void> {
-    this.isClosing = true
+    this.#isClosing = true
     await Promise.all(this.#underWay)
   }
 
@@ -173,7 +173,7 @@ export class HttpExchanges {
 
   async #send({ status, headers, body }: HttpReply, response: ServerResponse): Promise<void> {
     if (response.destroyed) return
-    if (this.isClosing) response.shouldKeepAlive = false
+    if (this.#isClosing) response.shouldKeepAlive = false
     response.writeHead(status, { ...headers, 'content-length': body.length })
     response.end(body)
     // Also resolves if the answer can no longer be sent.

@@ -8,7 +8,7 @@ import { within } from '../../async.ts'
 import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { networkFilter } from '../admit/acceptor.ts'
-import { inNetwork, tokensOf } from '../admit/flood.ts'
+import { type Flood, inNetwork, tokensOf } from '../admit/flood.ts'
 import { bytesReceived, bytesSent } from '../air.ts'
 import { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
@@ -42,8 +42,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const storing = new Set<Promise<void>>()
   const trial = openTrial(endpoint, shared)
   const tookUnidentified = (ms: number) => void shared.flood.take('unidentified', EVERYBODY, Math.max(LEAST_MS, ms))
-  const admits = (datagram: Buffer, known: Conversation) =>
-    floodReason(datagram, known.remote, { context, known }) === undefined
+  const admits = (datagram: Buffer, sender: DatagramSender) => isWithinLimits(datagram, sender, shared.flood)
   const trials = trial && new TrialPeers({ ...context, trial, framesOf, admits, tookUnidentified })
   socket.on('message', (datagram: Buffer, peer) => {
     if (trials && isPassed(datagram, peer, context) && isPermitted(peer.address) && trials.passes(datagram, peer))
@@ -51,10 +50,10 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     const remote = `${peer.address}:${peer.port}`
     const known = sessions.find(remote)
     const reason = isPermitted(peer.address)
-      ? (dropReason(datagram, peer, context, known?.device !== undefined) ??
-        floodReason(datagram, remote, { context, known }))
+      ? dropReason(datagram, peer, context, known?.device !== undefined)
       : 'network'
     if (reason) return metrics.refused.inc({ reason })
+    if (!admits(datagram, known ?? { remote })) return metrics.refused.inc({ reason: 'flood' })
     const began = performance.now()
     const session = known ?? newSession(context, remote)
     bytesReceived(session, datagram.length)
@@ -137,21 +136,15 @@ function isPassed({ length }: Buffer, { address, port }: RemoteInfo, { ownAddres
   return length > 0 && port !== 0 && !(udpPorts.has(port) && ownAddresses.has(address))
 }
 
-interface Sending {
-  readonly context: UdpContext
-  readonly known: Conversation | undefined
-}
+type DatagramSender = Pick<Conversation, 'remote'> & Partial<Pick<Conversation, 'device' | 'isConfigured'>>
 
-/** Returns `flood` if a sender is above a limit. An identified peer has the limit of its device; all others share one. */
-function floodReason({ length }: Buffer, remote: string, { context: { flood }, known }: Sending): 'flood' | undefined {
+/** Returns whether a sender is within its limits. An identified peer has the limit of its device; all others share one. */
+function isWithinLimits({ length }: Buffer, { device, isConfigured, remote }: DatagramSender, flood: Flood): boolean {
   // Under a flood this is all that a datagram costs.
-  if (known?.device === undefined && !flood.admit('unidentified', EVERYBODY, 0)) return 'flood'
+  if (device === undefined && !flood.admit('unidentified', EVERYBODY, 0)) return false
   const network = networkOf(addressOf(remote))
-  const isAdmitted =
-    known?.device === undefined
-      ? flood.admit('network', network, tokensOf(1, length))
-      : flood.admit('device', inNetwork(known.device, network, known.isConfigured === true), length / 1024)
-  return isAdmitted ? undefined : 'flood'
+  if (device === undefined) return flood.admit('network', network, tokensOf(1, length))
+  return flood.admit('device', inNetwork(device, network, isConfigured === true), length / 1024)
 }
 
 const EVERYBODY = 'all networks'

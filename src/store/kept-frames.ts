@@ -96,9 +96,7 @@ export interface FrameSelection {
 /** Frames, latest first. */
 export async function readFrames(redis: Store, { devices, before, count }: FrameSelection): Promise<StoredFrame[]> {
   const end = before === undefined ? '+' : `(${before}`
-  const found = await inLists(redis, devices, ({ shard, key }) =>
-    shard.zrevrangebylex(key, end, '-', 'LIMIT', 0, count),
-  )
+  const found = await inLists(redis, devices, (shard, key) => shard.zrevrangebylex(key, end, '-', 'LIMIT', 0, count))
   const latest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1))
   return withTexts(latest.slice(0, count))
 }
@@ -122,14 +120,14 @@ export type FrameId = Omit<StoredFrame, 'text'>
 
 /** Resolves to the frames of a device, by these spellings of its id, oldest first. */
 export async function frameIds(redis: Store, devices: readonly string[]): Promise<FrameId[]> {
-  const found = await inLists(redis, devices, ({ shard, key }) => shard.zrange(key, '0', '-1'))
+  const found = await inLists(redis, devices, (shard, key) => shard.zrange(key, '0', '-1'))
   return found.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** Drops some of the frames that arrived before a time, ms UTC. Resolves to their number. */
 export async function dropOld(redis: Store, before: number): Promise<number> {
   return dropFrames(
-    await inLists(redis, undefined, ({ shard, key }) => shard.zrangebylex(key, '-', `(${before}`, 'LIMIT', 0, SLICE)),
+    await inLists(redis, undefined, (shard, key) => shard.zrangebylex(key, '-', `(${before}`, 'LIMIT', 0, SLICE)),
   )
 }
 
@@ -200,16 +198,11 @@ export async function countFrames(redis: Store): Promise<Record<FrameKind, numbe
   return sum
 }
 
-interface IdList {
-  readonly shard: Shard
-  readonly key: string
-}
-
 /** The frames that a command finds in the lists of devices (undefined: of all) in all shards, in no order. */
 async function inLists(
   redis: Store,
   devices: readonly string[] | undefined,
-  find: (list: IdList) => Promise<string[]>,
+  find: (shard: Shard, key: string) => Promise<string[]>,
 ): Promise<FrameId[]> {
   const names = LISTS.flatMap((list) =>
     devices ? devices.map((device) => ({ list, part: `${list}:${device}` })) : [{ list, part: list }],
@@ -217,7 +210,7 @@ async function inLists(
   const found = await redis.inShards(async (shard) =>
     Promise.all(
       names.map(async ({ list, part }) => {
-        const ids = await find({ shard, key: shard.keyNames.misunderstood(part) })
+        const ids = await find(shard, shard.keyNames.misunderstood(part))
         return ids.map((id) => ({ shard, list, id }))
       }),
     ),

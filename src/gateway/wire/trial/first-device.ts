@@ -7,12 +7,7 @@ import {
   type Session,
 } from '../../../../protocols/kit/index.ts'
 import { Conversation } from '../../conversation.ts'
-import type { Detector } from '../detect.ts'
-
-interface Rules {
-  readonly protocol: Protocol | undefined
-  readonly detector: Detector | undefined
-}
+import type { PortRules } from '../protocol-choice.ts'
 
 /**
  * Returns the device that the first bytes of a conversation, or a request, name; undefined: none, or not yet. Stores and
@@ -21,7 +16,7 @@ interface Rules {
 export function deviceNamedIn(
   bytes: Buffer | HttpRequest,
   transport: 'tcp' | 'udp' | 'http',
-  { protocol, detector }: Rules,
+  { protocol, detector }: Pick<PortRules, 'protocol' | 'detector'>,
 ): string | undefined {
   const now = Date.now()
   if (!protocol) {

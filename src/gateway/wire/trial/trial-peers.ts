@@ -3,20 +3,17 @@ import type { Protocol } from '../../../../protocols/kit/index.ts'
 import { connectionsThatFit } from '../../../config/open-files.ts'
 import { Conversation } from '../../conversation.ts'
 import { AnswerComparison } from '../../trial/comparison.ts'
-import type { Detector } from '../detect.ts'
 import type { Shared } from '../listener.ts'
+import type { PortRules } from '../protocol-choice.ts'
 import type { UdpSessions } from '../udp-sessions.ts'
 import { deviceNamedIn } from './first-device.ts'
 import type { Trial } from './trial.ts'
 
 /** What the peers of one listener share. */
-interface PeersContext extends Pick<Shared, 'journal' | 'pressure'> {
+interface PeersContext extends Pick<Shared, 'pressure'>, PortRules {
   readonly trial: Trial
   /** The socket of the listener. */
   readonly socket: Socket
-  readonly port: number
-  readonly protocol: Protocol | undefined
-  readonly detector: Detector | undefined
   /** The peers that we answer ourselves. */
   readonly sessions: Pick<UdpSessions, 'find'>
   /** Whether there is time to read a datagram. */

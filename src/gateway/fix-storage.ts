@@ -1,5 +1,4 @@
 import type { Fix, Message } from '../../protocols/kit/index.ts'
-import type { Replica } from '../roster/replica.ts'
 import type { Appender } from '../store/index.ts'
 import type { Capacity, Waiting } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
@@ -7,20 +6,14 @@ import type { FrameKeeper } from './frame-keeper.ts'
 import type { Holding } from './holding.ts'
 import { type Identity, type Objection, objectionsTo, type Refusal, ResolvedDevice } from './identity.ts'
 import type { FixSource, FrameArrival, Obstacle, Share } from './outcome.ts'
-import { type FilterOptions, type HoldOptions, type LogsOf, placeFixes, unstored } from './place.ts'
+import { placeFixes, type PlacingOptions, unstored } from './place.ts'
 import type { Trails } from './suspicion.ts'
 
-export interface FixStorageOptions {
-  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
-  readonly filter: FilterOptions
-  readonly hold: HoldOptions
+export interface FixStorageOptions extends PlacingOptions {
   readonly appender: Pick<Appender, 'append' | 'count'>
-  readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   readonly trails: Trails
   readonly holding: Pick<Holding, 'marking'>
-  /** Returns which copies get the fixes of a company; undefined: none. */
-  readonly logsOf?: LogsOf
 }
 
 /** Places the fixes of a device, and stores them. */

@@ -3,7 +3,6 @@ import { inTurns } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import { belongedAt, type DeviceEntry, type Lane } from '../roster/device-entry.ts'
-import type { Replica } from '../roster/replica.ts'
 import { type ArrivedSender, readArrival } from '../store/arrivals.ts'
 import {
   type AppenderOptions,
@@ -33,22 +32,14 @@ import {
   timestampOf,
   withCopied,
 } from '../store/index.ts'
-import type { OwnClock } from './clock.ts'
 import { trustIn } from './identity.ts'
 import type { Journal } from './journal.ts'
-import { DOUBT_AGAIN_MS, type FilterOptions, type HoldOptions, judge, type LogsOf, utcOf } from './place.ts'
+import { DOUBT_AGAIN_MS, judge, type PlacingOptions, utcOf } from './place.ts'
 
-export interface HoldingOptions {
+export interface HoldingOptions extends PlacingOptions {
   readonly redis: Store
   readonly appender: AppenderOptions
-  /** While it is not current, held fixes are not moved. */
-  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
-  readonly filter: FilterOptions
-  readonly hold: HoldOptions
-  readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly journal: Pick<Journal, 'heldTooLong' | 'released' | 'sentBefore'>
-  /** Returns which copies get the fixes of a company; undefined: none. */
-  readonly logsOf?: LogsOf
   readonly logger: Logger
 }
 

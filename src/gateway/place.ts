@@ -2,6 +2,7 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import { LATE_MS } from '../domain/late.ts'
 import { utcFromLocal } from '../domain/times.ts'
 import type { DeviceEntry, Lane } from '../roster/device-entry.ts'
+import type { Replica } from '../roster/replica.ts'
 import type { Roster } from '../roster/roster.ts'
 import {
   type CompanyLogs,
@@ -14,6 +15,7 @@ import {
   type Storable,
   withCopied,
 } from '../store/index.ts'
+import type { OwnClock } from './clock.ts'
 import type { DeviceTrail } from './suspicion.ts'
 
 /** Why a fix is not stored. `clock`: its time is in the future; `trial`: it came through a trial that pushes nothing. */
@@ -41,19 +43,24 @@ export interface HoldOptions {
   readonly max_age: number
 }
 
-/** The rules that decide where a fix goes. */
-export interface PlacementRules {
-  readonly roster: Roster
-  readonly rosterVersion: number
+/** What decides where fixes go. */
+export interface PlacingOptions {
+  /** While it is not current, no fix is placed. */
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
+  readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
-  /** Whether our own clock is in doubt; fixes that seem too old are then held as well. */
-  readonly isClockInDoubt: boolean
   /** Returns which copies get the fixes of a company; undefined: none. */
-  readonly logsOf?: LogsOf
+  readonly logsOf?: (company: string) => CompanyLogs | undefined
 }
 
-export type LogsOf = (company: string) => CompanyLogs | undefined
+/** The rules that decide where a fix goes. */
+export interface PlacementRules extends Pick<PlacingOptions, 'filter' | 'hold' | 'logsOf'> {
+  readonly roster: Roster
+  readonly rosterVersion: number
+  /** Whether our own clock is in doubt; fixes that seem too old are then held as well. */
+  readonly isClockInDoubt: boolean
+}
 
 export interface FixOrigin {
   readonly device: string

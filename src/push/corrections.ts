@@ -87,8 +87,11 @@ export class CorrectionWorker {
     const deadline = performance.now() + MOST_MS
     for (const [key, correction] of open) {
       if (this.#credit < 1 || performance.now() > deadline) return
+      const placedUntil = (seenAt.get(key) ?? performance.now()) + ROSTER_HOLDS_MS
+      // Until then, the roster that this process or a gateway has read may be the replaced one.
+      if (performance.now() < placedUntil) continue
       // Checked first: fixes delivered from there later are among the kept fixes that are read next.
-      const hasDrained = await this.#hasDrained(shard, correction, seenAt.get(key) ?? performance.now())
+      const hasDrained = await this.#hasDrained(shard, correction, placedUntil)
       if (!(await this.#advance(shard, correction)) || !hasDrained) continue
       await endCorrection(shard, key)
       const { device, from, until } = correction
@@ -126,9 +129,7 @@ export class CorrectionWorker {
    * looked up anew anyway, unless they are probed at this moment. The time at which the correction was noted is not used: the
    * clock may have been an hour wrong.
    */
-  async #hasDrained(shard: Shard, { lanes }: Correction, seenAt: number): Promise<boolean> {
-    const placedUntil = seenAt + ROSTER_HOLDS_MS
-    if (performance.now() < placedUntil) return false
+  async #hasDrained(shard: Shard, { lanes }: Correction, placedUntil: number): Promise<boolean> {
     const states = await describeLanes(this.#options.redis, lanes, [shard])
     const now = Date.now()
     const before = now - (performance.now() - placedUntil)

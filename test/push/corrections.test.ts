@@ -304,6 +304,18 @@ describe('a correction', () => {
     expect(timesOf(NEW)).toEqual([])
   })
 
+  it('a correction delivers nothing by the roster that it replaces, which a worker may use for a moment', async () => {
+    startWorker()
+    await deliver(range(T, 3))
+    const replaced = '7/42/1003'
+    const usedUntil = performance.now() + 2500
+    placed = () => (performance.now() < usedUntil ? replaced : NEW)
+    await correct()
+    await expect.poll(() => timesOf(NEW), SOON).toEqual(range(T, 3))
+    await corrected()
+    expect(timesOf(replaced)).toEqual([])
+  })
+
   it('a correction waits until the roster is known', async () => {
     startWorker()
     await deliver([T])

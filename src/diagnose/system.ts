@@ -177,7 +177,8 @@ function leftOut([company_id, results]: readonly [string | undefined, RosterFact
 }
 
 function offered({ offers = [] }: RosterFacts): Found[] {
-  return offers.map(({ company_id, writer, at, fixes, vans }): Found => {
+  const open = offers.filter(({ fixes }) => fixes > 0)
+  return open.map(({ company_id, writer, at, fixes, vans }): Found => {
     const named = vans.slice(0, MOST_VANS).join(', ')
     const who = vans.length > MOST_VANS ? say('{} and {} more', named, vans.length - MOST_VANS) : named
     return {

@@ -82,21 +82,24 @@ export async function takeOffers(redis: Store, company_id: string, isAccepted: b
 }
 
 /**
- * Counts the offered fixes again, by the roster in effect, and drops outdated offers: the file was corrected, or the kept
- * fixes are gone. Leaves an offer whose write is not yet in effect here. @param version that of the roster in effect
+ * Counts the offered fixes again, by the roster in effect, each in the latest offer that concerns it, and drops outdated
+ * offers: the file was corrected, or the kept fixes are gone. Leaves an offer whose write is not yet in effect here.
+ * @param version that of the roster in effect
  */
 export async function refreshOffers(
   redis: Store,
   { roster, version, keepMs }: { readonly roster: Roster; readonly version: number; readonly keepMs: number },
 ): Promise<Offer[]> {
   const left: Offer[] = []
-  for (const offer of await readOffers(redis)) {
+  const later = new Map<string, Times[]>()
+  for (const offer of (await readOffers(redis)).toSorted((one, other) => other.at - one.at)) {
     if (version <= offer.asOf) {
       left.push(offer)
       continue
     }
+    const parts = offer.corrections.flatMap((times) => timesOutside(times, later.get(times.device)))
     const plans = await Promise.all(
-      offer.corrections.map(({ device, from, until }) => {
+      parts.map(({ device, from, until }) => {
         const interval = { from: from / 1000, until: until / 1000 }
         return planDeliveredElsewhere(redis, { roster, devices: roster.entriesOf([device]), interval, keepMs })
       }),
@@ -104,12 +107,34 @@ export async function refreshOffers(
     const moves = plans.flatMap((plan) => plan?.moves ?? [])
     const fixes = moves.reduce((sum, move) => sum + move.fixes, 0)
     const changed = { ...offer, fixes, vans: vansIn(moves) }
-    if (fixes === 0) await redis.hdel(OFFERS, fieldOf(offer))
-    else left.push(changed)
-    if (fixes > 0 && fixes !== offer.fixes)
-      await redis.run('offers', [OFFERS], [fieldOf(offer), JSON.stringify(changed)])
+    // The lanes of an offer whose fixes are counted in a later one may still hold fixes that wait.
+    const isRepeated = offer.corrections.some((times) => !parts.includes(times))
+    if (fixes === 0 && !isRepeated) {
+      await redis.hdel(OFFERS, fieldOf(offer))
+      continue
+    }
+    left.push(changed)
+    for (const times of offer.corrections) later.set(times.device, [...(later.get(times.device) ?? []), times])
+    if (fixes !== offer.fixes) await redis.run('offers', [OFFERS], [fieldOf(offer), JSON.stringify(changed)])
   }
   return left
+}
+
+type Times = Pick<Correction, 'device' | 'from' | 'until'>
+
+/** The parts of the times of a device that are in none of the others; `times` itself if it is all. */
+function timesOutside(times: Times, others: readonly Times[] = []): Times[] {
+  return others.reduce(
+    (parts, { from, until }) =>
+      parts.flatMap((part) => {
+        if (part.until <= from || until <= part.from) return part
+        return [
+          { ...part, until: from },
+          { ...part, from: until },
+        ].filter((rest) => rest.from < rest.until)
+      }),
+    [times],
+  )
 }
 
 function stored(offer: Offer): FieldTexts[number] {

@@ -8,6 +8,8 @@ import type { OidcConfig } from '../config/admin.ts'
 import type { Config } from '../config/schema.ts'
 import { keptText } from '../durable.ts'
 import { UserError } from '../errors.ts'
+import { ApiRefusal } from '../http/refusal.ts'
+import { readBody } from '../tracking/body.ts'
 import { EVERYTHING, Scope } from './scope.ts'
 
 /** The caller of an operation in a form that may be shown: where its token is configured, never the token itself. */
@@ -113,6 +115,10 @@ export function accessBy(tokensNow: () => readonly AdminToken[], personOf?: Find
       return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
     }
     request.caller = caller
+    request.isStillPermitted = async () => {
+      const now = await callerOf(request, tokensNow(), personOf)
+      return 'scope' in now && now.role === caller.role && now.scope.key === caller.scope.key
+    }
     if (caller.role === 'operate' || request.change === undefined) return undefined
     const needed = `${request.method} needs a token with the role operate; ${WHERE}`
     const message =
@@ -121,6 +127,13 @@ export function accessBy(tokensNow: () => readonly AdminToken[], personOf?: Find
         : `your groups may only read: ${request.method} needs one with the role operate`
     return reply.code(403).send({ message })
   }
+}
+
+/** Reads the body of a request. @throws ApiRefusal as `readBody` does; 401 if the caller is no longer permitted once it is read */
+export async function readRequestBody(request: FastifyRequest, maxBytes?: number): Promise<Buffer> {
+  const bytes = await readBody(request.raw, maxBytes)
+  if ((await request.isStillPermitted?.()) === false) throw new ApiRefusal(401, `the permission has ended; ${WHERE}`)
+  return bytes
 }
 
 /** Resolves to the caller: the one with the token of the request; without a token, the person who is signed in. */

@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Absent if the operation needs no token. */
     caller?: Caller
+    /** Resolves to whether the caller is still permitted as it was: its token may be taken out during the request. */
+    isStillPermitted?: () => Promise<boolean>
     /** The path of the operation, if the request is for a change, which needs a token with the role `operate`. */
     change?: string
     /** The name of the operation, if its answer contains positions, for the log of reads. */
@@ -64,7 +66,7 @@ export function register(
   { access, companyOf }: RegisterOptions,
 ): void {
   app.decorateRequest('caller').decorateRequest('audit').decorateRequest('change').decorateRequest('company')
-  app.decorateRequest('reads')
+  app.decorateRequest('reads').decorateRequest('isStillPermitted')
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   for (const operation of operations) {
     const { method, path, open, query, reads, handle } = operation

@@ -54,6 +54,31 @@ it('a changed token takes effect without a restart, and the previous one then en
   await expect.poll(() => statusOf('canary-next'), soon).toBe(401)
 })
 
+it('a token that is taken out during the upload of a roster writes nothing', async () => {
+  const yaml = await readFile(join(admin.dir, 'gateway.yaml'), 'utf8')
+  const url = `${admin.url}/admin/routes?company_id=7&from=2126-01-01T00:00:00Z&until=2126-01-02T00:00:00Z`
+  const { promise: rest, resolve } = Promise.withResolvers<void>()
+  async function* lines() {
+    yield Buffer.from('device,courier_id,route_id,from,until\n')
+    await rest
+    yield Buffer.from('Van 12,42,3001,2126-01-01T06:00:00Z,2126-01-01T07:00:00Z\n')
+  }
+  const headers = { authorization: 'Bearer canary-valid', 'content-type': 'text/csv' }
+  const upload = fetch(url, {
+    method: 'PUT',
+    headers,
+    body: ReadableStream.from(lines()),
+    duplex: 'half',
+  })
+  await write('gateway.yaml', yaml.replace(/    - \{ token: canary-valid.*\n/, ''))
+  await expect.poll(() => statusOf('canary-valid'), soon).toBe(401)
+  resolve()
+  expect((await upload).status).toBe(401)
+  expect(JSON.stringify((await admin.ask('/admin/routes')).json)).not.toContain('3001')
+  await write('gateway.yaml', yaml)
+  await expect.poll(() => statusOf('canary-valid'), soon).toBe(200)
+})
+
 it('a replaced token file of a secret manager takes effect, without its line end', async () => {
   const file = await write('secret', 'canary-of-file-1\r\n\n')
   await appendFile(join(admin.dir, 'gateway.yaml'), `    - "\${file:${file}}"\n`)

@@ -7,7 +7,7 @@ import { planRedelivery } from '../../roster/redelivery.ts'
 import { Roster } from '../../roster/roster.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { english, say, type Text } from '../../texts/text.ts'
-import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
+import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { asWritten } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
@@ -19,6 +19,7 @@ import { each, Flag } from '../schemas/parts.ts'
 import { AssignedJson } from '../schemas/roster.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
 import { type AssignmentRequest, devicesMeant, planAssign, planSwap, planUnassign } from './assignment-plan.ts'
+import { readRequestBody } from '../access.ts'
 
 /**
  * `POST /admin/devices/{id}/assign`: gives a device a route or, from a time on, the routes of another device, which loses
@@ -141,7 +142,7 @@ function doubtsOf(body: unknown, { config }: RosterSources['live']): Text[] {
 
 /** Reads the JSON of a body, with numbers as text, so that ids keep all digits. */
 export async function readJson(request: Parameters<Operation['handle']>[0]): Promise<unknown> {
-  const bytes = await readBody(request.raw, MAX_ASSIGN_BYTES)
+  const bytes = await readRequestBody(request, MAX_ASSIGN_BYTES)
   if (bytes.length === 0) return {}
   if (!isJson(request.headers['content-type'])) throw new ApiRefusal(415, 'send the body as application/json')
   return parseJson(jsonText(bytes), asWritten)

@@ -9,13 +9,14 @@ import { ApiRefusal, refuseFields } from '../../http/refusal.ts'
 import { PUT_SOURCE } from '../../roster/assignment.ts'
 import { withoutSecret } from '../../roster/device-entry.ts'
 import type { Roster, RosterChange } from '../../roster/roster.ts'
-import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
+import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import { DeviceJson } from '../schemas/devices.ts'
 import { each } from '../schemas/parts.ts'
 import type { Scope } from '../scope.ts'
+import { readRequestBody } from '../access.ts'
 
 /**
  * `PUT /admin/devices/{id}`: configures a device and releases its held fixes. The body is its entry of devices.yaml as JSON,
@@ -29,7 +30,7 @@ export function deviceEntryOperations(
 ): Operation[] {
   const put: Operation['handle'] = async (request, reply, scope) => {
     const { id } = request.params as { id: string }
-    const entry = entryOf(id, await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
+    const entry = entryOf(id, await readRequestBody(request, MAX_ENTRY_BYTES), request.headers['content-type'])
     await change(async (roster) => {
       refuseTaken([id, textAt(entry, 'name')], roster, scope)
       const companies = live.companies().filter(({ company_id }) => scope.sees(company_id))

@@ -15,7 +15,7 @@ import { surveyArrivals } from '../../store/arrivals.ts'
 import type { Store } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { say, type Text } from '../../texts/text.ts'
-import { isJson, readBody } from '../../tracking/body.ts'
+import { isJson } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { instant } from '../json.ts'
 import { csvText, entryRows, isObject, jsonEntries, MAX_COLUMNS, SHEET } from '../list-body.ts'
@@ -26,6 +26,7 @@ import { closedQuery, Flag, onceText } from '../schemas/parts.ts'
 import { type RosterSources, type RosterWrites, refuseCompany } from '../roster/writes.ts'
 import { DevicesPutJson } from '../schemas/device-import.ts'
 import { type Arrived, type ImportPlan, planImport } from './import-plan.ts'
+import { readRequestBody } from '../access.ts'
 
 /**
  * `PUT /admin/devices`: imports a fleet's own list of vans. Adds or changes the entries in the list, and keeps all others.
@@ -35,7 +36,7 @@ export function importOperation({ redis, live }: RosterSources, change: RosterWr
   const handle: Operation['handle'] = async (request, reply, scope) => {
     const { company_id, dry_run, force, columns, accept } = parse(PutQuery, request.query)
     refuseCompany(live, company_id, scope)
-    const bytes = await readBody(request.raw)
+    const bytes = await readRequestBody(request)
     const { sheet, notes } = await readList(bytes, request.headers['content-type'], columns)
     refuseUseless({ sheet, accepted: accept, isDryRun: dry_run === 'true' })
     const outcome = await change(async (roster) => {

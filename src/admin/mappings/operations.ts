@@ -4,7 +4,7 @@ import { type MappingDescription, mappingText, MOST_MAPPINGS, readMapping } from
 import { ApiRefusal, parse } from '../../http/refusal.ts'
 import type { Store } from '../../store/index.ts'
 import { deleteMapping, type SavedMapping, savedMappings, saveMapping } from '../../store/mappings.ts'
-import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
+import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { entryRefusal } from '../device/entry.ts'
@@ -14,6 +14,7 @@ import { DeletedJson } from '../schemas/lanes.ts'
 import { MappingJson, MappingPutJson, type TriedJson, UnreadJson } from '../schemas/mappings.ts'
 import { kindOfPayload, type UnreadPayload, unreadPayloads } from './payloads.ts'
 import { proposeMapping } from './propose.ts'
+import { readRequestBody } from '../access.ts'
 
 /** What a mapping reads from a payload. */
 interface PayloadReading {
@@ -122,7 +123,7 @@ export function mappingOperations(redis: Store, { ofFile, read }: MappingSources
       async handle(request) {
         const { name } = request.params as { name: string }
         const { dry_run, kind } = parse(PutQuery, request.query)
-        const text = bodyOf(await readBody(request.raw, MAX_BODY_BYTES), request.headers['content-type'])
+        const text = bodyOf(await readRequestBody(request, MAX_BODY_BYTES), request.headers['content-type'])
         const known = readMapping(name, text)
         if (!('mapping' in known)) throw entryRefusal(known.mistakes)
         const payloads = (await unreadPayloads(redis)).filter(

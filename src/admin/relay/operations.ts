@@ -3,7 +3,7 @@ import type { Company } from '../../config/schema.ts'
 import { ApiRefusal, parse } from '../../http/refusal.ts'
 import { isForeign } from '../../tracking/answer.ts'
 import { attempt, readWindows } from '../../tracking/attempts.ts'
-import { parseBody, readBody } from '../../tracking/body.ts'
+import { parseBody } from '../../tracking/body.ts'
 import type { OperationRequest, TrackingClient } from '../../tracking/client.ts'
 import { type Failure, isSuccess, type Reply } from '../../tracking/exchange.ts'
 import { parametersOf } from '../../tracking/openapi.ts'
@@ -13,6 +13,7 @@ import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
 import type { Scope } from '../scope.ts'
 import { answerWith, forwardedHeaders } from './answer.ts'
+import { readRequestBody } from '../access.ts'
 
 export interface RelaySources {
   /** Returns the client for the tracking API of a company. */
@@ -93,7 +94,7 @@ async function readInput(name: RelayedName, request: FastifyRequest) {
     return { params, query, interval: parseInterval(query, Math.floor(Date.now() / 1000), MAX_SPAN_S) }
   if (operation.query) parse(operation.query, query)
   if (!operation.body) return { params, query }
-  const body = await readBody(request.raw)
+  const body = await readRequestBody(request)
   parse(operation.body, parseBody(body, request.headers['content-type']))
   return { params, query, body }
 }

@@ -6,7 +6,6 @@ import { keptPut, noteRefusedPut } from '../../roster/puts.ts'
 import { planRedelivery } from '../../roster/redelivery.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { say, type Text } from '../../texts/text.ts'
-import { readBody } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { instant } from '../json.ts'
 import { SHEET } from '../list-body.ts'
@@ -19,6 +18,7 @@ import { readRosterBody, refuseLines } from './body.ts'
 import { planRoster } from './plan.ts'
 import { agreedOffers, noteChange, redeliverJson } from './redelivery.ts'
 import { instantIn, intervalOf, type RosterSources, type RosterWrites } from './writes.ts'
+import { readRequestBody } from '../access.ts'
 
 /**
  * `GET /admin/routes`: the lines in effect, from files and from this port. `at`: only those that decide at this time; `from`,
@@ -45,7 +45,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
 
   const put: Operation['handle'] = async (request, reply, scope) => {
     const { dry_run, force, only_listed, redeliver, ...which } = parse(PutQuery, request.query)
-    const bytes = await readBody(request.raw)
+    const bytes = await readRequestBody(request)
     const zone = live.config.time_zone
     const interval = intervalOf(live, which, scope)
     const covers = { from: interval.from, until: interval.until, onlyListed: only_listed === 'true' }

@@ -47,7 +47,8 @@ function linesOf({ day, time_zone, as_of_at, until_at, results }: DaysJson, isWh
   const clock = (at: string) => new Date(localFromUtc(Date.parse(at), time_zone)).toISOString().slice(11, 16)
   const [planned, covered] = [sumOf(results, 'planned_min'), sumOf(results, 'covered_min')]
   const untilNow = as_of_at < until_at ? `, until ${clock(as_of_at)}` : ''
-  const head = `${day} (${time_zone})${untilNow}: ${countText(results.length, 'route')}, ${shareText(planned, covered)} covered`
+  const share = planned === 0 ? 'none planned' : `${shareText(planned, covered)} covered`
+  const head = `${day} (${time_zone})${untilNow}: ${countText(results.length, 'route')}, ${share}`
   const rows = results.map((sheet) => columnsOf(sheet, clock))
   return [head, '', ...table(HEADS, rows), ...(isWhole ? results.flatMap((sheet) => gapLines(sheet, clock)) : [])]
 }

@@ -95,6 +95,12 @@ it('day says until when an unfinished day counts', async () => {
   expect(out).toMatch(/^2026-11-20 \(Europe\/Berlin\), until 12:30: 1 route, 72\.9 % covered\n/)
 })
 
+it('day says that no route is planned', async () => {
+  const sheet = { ...SHEET, planned: [], planned_min: 0, covered_min: 0, gaps: [], by_reason: {} }
+  const { out } = await (await served(page(sheet))).day()
+  expect(out).toMatch(/^2026-11-20 \(Europe\/Berlin\): 1 route, none planned\n/)
+})
+
 it('day --json prints all pages as one, and --csv what the admin port answers', async () => {
   const { day } = await served()
   const { out } = await day('--json')

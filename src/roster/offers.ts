@@ -91,7 +91,7 @@ export async function refreshOffers(
   { roster, version, keepMs }: { readonly roster: Roster; readonly version: number; readonly keepMs: number },
 ): Promise<Offer[]> {
   const left: Offer[] = []
-  const later = new Map<string, Times[]>()
+  const later = new Map<string, OfferedTimes[]>()
   for (const offer of (await readOffers(redis)).toSorted((one, other) => other.at - one.at)) {
     if (version <= offer.asOf) {
       left.push(offer)
@@ -120,10 +120,10 @@ export async function refreshOffers(
   return left
 }
 
-type Times = Pick<Correction, 'device' | 'from' | 'until'>
+type OfferedTimes = Pick<Correction, 'device' | 'from' | 'until'>
 
 /** The parts of the times of a device that are in none of the others; `times` itself if it is all. */
-function timesOutside(times: Times, others: readonly Times[] = []): Times[] {
+function timesOutside(times: OfferedTimes, others: readonly OfferedTimes[] = []): OfferedTimes[] {
   return others.reduce(
     (parts, { from, until }) =>
       parts.flatMap((part) => {

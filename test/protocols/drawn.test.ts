@@ -128,8 +128,10 @@ it.each(patterns)('matches a hostile text in linear time: %s', (pattern) => {
     return Math.min(...[1, 2, 3].map(() => cpuOf(() => [...hostile, ...begins].map((text) => tried(match, text)))))
   }
   cost(65_536)
-  // Eight times the length: a quadratic pattern takes 64 times as long.
-  expect(cost(1 << 20) / cost(1 << 17)).toBeLessThan(24)
+  // Eight times the length: a quadratic pattern takes 64 times as long. On a busy machine a run may take some times longer.
+  let ratio = Number.POSITIVE_INFINITY
+  for (let run = 0; run < 5 && ratio >= 24; run++) ratio = Math.min(ratio, cost(1 << 20) / cost(1 << 17))
+  expect(ratio).toBeLessThan(24)
 })
 
 function tried(match: (text: string, session: ReturnType<typeof newSession>) => unknown, text: string): unknown {

@@ -129,7 +129,7 @@ export function accessBy(tokensNow: () => readonly AdminToken[], personOf?: Find
   }
 }
 
-/** Reads the body of a request. @throws ApiRefusal as `readBody` does; 401 if the caller is no longer permitted once it is read */
+/** Reads the body of a request. @throws ApiRefusal as `readBody` does, and with 401 if the caller's permission ended meanwhile */
 export async function readRequestBody(request: FastifyRequest, maxBytes?: number): Promise<Buffer> {
   const bytes = await readBody(request.raw, maxBytes)
   if ((await request.isStillPermitted?.()) === false) throw new ApiRefusal(401, `the permission has ended; ${WHERE}`)

@@ -9,6 +9,7 @@ import type { WithTexts } from '../../texts/language.ts'
 import { english, say, type Text } from '../../texts/text.ts'
 import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
+import { readRequestBody } from '../access.ts'
 import { asWritten } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { putResult, takenJson } from '../roster/answer.ts'
@@ -19,7 +20,6 @@ import { each, Flag } from '../schemas/parts.ts'
 import { AssignedJson } from '../schemas/roster.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
 import { type AssignmentRequest, devicesMeant, planAssign, planSwap, planUnassign } from './assignment-plan.ts'
-import { readRequestBody } from '../access.ts'
 
 /**
  * `POST /admin/devices/{id}/assign`: gives a device a route or, from a time on, the routes of another device, which loses

@@ -145,7 +145,7 @@ export class ConditionCollector {
   /** The stopped vans as last read or written, as JSON; undefined: the notes of the previous process are not read yet. */
   #trafficKept: string | undefined
   readonly #startedAt = performance.now()
-  /** Whether it is known how long no gateway ran before this process began. */
+  /** Whether the time without a gateway before the start of this process was looked up. */
   #isStartKnown = false
   #clock = { now: Date.now(), at: performance.now() }
   #hasJumped = false

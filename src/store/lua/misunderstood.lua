@@ -96,7 +96,8 @@ local function rewrite_frame()
   account(list, device_of(id), #text - length)
 end
 
--- Ends the claim of a device (claim_held): its frames are decoded again at a time, ms UTC, unless they have become due. ARGV  device, time
+-- Ends the claim of a device (claim_held): sets when its frames are decoded again, unless a change has made them due.
+-- ARGV  device; time, ms UTC
 local function end_claim()
   local device, at = unpack(ARGV)
   local due_at = redis.call('ZSCORE', due, device)

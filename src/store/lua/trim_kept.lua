@@ -1,6 +1,7 @@
--- Deletes kept fixes: those that are too old by the clock of Redis, as their lists expire by it, and beyond the memory that they may take the oldest hours. As many devices of an hour
--- at once as take a millisecond.
--- ARGV  ms for which they are kept by their own time, 0: not at all; bytes that they may take; bytes of a fix, and of a list; how many lists at most
+-- Deletes kept fixes that are too old, and the oldest hours if all take too much memory. The clock of Redis counts, since
+-- their lists expire by it. Deletes as many lists at once as take a millisecond.
+-- ARGV  ms for which they are kept by their own time, 0: not at all; bytes that they may take; bytes of a fix, and of a list;
+--       how many lists at most
 -- Returns how many lists were deleted; 0: there is nothing to delete.
 local kept_prefix, kept_hours = unpack(KEYS)
 local keep_ms, most, fix_bytes, list_bytes, at_once = unpack(ARGV)

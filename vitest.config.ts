@@ -76,7 +76,16 @@ export default defineConfig({
           setupFiles: 'test/support/each-file.ts',
         },
       },
-      { extends: true, test: { name: 'page', include: PAGE, testTimeout: 240_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'page',
+          include: PAGE,
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+          expect: { poll: { timeout: 180_000 } },
+        },
+      },
       { extends: true, test: { name: 'bridge', include: BRIDGE } },
       { extends: true, test: { name: 'package', include: PACKAGE, hookTimeout: 300_000 } },
       {

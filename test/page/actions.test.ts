@@ -11,7 +11,6 @@ const DEVICES = JSON.stringify({
   [SPARE]: { name: 'Van 20', company_id: 7, courier_id: 50 },
   [AHEAD]: { name: 'Van 30', company_id: 7, courier_id: 60, route_id: 3001 },
 })
-const soon = { timeout: 60_000 }
 
 describe.skipIf(!findChromium())('actions on the page', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES })
@@ -20,7 +19,7 @@ describe.skipIf(!findChromium())('actions on the page', () => {
     const line = await dial(fixture.product.ports['tcp/teltonika'])
     const fix = { time, latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90, satellites: 9 }
     line.socket.write(Buffer.concat([teltonika.login!(id).bytes, teltonika.packet([fix], { id, serial: 1 }).bytes]))
-    await expect.poll(() => line.answered().length, soon).toBe(5)
+    await expect.poll(() => line.answered().length).toBe(5)
     return line
   }
 
@@ -36,7 +35,7 @@ describe.skipIf(!findChromium())('actions on the page', () => {
     await expectAccessible(page)
     expect(await routeOf(SPARE)).toBeUndefined()
     await dialog(page).getByRole('button', { name: 'Apply' }).click()
-    await expect.poll(() => routeOf(SPARE), soon).toBe('2001')
+    await expect.poll(() => routeOf(SPARE)).toBe('2001')
     await page.getByRole('button', { name: 'Change route' }).waitFor()
     expect(faults).toEqual([])
     await close()
@@ -48,9 +47,9 @@ describe.skipIf(!findChromium())('actions on the page', () => {
     await dialog(page).getByRole('button', { name: 'Take over from' }).click()
     await dialog(page).getByLabel('Van whose routes it takes over').fill('Van 12')
     await dialog(page).getByRole('button', { name: 'Show what it does' }).click()
-    await expect.poll(() => dialog(page).getByRole('status').textContent(), soon).toContain('Van 12')
+    await expect.poll(() => dialog(page).getByRole('status').textContent()).toContain('Van 12')
     await dialog(page).locator('button[type=submit]').click()
-    await expect.poll(() => routeOf(SPARE), soon).toBe('1001')
+    await expect.poll(() => routeOf(SPARE)).toBe('1001')
     await close()
   })
 
@@ -61,7 +60,7 @@ describe.skipIf(!findChromium())('actions on the page', () => {
     await dialog(page).getByRole('button', { name: 'Show what it does' }).click()
     await dialog(page).getByRole('status').waitFor()
     await dialog(page).locator('button[type=submit]').click()
-    await expect.poll(() => routeOf(SPARE), soon).not.toBe('1001')
+    await expect.poll(() => routeOf(SPARE)).not.toBe('1001')
     await close()
   })
 
@@ -71,7 +70,7 @@ describe.skipIf(!findChromium())('actions on the page', () => {
     const { page, faults, close } = await fixture.open(`/vans/${AHEAD}`)
     await page.getByRole('button', { name: 'Set time zone +03:00' }).click()
     const at = Math.floor(time / 1000) - 3 * 3600
-    await expect.poll(() => fixture.product.positions('3001', at - 60, at + 60), soon).toHaveLength(1)
+    await expect.poll(() => fixture.product.positions('3001', at - 60, at + 60)).toHaveLength(1)
     expect(faults).toEqual([])
     line.socket.destroy()
     await close()
@@ -96,7 +95,7 @@ describe.skipIf(!findChromium())('actions on the page', () => {
     for (const id of UNKNOWN) await page.getByLabel(`Mark ${id}`).check()
     await page.getByRole('button', { name: 'Name 2 devices' }).click()
     // The field is filled when the fleet is known.
-    await expect.poll(() => dialog(page).getByLabel('Company').inputValue(), soon).toBe('7')
+    await expect.poll(() => dialog(page).getByLabel('Company').inputValue()).toBe('7')
     for (const [index, id] of UNKNOWN.entries())
       await dialog(page)
         .getByRole('group', { name: id })
@@ -105,7 +104,7 @@ describe.skipIf(!findChromium())('actions on the page', () => {
     await dialog(page).getByRole('button', { name: 'Save' }).click()
     await page
       .getByText('2 devices are named.')
-      .waitFor({ timeout: 60_000 })
+      .waitFor()
       .catch(async () => {
         throw new Error(await page.locator('body').innerText())
       })
@@ -117,9 +116,9 @@ describe.skipIf(!findChromium())('actions on the page', () => {
 
   it('the page shows a sending van without a reload', async () => {
     const { page, close } = await fixture.open('/vans')
-    await page.getByText('Live', { exact: true }).waitFor(soon)
+    await page.getByText('Live', { exact: true }).waitFor()
     const line = await send(VAN, Date.now() - 1000)
-    await expect.poll(() => page.getByRole('row', { name: /Van 12b/ }).textContent(), soon).toMatch(/\d s ago/)
+    await expect.poll(() => page.getByRole('row', { name: /Van 12b/ }).textContent()).toMatch(/\d s ago/)
     line.socket.destroy()
     await close()
   })

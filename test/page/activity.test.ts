@@ -75,12 +75,12 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
     await fetch(`http://127.0.0.1:${fixture.product.ports['http/osmand']}/?${fix}`)
     const codes = async () =>
       (await fixture.product.admin<{ findings: { code: string }[] }>('/admin/status')).findings.map(({ code }) => code)
-    await expect.poll(codes, { timeout: 60_000 }).toContain('upstream_down')
+    await expect.poll(codes).toContain('upstream_down')
     const { page, close } = await fixture.open('/activity?kind=ended')
     await page.locator('.activity h1').waitFor()
     api.respond(ok)
     await expect
-      .poll(() => page.locator('.activity').textContent(), { timeout: 60_000 })
+      .poll(() => page.locator('.activity').textContent())
       .toMatch(/The tracking service answers with the error 503.*over.*lasted \d+ (s|min)/)
     await page.getByRole('link', { name: 'Details for IT' }).click()
     await page.getByRole('heading', { name: 'upstream_down' }).waitFor()

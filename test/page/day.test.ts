@@ -24,15 +24,12 @@ const dayOf = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString
 /** Pixels by which the page, or its view, is wider than its place. */
 const OVERHANG =
   "Math.max(...[document.documentElement, document.querySelector('main')].map((e) => e.scrollWidth - e.clientWidth))"
-const soon = { timeout: 90_000 }
 
 describe.skipIf(!findChromium())('the view Day in a real browser', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES }, YAML)
 
   // The test does not run over midnight, when today becomes yesterday.
-  beforeEach(() =>
-    expect.poll(() => new Date().toISOString(), { timeout: 90_000 }).not.toMatch(/T(23:5[89]|00:0[0-4])/),
-  )
+  beforeEach(() => expect.poll(() => new Date().toISOString()).not.toMatch(/T(23:5[89]|00:0[0-4])/))
 
   const open = (view: string, options = {}) => fixture.open(view, { token: TOKEN, ...options })
 
@@ -78,7 +75,7 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
         await page.reload()
         await rows.first().waitFor()
         return (await rows.last().locator('th').textContent()) ?? ''
-      }, soon)
+      })
       .toContain('1001')
     expect(await rows.count()).toBe(2)
     expect(await rows.first().textContent()).toMatch(/^1002courier 50.*0%.*Van 20$/s)
@@ -162,16 +159,16 @@ describe.skipIf(!findChromium())('the view Day in a real browser', () => {
     const { page, close } = await open(`/day?day=${dayOf(-1)}`)
     const row = page.locator('.day-sheet', { hasText: '2001' })
     await row.waitFor()
-    await page.getByText('Live', { exact: true }).waitFor(soon)
+    await page.getByText('Live', { exact: true }).waitFor()
     await page.route('**/admin/days?*', (route) => route.abort())
     await row.getByRole('button').click()
     // A change of the roster reloads the view, and keeps an open list open.
     await put(8, '2099-11-20', [line('Zebra Van', 8001, '2099-11-20')])
-    await expect.poll(() => page.locator('.day-stale').textContent(), soon).toMatch(/^As of \d\d:\d\d.*does not answer/)
+    await expect.poll(() => page.locator('.day-stale').textContent()).toMatch(/^As of \d\d:\d\d.*does not answer/)
     expect(await row.locator('.day-gap-list').count()).toBe(1)
     await page.unroute('**/admin/days?*')
     await put(8, '2099-11-20', [line('Zebra Van', 8002, '2099-11-20')])
-    await expect.poll(() => page.locator('.day-stale').count(), soon).toBe(0)
+    await expect.poll(() => page.locator('.day-stale').count()).toBe(0)
     await close()
   })
 

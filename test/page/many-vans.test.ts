@@ -25,7 +25,7 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
       return route.fulfill({ body, contentType: 'text/event-stream' })
     })
     await page.evaluate("location.hash = '/vans'")
-    await expect.poll(() => page.locator('.view-count').textContent(), { timeout: 60_000 }).toBe('5,000')
+    await expect.poll(() => page.locator('.view-count').textContent()).toBe('5,000')
     expect(await page.locator('.van-table tbody tr').count()).toBeLessThan(60)
     const frames = await page.evaluate<number[]>(FRAMES)
     const map = page.locator('.map')
@@ -51,9 +51,7 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     await page.addInitScript(`(${moveVans})(${JSON.stringify(Array.from({ length: vans }, (_, n) => townVan(n)))})`)
     await page.reload()
     await page.evaluate("location.hash = '/vans?show=map'")
-    await expect
-      .poll(() => page.locator('.view-count').textContent(), { timeout: 60_000 })
-      .toBe(vans.toLocaleString('en'))
+    await expect.poll(() => page.locator('.view-count').textContent()).toBe(vans.toLocaleString('en'))
     const cdp = await page.context().newCDPSession(page)
     await cdp.send('Performance.enable')
     const read = async () => {
@@ -62,7 +60,7 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
       const [frames, copied, drawn] = await page.evaluate<number[]>('[mapFrames, mapCopied, mapDrawn]')
       return { at: of('Timestamp'), busy: of('TaskDuration'), frames, copied, drawn }
     }
-    await expect.poll(async () => (await read()).frames, { timeout: 30_000 }).toBeGreaterThan(30)
+    await expect.poll(async () => (await read()).frames).toBeGreaterThan(30)
     const before = await read()
     await page.waitForTimeout(SECONDS * 1000)
     const after = await read()
@@ -92,7 +90,7 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     await page.addInitScript(`(${moveVans})([])`)
     await page.reload()
     await page.evaluate("location.hash = '/vans?show=map'")
-    await expect.poll(() => page.locator('.view-count').textContent(), { timeout: 60_000 }).toBe('50')
+    await expect.poll(() => page.locator('.view-count').textContent()).toBe('50')
     const scale = page.locator('.leaflet-control-scale-line')
     const whole = await scale.textContent()
     const map = page.locator('.map')

@@ -120,7 +120,7 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
   it('the map draws a PMTiles file in the light and dark colours of the page, with names', async () => {
     const { page, faults, close } = await fixture.open('/')
     await showMap(page)
-    await expect.poll(() => isAll(page, 'water'), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => isAll(page, 'water')).toBe(true)
     await expect.poll(() => written(page)).toContain('Watertown')
     expect(await written(page)).not.toContain('Watertown auf Deutsch')
     const light = await coloursOf(page)
@@ -152,7 +152,7 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
   it('the map shows the names of a PMTiles file in the language of the page', async () => {
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
     await showMap(page)
-    await expect.poll(() => written(page), { timeout: 60_000 }).toContain('Watertown auf Deutsch')
+    await expect.poll(() => written(page)).toContain('Watertown auf Deutsch')
     expect(await written(page)).not.toContain('Watertown')
     await close()
   })
@@ -160,18 +160,18 @@ describe.skipIf(!findChromium())('a PMTiles file on disk', () => {
   it('the map continues when its PMTiles file is replaced, or missing for a time', async () => {
     const { page, faults, close } = await fixture.open('/')
     await showMap(page)
-    await expect.poll(() => isAll(page, 'water'), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => isAll(page, 'water')).toBe(true)
     await put(pmtiles(tiles('wood', 'A much longer name of a wood')))
     const out = page.locator('.leaflet-control-zoom-out')
     // Zooms to tiles that the page does not have yet.
     for (let zoom = SHOWN_ZOOM; zoom >= LAST_ZOOM; zoom--) await out.click()
-    await expect.poll(() => isAll(page, 'green'), { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => isAll(page, 'green')).toBe(true)
     await put(Buffer.from('no archive'))
     await out.click()
     await note(page).waitFor()
     await put(pmtiles(tiles('water', 'Watertown')))
     await out.click()
-    await expect.poll(() => isAll(page, 'water'), { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => isAll(page, 'water')).toBe(true)
     expect([await note(page).count(), faults]).toEqual([0, []])
     await close()
   })
@@ -240,7 +240,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
   it('the page sends requests only to the tile server, and enlarges its most detailed tiles', async () => {
     const { page, faults, close } = await fixture.open('/')
     await showMap(page)
-    await expect.poll(() => isAll(page, 'water'), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => isAll(page, 'water')).toBe(true)
     // The map shows zoom 14, for which the server has no tiles.
     expect(asked.some((path) => path.startsWith('/13/'))).toBe(true)
     expect(await written(page)).toContain('Watertown Street')
@@ -260,7 +260,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
     )
     const out = page.locator('.leaflet-control-zoom-out')
     for (let zoom = SHOWN_ZOOM; zoom >= LAST_ZOOM; zoom--) await out.click()
-    await expect.poll(() => written(page), { timeout: 30_000 }).toContain('Rathenow')
+    await expect.poll(() => written(page)).toContain('Rathenow')
     await expect.poll(() => note(page).count()).toBe(1)
     expect(await attribution(page).textContent()).toBe(BUILT_IN)
     const box = (await page.locator('.map').boundingBox())!
@@ -268,7 +268,7 @@ describe.skipIf(!findChromium())('a server of vector tiles', async () => {
     await page.locator('.van-card').waitFor()
     state.isAway = false
     await out.click()
-    await expect.poll(() => note(page).count(), { timeout: 30_000 }).toBe(0)
+    await expect.poll(() => note(page).count()).toBe(0)
     await expect.poll(() => written(page)).toContain('Watertown auf Deutsch')
     await expect.poll(() => attribution(page).textContent()).toBe(`© Mappers · ${BUILT_IN}`)
     await close()

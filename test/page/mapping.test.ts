@@ -4,7 +4,6 @@ import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../
 
 const ID = '356307042441013'
 const DEVICES = `"${ID}": { name: Van 13, company_id: 7, courier_id: 42, route_id: 1001 }\n`
-const soon = { timeout: 60_000 }
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -44,11 +43,11 @@ describe.skipIf(!findChromium())('JSON that was not understood', () => {
     await dialog(page).getByRole('button', { name: 'Save' }).click()
     await page.getByText('map:van-json').waitFor()
     let second = 2
-    await expect.poll(() => send(second++), soon).toBe(200)
-    await expect.poll(() => panel.count(), soon).toBe(0)
+    await expect.poll(() => send(second++)).toBe(200)
+    await expect.poll(() => panel.count()).toBe(0)
     await page.getByRole('button', { name: 'Delete the mapping van-json' }).click()
-    await expect.poll(() => page.getByText('map:van-json').count(), soon).toBe(0)
-    await expect.poll(() => send(second++), soon).toBe(400)
+    await expect.poll(() => page.getByText('map:van-json').count()).toBe(0)
+    await expect.poll(() => send(second++)).toBe(400)
     expect(faults).toEqual([])
     await close()
   })

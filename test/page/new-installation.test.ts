@@ -5,7 +5,6 @@ import { NOWHERE } from '../support/admin.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 
 const VAN = '356307042441047'
-const soon = { timeout: 60_000 }
 
 async function send({ ports }: Product) {
   const line = await dial(ports['tcp/teltonika'])
@@ -34,7 +33,7 @@ describe.skipIf(!findChromium())('the page of a new installation', () => {
     const { page, faults, close } = await fixture.open('/arrivals', { viewport: PHONE })
     await page.getByRole('button', { name: 'Name it' }).click()
     const dialog = page.getByRole('dialog')
-    await expect.poll(() => dialog.getByLabel('Company').inputValue(), soon).toBe('1')
+    await expect.poll(() => dialog.getByLabel('Company').inputValue()).toBe('1')
     await dialog.getByLabel('Name').fill('Van 1')
     await dialog.getByLabel('Route').fill('1001')
     // A route without a courier has no effect.
@@ -44,7 +43,7 @@ describe.skipIf(!findChromium())('the page of a new installation', () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     const delivered = async () =>
       (await fixture.product.admin<{ custody: { delivered: number } }>('/admin/status')).custody.delivered
-    await expect.poll(delivered, soon).toBe(1)
+    await expect.poll(delivered).toBe(1)
     line.socket.destroy()
     expect(faults).toEqual([])
     await close()
@@ -63,7 +62,7 @@ describe.skipIf(!findChromium())('the page of an installation without a company'
     await expectAccessible(page)
     const text = await fixture.product.read('gateway.yaml')
     await fixture.product.write('gateway.yaml', text.replace('companies:', 'companies: [{ company_id: 7, apikey: k }]'))
-    await expect.poll(() => dialog.getByLabel('Company').inputValue(), soon).toBe('7')
+    await expect.poll(() => dialog.getByLabel('Company').inputValue()).toBe('7')
     line.socket.destroy()
     await close()
   })

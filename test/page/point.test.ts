@@ -7,7 +7,6 @@ const OWN = '356307042441047'
 const NEW = '356307042441054'
 const SEVEN = 'seven-token-3b9c20'
 const OPERATOR = 'operator-token-77aa31'
-const soon = { timeout: 60_000 }
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const YAML = `
 companies: [{ company_id: 7, apikey: a }, { company_id: 8, apikey: b }]
@@ -43,7 +42,7 @@ describe.skipIf(!findChromium())('the set-up of a tracker', () => {
     await page.locator('.point-fields input').first().fill('teltonika')
     await page.getByLabel(/^Server/).fill('gps.example.com')
     const port = fixture.product.ports['tcp/teltonika']
-    await expect.poll(() => page.getByText('Replace what is in <> first.').count(), soon).toBe(1)
+    await expect.poll(() => page.getByText('Replace what is in <> first.').count()).toBe(1)
     expect(await page.locator('svg.qr').count()).toBe(0)
     await page.getByLabel('APN of the SIM').fill('m2m')
     await page.getByLabel('Telephone number').fill('+49 171 23456')
@@ -54,9 +53,7 @@ describe.skipIf(!findChromium())('the set-up of a tracker', () => {
     await page.getByText('Waiting for a tracker that was never heard').waitFor()
     const line = await send(NEW)
     await page.getByText('There it is').waitFor()
-    await expect
-      .poll(() => page.locator('.point-found').textContent(), soon)
-      .toMatch(/356307042441054.*teltonika.*52\.5/)
+    await expect.poll(() => page.locator('.point-found').textContent()).toMatch(/356307042441054.*teltonika.*52\.5/)
     await page.locator('.point-found').getByRole('button', { name: 'Name it' }).waitFor()
     line.socket.destroy()
     expect(faults).toEqual([])
@@ -70,7 +67,7 @@ describe.skipIf(!findChromium())('the set-up of a tracker', () => {
     const login = await send(OWN, false)
     await page.getByText('Waiting for its first position').waitFor()
     const line = await send(OWN)
-    await expect.poll(() => page.locator('.point-found').textContent(), soon).toMatch(/Van 47.*52\.5/)
+    await expect.poll(() => page.locator('.point-found').textContent()).toMatch(/Van 47.*52\.5/)
     expect(await page.locator('.point-found').count()).toBe(1)
     expect(await page.locator('main').textContent()).not.toContain('Van 88')
     for (const each of [other, login, line]) each.socket.destroy()

@@ -13,7 +13,6 @@ import { ROOT } from '../support/structure/sources.ts'
 const FOLDER = join(ROOT, 'docker/prometheus')
 const programs = findPrometheus()
 const MISSING = 'needs Prometheus (WAYBRIDGE_PROMETHEUS)'
-const soon = { timeout: 60_000 }
 
 /** Queries with an empty answer while nothing waits, fails, is refused or pushed, and without copies. */
 const MAY_BE_EMPTY =
@@ -38,7 +37,7 @@ it.skipIf(!programs)(
     const ask = await startPrometheus(product.ports.admin)
     const up = async () =>
       (await ask('up{job="waybridge"} == 1 and count_over_time(waybridge_ready[1m]) > 2')).data.result.length
-    await expect.poll(up, soon).toBe(1)
+    await expect.poll(up).toBe(1)
 
     const text = readFileSync(join(ROOT, 'docker/grafana/dashboards/waybridge.json'), 'utf8')
     const { panels } = JSON.parse(text) as { panels: { targets?: { expr: string }[] }[] }
@@ -54,9 +53,9 @@ it.skipIf(!programs)(
       return answers.filter(([, status, isFilled]) => status !== 'success' || !isFilled)
     }
     // A rate needs two samples, also of counters that appear later; during a slow scrape all answers are empty.
-    await expect.poll(unanswered, soon).toEqual([])
+    await expect.poll(unanswered).toEqual([])
     const alerts = async () => (await ask('ALERTS{alertname="WaybridgeNotScraped"}')).data.result
-    await expect.poll(alerts, soon).toEqual([])
+    await expect.poll(alerts).toEqual([])
   },
 )
 
@@ -83,13 +82,11 @@ async function startPrometheus(adminPort: number): Promise<(query: string) => Pr
   })
   const url = `http://127.0.0.1:${port}`
   await expect
-    .poll(
-      () =>
-        fetch(`${url}/-/ready`).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      soon,
+    .poll(() =>
+      fetch(`${url}/-/ready`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
     )
     .toBe(200)
   return async (query) => {

@@ -73,9 +73,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     api.respond(refuse)
     await drive(VANS[0], 2)
     const { page, faults, close } = await fixture.open('/queues')
-    await expect
-      .poll(() => page.locator('.parked-lane').first().textContent(), { timeout: 60_000 })
-      .toContain('position_in_the_sea')
+    await expect.poll(() => page.locator('.parked-lane').first().textContent()).toContain('position_in_the_sea')
     await expect.poll(() => page.locator('.parked-lane').first().textContent()).toContain('2 positions')
     await expectAccessible(page)
     let accepted = 0
@@ -113,13 +111,11 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await drive(VANS[1], 5)
     const { page, faults, close } = await fixture.open('/queues')
     const rows = () => page.locator('.lanes-table tbody tr').evaluateAll((all) => all.map((row) => row.textContent))
-    await expect
-      .poll(rows, { timeout: 60_000 })
-      .toEqual([expect.stringMatching(/^1002/), expect.stringMatching(/^1003/)])
+    await expect.poll(rows).toEqual([expect.stringMatching(/^1002/), expect.stringMatching(/^1003/)])
     await page.getByRole('button', { name: 'Oldest first' }).click()
     await expect.poll(rows).toEqual([expect.stringMatching(/^1003/), expect.stringMatching(/^1002/)])
     expect(page.url()).toContain('sort=oldest')
-    await expect.poll(async () => (await rows()).join(' '), { timeout: 60_000 }).toContain('503')
+    await expect.poll(async () => (await rows()).join(' ')).toContain('503')
     for (const [colorScheme, viewport] of [
       ['light', DESKTOP],
       ['dark', PHONE],
@@ -130,7 +126,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
       expect(await page.evaluate(OVERHANG)).toBe(0)
     }
     api.respond(ok)
-    await page.getByText('Nothing waits').waitFor({ timeout: 60_000 })
+    await page.getByText('Nothing waits').waitFor()
     expect(faults).toEqual([])
     await close()
   })
@@ -139,7 +135,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     api.respond(status(200, '<html>Log in to the network, please: now', html))
     await drive(VANS[2], 2)
     const { page, faults, close } = await fixture.open('/')
-    await page.locator('.fact', { hasText: 'Something else answers in its place' }).waitFor({ timeout: 60_000 })
+    await page.locator('.fact', { hasText: 'Something else answers in its place' }).waitFor()
     const finding = page.locator('.finding', { hasText: 'Something else answers in place of the tracking service' })
     await finding.getByText('Details for IT').click()
     await finding.getByText(`What answers at ${api.url} is not the tracking API`).waitFor()
@@ -163,7 +159,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     await dialog.getByText('the apikey is accepted (200)').waitFor()
     await page.keyboard.press('Escape')
     expect(await dialog.count()).toBe(0)
-    await page.locator('.fact', { hasText: 'Accepts positions' }).waitFor({ timeout: 60_000 })
+    await page.locator('.fact', { hasText: 'Accepts positions' }).waitFor()
     expect(faults).toEqual([])
     await close()
   })
@@ -202,7 +198,7 @@ alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
     api.respond(status(401))
     await drive(VANS[0], 3)
     const { page, faults, close } = await fixture.open('/')
-    await page.getByText('Answers, and refuses the password of company 7').waitFor({ timeout: 60_000 })
+    await page.getByText('Answers, and refuses the password of company 7').waitFor()
     expect(await page.getByText('Accepts positions').count()).toBe(0)
     // A finding may begin or end between two reads.
     const listed = async () => String(await page.locator('.finding').count())

@@ -22,7 +22,6 @@ admin:
   port: 0
   tokens: [{ name: dispatch, token: ${OPERATOR}, role: operate }, { name: reader, token: ${READER}, role: read }]
 `
-const soon = { timeout: 90_000 }
 /** Returns a local time this many minutes ago, in the format of an input field. */
 const local = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)
 
@@ -46,7 +45,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     connection.socket.write(
       Buffer.concat([teltonika.login!(id).bytes, teltonika.packet(fixes, { id, serial: 1 }).bytes]),
     )
-    await expect.poll(() => on(route), soon).toBeGreaterThanOrEqual(minutes)
+    await expect.poll(() => on(route)).toBeGreaterThanOrEqual(minutes)
     connection.socket.destroy()
   }
 
@@ -70,7 +69,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
     await dialog.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('5 positions are delivered as well.').waitFor()
-    await expect.poll(() => on(3001), soon).toBe(5)
+    await expect.poll(() => on(3001)).toBe(5)
     expect(await on(1001)).toBe(5)
 
     await page.evaluate("location.hash = '/activity'")
@@ -87,7 +86,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
   it('positions stay on their route if the box is not ticked, even if the van sends while the dialog is open', async () => {
     await drive(2, 4)
     const { page, faults, close } = await open(`/vans/${idOf(2)}`)
-    await page.getByText('Live', { exact: true }).waitFor(soon)
+    await page.getByText('Live', { exact: true }).waitFor()
     const dialog = await showAssignment(page, 3002, 30)
     const box = dialog.getByRole('checkbox', { name: 'Deliver them to route 3002 as well' })
     await box.uncheck()
@@ -112,7 +111,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     const { page, faults, close } = await open(`/vans/${idOf(3)}`)
     const dialog = await showAssignment(page, 3003, 20)
     await dialog.getByRole('button', { name: 'Apply' }).click()
-    await expect.poll(() => on(3003), soon).toBe(3)
+    await expect.poll(() => on(3003)).toBe(3)
     await drive(3, 1, 3003)
     await page.evaluate("location.hash = '/roster'")
     await page.locator('.writer').first().getByRole('button', { name: 'Undo' }).click()
@@ -122,7 +121,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     await expect.poll(() => offer.textContent()).toMatch(/^1 position of .* has gone to route 3003\./)
     expect(await undo.getByRole('checkbox', { name: 'Deliver it to route 1003 as well' }).isChecked()).toBe(true)
     await undo.locator('button[type=submit]').click()
-    await expect.poll(() => on(1003), soon).toBe(4)
+    await expect.poll(() => on(1003)).toBe(4)
     expect(faults).toEqual([])
     await close()
   })
@@ -149,7 +148,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     await expectAccessible(page)
     await swap.locator('button[type=submit]').click()
     await page.getByText('5 positions are delivered as well.').waitFor()
-    await expect.poll(async () => [await on(1004), await on(1005)], soon).toEqual([5, 5])
+    await expect.poll(async () => [await on(1004), await on(1005)]).toEqual([5, 5])
     expect(faults).toEqual([])
     await close()
   })
@@ -163,7 +162,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     await dialog.getByRole('button', { name: /^Van 6/ }).click()
     await dialog.getByRole('checkbox', { name: 'Deliver them to route 1007 as well' }).waitFor()
     await dialog.locator('button[type=submit]').click()
-    await expect.poll(() => on(1007), soon).toBe(2)
+    await expect.poll(() => on(1007)).toBe(2)
     expect(faults).toEqual([])
     await close()
   })
@@ -184,7 +183,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
       if (token === READER) expect(await apply.isDisabled()).toBe(true)
       else {
         await apply.click()
-        await expect.poll(() => on(3008), soon).toBe(3)
+        await expect.poll(() => on(3008)).toBe(3)
       }
       expect(faults).toEqual([])
       await close()
@@ -198,7 +197,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     for (const token of [READER, OPERATOR]) {
       const { page, faults, close } = await open('/', { token })
       const finding = page.locator('.finding', { hasText: 'positions of Van 9 went to another route' })
-      await finding.waitFor(soon)
+      await finding.waitFor()
       const button = finding.getByRole('button', { name: 'Deliver them as well' })
       if (token === READER) {
         expect(await button.isDisabled()).toBe(true)
@@ -206,8 +205,8 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
       } else {
         await button.click()
         await page.getByText('3 positions are delivered as well.').waitFor()
-        await expect.poll(() => on(3009), soon).toBe(3)
-        await expect.poll(() => finding.count(), soon).toBe(0)
+        await expect.poll(() => on(3009)).toBe(3)
+        await expect.poll(() => finding.count()).toBe(0)
       }
       expect(faults).toEqual([])
       await close()
@@ -229,7 +228,7 @@ describe.skipIf(!findChromium())('positions that went to another route', () => {
     })
     await page.reload()
     const findings = page.locator('.finding')
-    await expect.poll(() => findings.count(), soon).toBe(2)
+    await expect.poll(() => findings.count()).toBe(2)
     await expectAccessible(page)
     await findings.first().getByRole('button', { name: 'Deliver them as well' }).click()
     await page.getByText('412 positions are delivered as well.').waitFor()

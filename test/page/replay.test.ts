@@ -12,7 +12,6 @@ const DEVICES = JSON.stringify({
 })
 const MINUTES = 10
 const at = (minute: number, lat: number) => ({ at: minute * 60_000, lat, lon: 13 })
-const soon = { timeout: 90_000 }
 const dayOf = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 describe('the place of a van at a time', () => {
@@ -48,7 +47,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     connection.socket.write(Buffer.concat([teltonika.login!(VAN).bytes, bytes]))
     const seconds = Math.floor(now / 1000)
     const stored = () => fixture.product.positions('1001', seconds - 3600, seconds + 60)
-    await expect.poll(async () => (await stored()).length, soon).toBeGreaterThanOrEqual(MINUTES)
+    await expect.poll(async () => (await stored()).length).toBeGreaterThanOrEqual(MINUTES)
     connection.socket.destroy()
   }
 
@@ -59,7 +58,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     await slider.waitFor()
     expect(await page.getByRole('button', { name: 'Back to now' }).count()).toBe(0)
     // The slider shows the gaps of the day.
-    await expect.poll(() => page.locator('.replay .g-unknown').count(), soon).toBeGreaterThan(0)
+    await expect.poll(() => page.locator('.replay .g-unknown').count()).toBeGreaterThan(0)
     await slider.focus()
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('ArrowLeft')
@@ -76,7 +75,7 @@ describe.skipIf(!findChromium())('the replay of a day in a real browser', () => 
     await expect.poll(() => valueOf(page)).toBeGreaterThan(before - 61 * 60_000)
     // The van sends during the replay, which continues from its time to the last position.
     await drive()
-    await page.getByRole('button', { name: 'Play' }).waitFor(soon)
+    await page.getByRole('button', { name: 'Play' }).waitFor()
     expect(Date.now() - (await valueOf(page))).toBeLessThan(15 * 60_000)
     await page.getByRole('button', { name: 'Back to now' }).click()
     await expect.poll(() => page.locator('.replay-text').textContent()).toBe('now')

@@ -39,7 +39,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     await frames.getByText('Waiting for the next frame').waitFor()
     // A gateway learns within a second that the device is watched.
     const sending = setInterval(tracker.send, 500)
-    await frames.locator('.frame').first().waitFor({ timeout: 60_000 })
+    await frames.locator('.frame').first().waitFor()
     clearInterval(sending)
     const first = frames.locator('.frame').last()
     await expect.poll(() => first.textContent()).toContain('55.09000, 24.31000')
@@ -68,9 +68,7 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     await expect.poll(() => days.locator('.day-gaps').textContent()).toMatch(/Nothing ran here/)
     // A gateway writes its notes when it ends.
     for (const pid of fixture.product.pidsOf('gateway')) process.kill(pid, 'SIGTERM')
-    await expect
-      .poll(() => days.locator('.day-fixes').first().textContent(), { timeout: 60_000 })
-      .toMatch(/^\d+ arrived$/)
+    await expect.poll(() => days.locator('.day-fixes').first().textContent()).toMatch(/^\d+ arrived$/)
     expect(await days.getByRole('button').last().getAttribute('aria-pressed')).toBe('true')
     expect(faults).toEqual([])
     await close()

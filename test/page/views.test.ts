@@ -97,7 +97,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     })
     const sending = setInterval(() => line.socket.write(packetOf(VAN)), 500)
     await page.evaluate(`location.hash = '/vans/${VAN}'`)
-    await page.getByRole('heading', { name: 'Van 12' }).waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Van 12' }).waitFor()
     clearInterval(sending)
     expect(faults).toEqual([])
     line.socket.destroy()
@@ -119,7 +119,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Van 21 is saved.').waitFor()
     const now = Math.floor(Date.now() / 1000)
-    await expect.poll(() => fixture.product.positions('2001', now - 600, now), { timeout: 60_000 }).toHaveLength(1)
+    await expect.poll(() => fixture.product.positions('2001', now - 600, now)).toHaveLength(1)
     expect(faults).toEqual([])
     line.socket.destroy()
     await close()
@@ -134,11 +134,11 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await expect.poll(ids).toEqual([SECOND, FIRST])
     const held = page.locator('.arrival', { hasText: FIRST }).getByText('2 held')
     first.socket.write(packetOf(FIRST))
-    await held.waitFor({ timeout: 60_000 })
+    await held.waitFor()
     expect(await ids()).toEqual([SECOND, FIRST])
     await page.evaluate("location.hash = '/'")
     const unknown = page.locator('.finding', { hasText: 'unknown_device' })
-    await unknown.getByText('and 1 more with this cause').waitFor({ timeout: 60_000 })
+    await unknown.getByText('and 1 more with this cause').waitFor()
     expect([await unknown.count(), await unknown.getByRole('link').count()]).toEqual([1, 2])
     expect(faults).toEqual([])
     for (const { socket } of [first, second]) socket.destroy()
@@ -152,7 +152,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     }
     const { page, faults, close } = await fixture.open('/arrivals')
     const row = page.locator('.arrival', { hasText: 'is not understood here' })
-    await row.getByText(/^3 connections since/).waitFor({ timeout: 60_000 })
+    await row.getByText(/^3 connections since/).waitFor()
     expect(await row.count()).toBe(1)
     expect(await row.textContent()).toContain('the port expects gt06')
     await row.getByRole('link', { name: 'Van 12' }).waitFor()
@@ -176,12 +176,12 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     const frozen = fixture.product.pidsOf('admin')
     for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     try {
-      await page.getByRole('alert').filter({ hasText: 'No answer since' }).waitFor({ timeout: 60_000 })
+      await page.getByRole('alert').filter({ hasText: 'No answer since' }).waitFor()
       await expectAccessible(page)
     } finally {
       for (const pid of frozen) process.kill(pid, 'SIGCONT')
     }
-    await expect.poll(() => page.getByRole('alert').count(), { timeout: 60_000 }).toBe(0)
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
     await close()
   })
 
@@ -193,12 +193,12 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await page.evaluate(`location.hash = '/vans/${VAN}'`)
     try {
       const sentence = page.locator('.van-sentence', { hasText: 'This server cannot store anything' })
-      await sentence.waitFor({ timeout: 60_000 })
+      await sentence.waitFor()
       await page.locator('.chain .is-broken', { hasText: 'Stored' }).waitFor()
     } finally {
       process.kill(redis, 'SIGCONT')
     }
-    await page.getByText('This server cannot store anything').first().waitFor({ state: 'hidden', timeout: 60_000 })
+    await page.getByText('This server cannot store anything').first().waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Edit' }).waitFor()
     expect(faults).toEqual([])
     await close()

@@ -69,14 +69,15 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
     const { page, faults } = window
     faults.length = 0
     await page.setViewportSize(viewport)
-    await page.emulateMedia({ colorScheme })
+    // Without a graphics card, an animation takes CPU time all the time.
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.goto(`${origin()}/#${token === null ? view : `token=${token}&view=${encodeURIComponent(view)}`}`)
     return { ...window, close: () => leave(window, known) }
   }
 
   async function newWindow(locale: string): Promise<Window> {
     const page = await (await all.browser.newContext({ locale })).newPage()
-    page.setDefaultTimeout(60_000)
+    page.setDefaultTimeout(180_000)
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))
     page.on('console', (message) => {

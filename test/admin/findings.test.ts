@@ -155,11 +155,13 @@ it('findings that are merged into one or split again do not count as ended', asy
     await findings.look()
   }
   expect(changes).toEqual(['begins 0', 'merges 0', 'begins all', 'merges all', 'begins 0'])
-  expect(await findings.ended()).toEqual([])
+  // Those of other tests may end at any time.
+  const ended = async () => (await findings.ended()).filter(({ code }) => code === 'silent')
+  expect(await ended()).toEqual([])
   facts.devices = []
   await findings.look()
   expect(changes.at(-1)).toBe('ends 0')
-  expect(await findings.ended()).toMatchObject([{ code: 'silent', subject: { device: '0' } }])
+  expect(await ended()).toMatchObject([{ subject: { device: '0' } }])
 })
 
 it('no other finding ends while replicas of Redis are missing, and an SOS does not begin again afterwards', async () => {

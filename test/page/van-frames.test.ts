@@ -76,6 +76,20 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     await expect.poll(async () => (await connect().catch(() => undefined))?.end() !== undefined).toBe(true)
   })
 
+  it.each([DESKTOP, PHONE])(
+    'the hours above the days of a van begin and end with their strips, %o',
+    async (viewport) => {
+      const { page, close } = await fixture.open(`/vans/${VAN}`, { viewport })
+      await page.locator('.days .day-strip').first().waitFor()
+      const [hours, strip] = await Promise.all(
+        ['.day-hours', '.day-strip'].map((part) => page.locator(`.days ${part}`).first().boundingBox()),
+      )
+      expect(hours!.x).toBeCloseTo(strip!.x)
+      expect(hours!.width).toBeCloseTo(strip!.width)
+      await close()
+    },
+  )
+
   it.each([
     ['light', DESKTOP, 'de-DE'],
     ['dark', PHONE, 'en-GB'],

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isConnectionError } from '../redis/connection.ts'
 import { grouped } from '../redis/grouped.ts'
 import { BEHIND_MS } from './keys.ts'
 import type { Parked, RefusalReason } from './survey.ts'
@@ -118,7 +119,9 @@ export class Leases {
   /** Renews leases in place; a lost one gets the token ''. Only one renewal runs at a time: a second call does nothing. */
   async renew(leases: readonly Lease[]): Promise<void> {
     if (this.#renewal) return
-    const renewal = this.#renew(leases).finally(() => (this.#renewal = undefined))
+    const renewal = again((isAgain) => this.#renew(leases, isAgain), isConnectionError).finally(
+      () => (this.#renewal = undefined),
+    )
     this.#renewal = renewal.catch(() => {})
     await renewal
   }
@@ -147,14 +150,7 @@ export class Leases {
   /** Drops delivered records. Resolves to the next batch if one is to be pushed at once. */
   async done(lease: Lease, delivered: Delivered): Promise<Batch | undefined> {
     // Delivered records must not be pushed again because Redis was away: the token tells whether the lease is still ours.
-    for (const deadline = performance.now() + DONE_AGAIN_FOR_MS; ; ) {
-      try {
-        return await this.#done({ ...delivered, lease })
-      } catch (error) {
-        if (performance.now() > deadline) throw error
-        await sleep(DONE_AGAIN_MS)
-      }
-    }
+    return again(() => this.#done({ ...delivered, lease }))
   }
 
   /** Gives the lane back, due after a growing delay. Resolves to the delay, ms. */
@@ -233,7 +229,7 @@ export class Leases {
     })
   }, DONE_GROUP)
 
-  async #renew(leases: readonly Lease[]): Promise<void> {
+  async #renew(leases: readonly Lease[], isAgain: boolean): Promise<void> {
     const { leaseMs } = this.#options
     const asked = performance.now()
     const before = leases.map(({ token }) => token)
@@ -241,7 +237,7 @@ export class Leases {
     const tokens = (await this.#shard.run(
       'renew',
       [this.#shard.keyNames.schedule],
-      [leaseMs, ...args],
+      [leaseMs, isAgain ? 1 : 0, ...args],
     )) as (Buffer | null)[]
     leases.forEach((lease, index) => {
       // If the token has changed, a step was sent before the renewal: the step has its own new token, which the renewal did
@@ -249,6 +245,22 @@ export class Leases {
       if (lease.token === before[index]) lease.token = tokens[index]?.toString() ?? ''
       if (tokens[index]) lease.until = asked + leaseMs
     })
+  }
+}
+
+/** Repeats a step for a while after errors that may pass. */
+async function again<Answer>(
+  step: (isAgain: boolean) => Promise<Answer>,
+  mayPass: (error: Error) => boolean = () => true,
+): Promise<Answer> {
+  const deadline = performance.now() + AGAIN_FOR_MS
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      return await step(isAgain)
+    } catch (error) {
+      if (performance.now() > deadline || !mayPass(error as Error)) throw error
+      await sleep(AGAIN_MS)
+    }
   }
 }
 
@@ -270,7 +282,7 @@ export const LEASE_MS = 15_000
 const MOST_WAITING = 8
 /** Lanes that one call recalls. */
 const RECALLED = 1000
-const DONE_AGAIN_MS = 100
-const DONE_AGAIN_FOR_MS = 120_000
+const AGAIN_MS = 100
+const AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 128 }
 const DONE_GROUP = { ...GROUP, apartMs: 25, enough: 48 }

@@ -71,6 +71,7 @@ const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set([
 /** Scripts that need no replica: they only read, or what they write may be lost. */
 const READING: ReadonlySet<string> = new Set([
   'survey',
+  'renew',
   'beat',
   'note_devices',
   'lane_days',

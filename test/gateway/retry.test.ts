@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
@@ -8,9 +6,10 @@ import { GuessDelays } from '../../src/gateway/guesses.ts'
 import { Trails } from '../../src/gateway/suspicion.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { Ingest, type IngestOptions } from '../../src/gateway/take.ts'
-import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Store } from '../../src/store/index.ts'
+import { Appender, custodyCounters, DuplicateFilter, keys, type Store } from '../../src/store/index.ts'
+import { breaking } from '../support/breaking.ts'
 import { journalOf } from '../support/journal.ts'
-import { dialRedis, type TestRedis } from '../support/redis.ts'
+import type { TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 import { NO_MAPPINGS, NO_SECRETS } from '../support/unconfigured.ts'
@@ -26,30 +25,6 @@ withRedis((started, connection) => {
   server = started
   redis = connection
 })
-
-/** A connection to Redis that breaks, once, before the next answer arrives. */
-async function breaking(): Promise<{ connection: Store; breakNext(): void }> {
-  let isBreaking = false
-  const proxy = createServer((near: Socket) => {
-    const far = dialRedis(server.url)
-    near.pipe(far).on('data', (bytes: Buffer) => {
-      if (isBreaking) near.destroy()
-      else near.write(bytes)
-      isBreaking = false
-    })
-    for (const [one, other] of [[near, far] as const, [far, near] as const])
-      one.on('error', () => {}).on('close', () => other.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const { port } = proxy.address() as AddressInfo
-  const connection = connect(`redis://127.0.0.1:${port}`, 'breaking')
-  onTestFinished(() => {
-    connection.disconnect()
-    proxy.close()
-  })
-  await once(connection, 'ready')
-  return { connection, breakNext: () => void (isBreaking = true) }
-}
 
 /** An ingest over a connection. */
 async function openIngest(connection: Store, clock: FixStorageOptions['clock']): Promise<Ingest> {
@@ -93,7 +68,7 @@ it('a gateway stores a fix once and acknowledges it when the connection to Redis
   // The appender runs a script once a second, whose answer might be the next one.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
-  const { connection, breakNext } = await breaking()
+  const { connection, breakNext } = await breaking(server.url)
   const send = sender(await openIngest(connection, { isInDoubt: false, jumps: 0, now: () => Date.now() }))
 
   expect(await send(NOW_S - 1)).toMatchObject({ status: 'stored' })
@@ -109,7 +84,7 @@ it('a gateway stores a fix once and acknowledges it when the connection to Redis
 })
 
 it('a gateway gives up a waiting fix when its clock jumps, so that the device sends it again', async () => {
-  const { connection } = await breaking()
+  const { connection } = await breaking(server.url)
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
   const send = sender(await openIngest(connection, clock))
   connection.disconnect()
@@ -120,7 +95,7 @@ it('a gateway gives up a waiting fix when its clock jumps, so that the device se
 })
 
 it('a gateway does not acknowledge a fix held by a clock that jumps meanwhile, and stores it when repeated', async () => {
-  const { connection } = await breaking()
+  const { connection } = await breaking(server.url)
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
   const send = sender(await openIngest(connection, clock))
   const storing = send(NOW_S)

@@ -7,6 +7,8 @@ import {
   DuplicateFilter,
   keys,
   Appender,
+  type Lease,
+  Leases,
   packDevice,
   packRecords,
   type Store,
@@ -163,6 +165,24 @@ describe('a Redis with replicas', () => {
     }
     await expect.poll(() => send(time), SOON).toEqual({ duplicates: 1, refused: false })
     await group.redis(index, async (server) => expect(await server.llen(keys.lane(LANE))).toBe(1))
+  })
+
+  it('what is pushed while a replica hangs is dropped once it is delivered', async () => {
+    await expect.poll(() => send(now() + 3), SOON).toMatchObject({ refused: false })
+    const redis = await connection()
+    const leases = new Leases(redis, { maxPositions: 10, maxWaitMs: 0 })
+    let lease: Lease | undefined
+    await expect.poll(async () => ([lease] = await leases.claim(1).catch(() => [])), SOON).toHaveLength(1)
+    const index = await replica()
+    await expect.poll(() => leases.take(lease as Lease).then(() => true), SOON).toBe(true)
+    group.signal(index, 'SIGSTOP')
+    try {
+      await leases.renew([lease as Lease])
+    } finally {
+      group.signal(index, 'SIGCONT')
+    }
+    await leases.done(lease as Lease, { count: 10, status: 200, wanted: 0, atOnce: false })
+    expect(await redis.llen(keys.lane(LANE))).toBe(0)
   })
 
   it('counts a correction as stored once the replicas have it', async () => {

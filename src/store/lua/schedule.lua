@@ -150,14 +150,21 @@ local function recall()
   return #back / 2
 end
 
--- Moves the end of leases that still hold: ARGV has lane and token of each, behind the ms of a lease.
+-- Moves the end of leases that still hold. ARGV  ms of a lease; '1': once more, as the last answer may be lost; lane and token of each
 -- Answers the new token of each; false where the lease was lost.
 local function renew()
-  local schedule, lease_ms = KEYS[1], ARGV[1]
+  local schedule, lease_ms, is_again = KEYS[1], ARGV[1], ARGV[2] == '1'
   local tokens = {}
-  for i = 2, #ARGV, 2 do
-    local lane, token = ARGV[i], ARGV[i + 1]
-    local new_token = holds(schedule, lane, token) and renewed(token, now + lease_ms)
+
+  -- Whether the lost call has set this score. Another lease would end later, and a step that has run (done.lua) adds 1.
+  local function is_own(score, token)
+    return score % 1 == token % 1 and score > token + 1 and score <= token + lease_ms
+  end
+
+  for i = 3, #ARGV, 2 do
+    local lane, token = ARGV[i], tonumber(ARGV[i + 1]) or -2
+    local score = tonumber(redis.call('ZSCORE', schedule, lane) or -1)
+    local new_token = (score == token or is_again and is_own(score, token)) and renewed(token, now + lease_ms)
     if new_token then set_score(schedule, lane, new_token) end
     tokens[#tokens + 1] = new_token
   end

@@ -64,9 +64,7 @@ export class DayFigures {
     const due = this.#open
     this.#open = new Map()
     for (const [day, lanes] of due)
-      await addLaneDays(this.#redis, day, lanes).catch(() => {
-        for (const [lane, figures] of lanes) this.#openOf(day, lane).addAll(figures)
-      })
+      for (const [lane, figures] of await addLaneDays(this.#redis, day, lanes)) this.#openOf(day, lane).addAll(figures)
   }
 
   #openOf(day: number, lane: string): OpenLaneDay {

@@ -26,18 +26,29 @@ export interface LaneDay {
   readonly delays: ReadonlyMap<number, number>
 }
 
-/** Adds to what was delivered to lanes, of a local day, by when it begins (ms UTC). It is kept for 33 days. Rejects if Redis does not take all. */
-export async function addLaneDays(redis: Store, day: number, lanes: ReadonlyMap<string, LaneDay>): Promise<void> {
+type OfLane = readonly [lane: string, figures: LaneDay]
+
+/**
+ * Adds to what was delivered to lanes, of a local day, by when it begins (ms UTC). It is kept for 33 days. Resolves to what Redis
+ * did not take: one shard may be away.
+ */
+export async function addLaneDays(redis: Store, day: number, lanes: ReadonlyMap<string, LaneDay>): Promise<OfLane[]> {
   const byShard = Map.groupBy(lanes, ([lane]) => redis.shardOf(lane))
-  await Promise.all(Array.from(byShard, ([shard, own]) => addIn(shard, day, own)))
+  const left = await Promise.all(Array.from(byShard, ([shard, own]) => addIn(shard, day, own)))
+  return left.flat()
 }
 
-async function addIn(shard: Shard, day: number, lanes: readonly (readonly [string, LaneDay])[]): Promise<void> {
+async function addIn(shard: Shard, day: number, lanes: readonly OfLane[]): Promise<readonly OfLane[]> {
   const key = shard.keyNames.laneDays(day)
   for (let at = 0; at < lanes.length; at += SLICE) {
     const figures = lanes.slice(at, at + SLICE).flatMap(([lane, figure]) => [lane, packed(figure)])
-    await shard.run('lane_days', [key], [KEPT_S, ...figures])
+    try {
+      await shard.run('lane_days', [key], [KEPT_S, ...figures])
+    } catch {
+      return lanes.slice(at)
+    }
   }
+  return []
 }
 
 /**

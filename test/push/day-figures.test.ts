@@ -69,6 +69,18 @@ it('a worker keeps counts that Redis does not accept, and the days for 33 days',
   expect(await shard.ttl(shard.keyNames.laneDays(DAY))).toBeGreaterThan(32 * 86_400)
 })
 
+it('a worker counts a delivery once while another shard takes no counts', async () => {
+  const shard = redis.shardOf(LANE)
+  const other = Array.from({ length: 20 }, (_, n) => `7/42/${n}`).find((lane) => redis.shardOf(lane) !== shard) ?? ''
+  const days = new DayFigures(redis, ZONE)
+  for (const lane of [LANE, other]) days.delivered(lane, records([DAY]), DAY)
+  await shard.set(shard.keyNames.laneDays(DAY), 'damaged')
+  await days.close()
+  await shard.del(shard.keyNames.laneDays(DAY))
+  await days.close()
+  expect([await figuresOf(), await figuresOf(other)]).toMatchObject([{ fixes: 1 }, { fixes: 1 }])
+})
+
 it('a worker counts nothing for days that are no longer shown', async () => {
   const days = new DayFigures(redis, ZONE)
   days.delivered(LANE, records([DAY - 40 * 86_400_000]), DAY)

@@ -258,7 +258,7 @@ export function runOnCopies(
 ): Promise<unknown> {
   const keys = shard.keyNames
   const touched = [keys.copiedPrefix, keys.copiedEntries, keys.copiedFixes, keys.cursorsPrefix, keys.copyCounts]
-  const own = [keys.copyParked(copy), keys.copying(copy), keys.copiedForgotten]
+  const own = [keys.copyParked(copy), keys.copying(copy), keys.copiedForgotten, keys.clock]
   return shard.run(script, [...touched, ...own], args)
 }
 

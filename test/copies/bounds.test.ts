@@ -142,6 +142,22 @@ it('a copy that another process configured a moment ago is kept', async () => {
   expect(await account()).toMatchObject({ waiting: 5 })
 })
 
+it.each([
+  ['Redis was away', { beat: Date.now() - 60_000, seen: 0 }],
+  ['the clock of Redis was set back', { beat: Date.now(), seen: Date.now() + 60_000 }],
+])('a copy that another process has configured is kept after %s', async (_, { beat, seen }) => {
+  const other = keeping([copyOf({})])
+  await other.look()
+  await storeCopied(redis, numbers(0, 5))
+  await redis.hset(keys.clock, 'beat', beat)
+  await redis.hset(`${keys.cursorsPrefix}7`, 'crm', `0 0 0 ${seen}`)
+  const keeper = keeping([])
+  await keeper.look()
+  await other.look()
+  await keeper.look()
+  expect(await account()).toMatchObject({ waiting: 5, discarded: 0 })
+})
+
 it('a copy keeps its account when it no longer gets a company', async () => {
   await keeping([copyOf({})], { companies: ['7', '8'] }).look()
   await storeCopied(redis, numbers(0, 5))

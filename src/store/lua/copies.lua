@@ -1,6 +1,6 @@
 -- Logs and the copies that get them (see ../copied.ts). Entries and fixes of a log are numbered from 0 on, for ever.
 -- KEYS  as named
-local logs_prefix, entries_ends, fixes_ends, cursors_prefix, counts, own, copying, forgotten = unpack(KEYS)
+local logs_prefix, entries_ends, fixes_ends, cursors_prefix, counts, own, copying, forgotten, clock = unpack(KEYS)
 
 local function text_of(number) return string.format('%.0f', number) end
 
@@ -143,7 +143,10 @@ end
 local function leave_copy()
   local copy, log, silent_ms, is_replaced = unpack(ARGV)
   local entry, fix, start, seen, last = cursor_of(copy, log)
-  if not entry or now - seen < tonumber(silent_ms) and now >= seen then return end
+  if not entry then return end
+  if now < seen then return set_cursor(copy, log, entry, fix, start, now, last) end
+  -- While Redis was away, nobody could note that.
+  if now - seen < tonumber(silent_ms) or note_clock(clock) then return end
   if is_replaced == '1' then
     if not last then
       last = tonumber(redis.call('HGET', entries_ends, log) or 0)

@@ -93,6 +93,15 @@ it('records that were delivered just before Redis was away are not handed out ag
   expect(await claim()).toEqual([LANE, '7/42/2'].filter((lane) => lane !== lease.lane))
 })
 
+it('a lane that is due does not wait for leases that have ended while Redis was away', async () => {
+  const ended = Array.from({ length: 5 }, (_, n) => `7/42/${n}`)
+  for (const lane of ended) await append(lane)
+  expect(await claim()).toHaveLength(5)
+  await setBackBy(-30_000)
+  await append('7/42/9')
+  expect((await leases().claim(2)).map(({ lane }) => lane)).toEqual(['7/42/9'])
+})
+
 it('does not count a dead worker as alive after the clock of Redis is set back', async () => {
   await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
   expect(await beat()).toBe(1)

@@ -16,14 +16,19 @@ end
 
 -- The lanes that are due, at most so many, each with its score. Leases that have ended, but may be renewed yet, are left out.
 local function due_lanes(schedule, clock, most)
-  local found = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
-  if #found == 0 or not note_clock(clock) then return found end
-  local due = {}
-  for i = 1, #found, 2 do
-    if is_due_time(found[i + 1]) then
-      due[#due + 1] = found[i]
-      due[#due + 1] = found[i + 1]
+  local due, at, may_renew = {}, 0, nil
+  while #due < 2 * most do
+    local found = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'WITHSCORES', 'LIMIT', at, most)
+    if may_renew == nil then may_renew = #found > 0 and note_clock(clock) end
+    if not may_renew then return found end
+    for i = 1, #found, 2 do
+      if is_due_time(found[i + 1]) and #due < 2 * most then
+        due[#due + 1] = found[i]
+        due[#due + 1] = found[i + 1]
+      end
     end
+    at = at + most
+    if #found < 2 * most then break end
   end
   return due
 end

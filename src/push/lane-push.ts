@@ -63,7 +63,8 @@ export class LanePush {
     let batch = stopping.aborted ? undefined : await leases.take(this.#lease)
     if (batch?.parked) {
       const mayPush = await relocate(shard, this.#lease, place)
-      if (mayPush === NOT_CURRENT) await leases.postpone(this.#lease, ROSTER_AGAIN_MS)
+      // A renewal has interrupted it, unless the lane is gone.
+      if (mayPush !== true) await leases.postpone(this.#lease, mayPush === NOT_CURRENT ? ROSTER_AGAIN_MS : 0)
       batch = mayPush === true ? await leases.take(this.#lease) : undefined
     }
     while (batch) {

@@ -3,10 +3,13 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { localDay } from '../../src/domain/times.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { Apikeys } from '../../src/push/apis.ts'
 import { startPushing } from '../../src/push/index.ts'
+import { LanePush } from '../../src/push/lane-push.ts'
 import { type Ticket, Tickets } from '../../src/push/tickets.ts'
 import { healOverdue } from '../../src/push/watchdog.ts'
 import {
+  ApiClockReporter,
   Appender,
   connect,
   custodyCounters,
@@ -22,6 +25,7 @@ import {
   readLaneDays,
   release,
   surveyRefused,
+  tryParked,
 } from '../../src/store/index.ts'
 import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { ok, startApi, status } from '../rig/api.ts'
@@ -338,6 +342,34 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(5)
     expect(api.timestampsOf('42/2')).toEqual(range(1, 5))
     expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
+  })
+
+  it('a parked lane is due at once if a renewal of its lease interrupts that its records are moved', async () => {
+    await store('7/42/1', 1, 2)
+    const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
+    const [refused] = await leases.claim(1)
+    await leases.park(refused, { status: 404, message: 'no' })
+    await tryParked(redis, ['7/42/1'])
+    const [lease] = await leases.claim(1)
+    const place = () => {
+      void leases.renew([lease])
+      return '7/42/2'
+    }
+    const push = new LanePush(lease, ONE_API.of(lease.lane), {
+      place,
+      batch: { max_positions: 3 },
+      keep: { delivered: 0 },
+      push: PUSH,
+      apikeys: new Apikeys(APIKEYS),
+      leases,
+      apis: ONE_API,
+      apiClock: new ApiClockReporter(redis),
+      stopping: new AbortController().signal,
+      shard: redis,
+      logger,
+    })
+    await push.run()
+    expect((await leases.claim(1)).map(({ lane }) => lane)).toEqual(['7/42/1'])
   })
 
   it.each([

@@ -1,5 +1,6 @@
 import { metrics } from '../observe/metrics.ts'
 import { grouped } from '../redis/grouped.ts'
+import { NotReplicated } from '../redis/replication.ts'
 import type { Part, Storable } from './record.ts'
 import { type AppenderOptions, add, storeRecords } from './store-records.ts'
 import type { Shard, Store } from './shards.ts'
@@ -86,7 +87,8 @@ export class Appender {
       }
       return outcomes
     } catch (error) {
-      for (const [name, amount] of waiting) add(this.#counted, name, amount)
+      // Where only a replica lacks them, Redis has counted them.
+      if (!(error instanceof NotReplicated)) for (const [name, amount] of waiting) add(this.#counted, name, amount)
       throw error
     }
   }

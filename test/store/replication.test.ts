@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   addCorrections,
   connect,
+  custodyCounters,
   DuplicateFilter,
   keys,
   Appender,
@@ -165,6 +166,21 @@ describe('a Redis with replicas', () => {
     }
     await expect.poll(() => send(time), SOON).toEqual({ duplicates: 1, refused: false })
     await group.redis(index, async (server) => expect(await server.llen(keys.lane(LANE))).toBe(1))
+  })
+
+  it('counts what is filtered once while a replica hangs', async () => {
+    const redis = await connection()
+    const appender = new Appender(redis, UNFILTERED)
+    const index = await replica()
+    appender.count(['invalid'])
+    group.signal(index, 'SIGSTOP')
+    try {
+      await appender.tidy()
+    } finally {
+      group.signal(index, 'SIGCONT')
+    }
+    await appender.tidy()
+    expect((await custodyCounters(redis)).get('filtered:invalid')).toBe(1)
   })
 
   it('what is pushed while a replica hangs is dropped once it is delivered', async () => {

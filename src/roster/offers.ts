@@ -109,7 +109,9 @@ export async function refreshOffers(
     const changed = { ...offer, fixes, vans: vansIn(moves) }
     // The lanes of an offer whose fixes are counted in a later one may still hold fixes that wait.
     const isRepeated = offer.corrections.some((times) => !parts.includes(times))
-    if (fixes === 0 && !isRepeated) {
+    // A van that is not configured may come back while its fixes are kept.
+    const mayReturn = offer.at > Date.now() - keepMs && offer.corrections.some(({ device }) => !roster.find(device))
+    if (fixes === 0 && !isRepeated && !mayReturn) {
       await redis.hdel(OFFERS, fieldOf(offer))
       continue
     }

@@ -216,6 +216,16 @@ it('the offer of a redelivery stays if a process that has not read the file yet 
   await expect.poll(offered, SOON).toEqual([])
 })
 
+it('the offer of a redelivery stays if the van is not configured for a while', async () => {
+  await deliver('7/42/1001', T, T + 60)
+  await write(line(3601))
+  await expect.poll(offered, SOON).toHaveLength(1)
+  expect(await refreshOffers(admin.redis, { ...inEffect(), roster: new Roster() })).toMatchObject([{ fixes: 0 }])
+  expect(await refreshOffers(admin.redis, inEffect())).toMatchObject([{ fixes: 2 }])
+  await decide('DELETE')
+  await expect.poll(offered, SOON).toEqual([])
+})
+
 it('the offer of a redelivery stays if Redis had no memory when it was accepted', async () => {
   await deliver('7/42/1001', T, T + 60)
   await write(line(3201))

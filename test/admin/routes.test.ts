@@ -119,9 +119,10 @@ it('PUT /admin/routes accepts JSON, also as GET answers it, and keeps all digits
   expect(again.json).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: [] })
 })
 
-it('GET /admin/routes lists the lines of one device, also by its id without leading zeros', async () => {
+it('GET /admin/routes lists the lines of one device, by its id with or without leading zeros, or by its name', async () => {
   await put(HEADER + LINE)
-  for (const id of [VAN_12, VAN_12.slice(1)]) expect(await lines(`device=${id}`)).toEqual([PUT_LINE])
+  for (const device of [VAN_12, VAN_12.slice(1), 'Van 12', 'van 12'])
+    for (const more of ['', '&at=2099-11-20 07:00']) expect(await lines(`device=${device}${more}`)).toEqual([PUT_LINE])
   expect(await lines(`device=${VAN_14}`)).toEqual([FILE_LINE])
   expect(await lines('device=356307042441999')).toEqual([])
 })

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { sameId } from '../../domain/ids.ts'
 import { parse } from '../../http/refusal.ts'
 import type { Assignment } from '../../roster/assignment.ts'
 import { keptPut, noteRefusedPut } from '../../roster/puts.ts'
@@ -22,8 +21,8 @@ import { readRequestBody } from '../access.ts'
 
 /**
  * `GET /admin/routes`: the lines in effect, from files and from this port. `at`: only those that decide at this time; `from`,
- * `until`: only those that hold at some time in between; `device`: only those of this id. `PUT /admin/routes`: replaces a
- * company's lines that begin in an interval.
+ * `until`: only those that hold at some time in between; `device`: only those of this id or name. `PUT /admin/routes`:
+ * replaces a company's lines that begin in an interval.
  */
 export function routeOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
   const list: Operation['handle'] = async ({ query }, _reply, scope) => {
@@ -32,11 +31,11 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
     const begin = from === undefined ? -Infinity : instantIn(live, 'from', from)
     const end = until === undefined ? Infinity : instantIn(live, 'until', until)
-    const own = device === undefined ? undefined : sameId(device)
+    const meant = device === undefined ? undefined : new Set(roster.meant(device).map(({ id }) => id))
     const isListed = (line: ListedLine) =>
       scope.sees(line.company_id) &&
       (company_id ?? line.company_id) === line.company_id &&
-      (own === undefined || own === sameId(line.device)) &&
+      (meant?.has(line.device) ?? true) &&
       line.from < end &&
       line.until > begin
     const { results, ...rest } = await pageOf(lines, { list: 'routes', placeOf, isListed }, page)
@@ -109,7 +108,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
 
 const ListQuery = PageQuery.extend({
   company_id: Id.optional(),
-  device: z.string('expected one id of a device').optional(),
+  device: z.string('expected one id or name of a device').optional(),
   ...each(z.string('expected one time').optional(), 'at', 'from', 'until'),
 })
 const PutQuery = closedQuery({

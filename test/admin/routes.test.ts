@@ -127,6 +127,11 @@ it('GET /admin/routes lists the lines of one device, by its id with or without l
   expect(await lines('device=356307042441999')).toEqual([])
 })
 
+it('GET /admin/routes refuses times in between if the end is before the begin', async () => {
+  const { status, json } = await admin.ask('/admin/routes?from=2099-11-21&until=2099-11-20')
+  expect([status, json]).toMatchObject([422, { errors: errors(['until', 'not after from']) }])
+})
+
 it('PUT /admin/routes lists the devices without a route by name, with unnamed ones last', async () => {
   const authorization = `Bearer ${TOKEN}`
   const entries = [['1', 'Q2'], ['2'], ['3', 'Q10'], ['4', 'Q1']] as const

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { parse } from '../../http/refusal.ts'
+import { parse, refuseFields } from '../../http/refusal.ts'
 import type { Assignment } from '../../roster/assignment.ts'
 import { keptPut, noteRefusedPut } from '../../roster/puts.ts'
 import { planRedelivery } from '../../roster/redelivery.ts'
@@ -31,6 +31,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
     const begin = from === undefined ? -Infinity : instantIn(live, 'from', from)
     const end = until === undefined ? Infinity : instantIn(live, 'until', until)
+    if (end < begin) throw refuseFields(422, [{ path: 'until', message: say('not after from') }])
     const meant = device === undefined ? undefined : new Set(roster.meant(device).map(({ id }) => id))
     const isListed = (line: ListedLine) =>
       scope.sees(line.company_id) &&

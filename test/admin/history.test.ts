@@ -111,6 +111,14 @@ it('GET /admin/devices/{id}/history answers 404 for an unknown device, and 422 f
   expect((await admin.ask(`/admin/devices/${VAN}/history?from=soon`)).status).toBe(422)
 })
 
+it.each([
+  ['?from=2026-11-20&to=2026-11-19', 'from: after to'],
+  ['?from=2199-01-01', 'from: this day has not begun'],
+])('GET /admin/devices/{id}/history answers 422 to %s', async (query, message) => {
+  const { status, json } = await admin.ask(`/admin/devices/${VAN}/history${query}`)
+  expect([status, json]).toMatchObject([422, { message }])
+})
+
 it('GET /admin/devices/{id}/history leaves out days whose notes are no longer kept', async () => {
   expect((await historyOf('?from=2000-01-01&to=2000-01-03')).days).toEqual([])
   const dates = [31, 30].map((days) => new Date(startOfToday() - days * 24 * 60 * MIN + 12 * 60 * MIN).toISOString())

@@ -79,6 +79,8 @@ function daysIn(query: z.infer<typeof HistoryQuery>, { live }: DetailSources, no
   const days: HistoryDay[] = []
   for (let day = localDay(from, zone); day.from <= to; day = localDay(day.until, zone))
     days.push({ ...day, date: dateOf(day.from, zone) })
+  if (days.length === 0)
+    throw refuseFields(422, [{ path: 'from', message: from > now ? 'this day has not begun' : 'after to' }])
   return days
 }
 

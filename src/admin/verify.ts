@@ -39,7 +39,7 @@ export function verifyOperation({ redis, verifier, keptMs, zone, closing }: Veri
       const { company_id, day, page_token, repair, route_id } = parse(VerifyQuery, request.query)
       if (keptMs === 0) throw new ApiRefusal(422, NOTHING_KEPT)
       const now = Date.now()
-      const asked = day === undefined ? localDay(now, zone()) : dayOf(day, zone())
+      const asked = day === undefined ? localDay(now, zone()) : dayOf(day, zone(), now)
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       const isWanted = (route: string) => {
@@ -105,9 +105,10 @@ function verifiedJson(result: RunResult, { day, zone, keptSince }: ComparedDay):
 }
 
 /** @throws ApiRefusal 422 */
-function dayOf(text: string, zone: string): ComparedDay['day'] {
+function dayOf(text: string, zone: string, now: number): ComparedDay['day'] {
   const day = timesIn(zone).day(text)
   if (!day) throw new ApiRefusal(422, 'day: expected a day such as 2026-11-20')
+  if (day.from * 1000 > now) throw new ApiRefusal(422, 'day: this day has not begun')
   return { from: day.from * 1000, until: day.until * 1000 }
 }
 

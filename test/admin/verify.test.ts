@@ -207,6 +207,7 @@ describe('POST /admin/verify with a programmable API', () => {
   it.each([
     ['route_id=x', 422],
     ['day=yesterday', 422],
+    ['day=2199-01-01', 422],
     ['repair=yes', 422],
     ['page_token=x', 400],
   ])('POST /admin/verify refuses %s', async (query, status) => expect(await admin.ask(query)).toMatchObject({ status }))

@@ -5,6 +5,7 @@ import { ALL, concernOf } from '../diagnose/order.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
 import { plainly } from '../diagnose/plain.ts'
+import { sameId } from '../domain/ids.ts'
 import { parse } from '../http/refusal.ts'
 import type { Logger } from '../observe/log.ts'
 import { keys, type Redis } from '../store/index.ts'
@@ -147,10 +148,11 @@ export function findingOperations(findings: Findings): Operation[] {
       async handle({ query }, _reply, scope) {
         const { severity, since, device, ...page } = parse(FindingsQuery, query)
         const from = since === undefined ? 0 : Date.parse(since)
+        const own = device === undefined ? undefined : sameId(device)
         const all: (Finding & { endedAt?: number })[] = [...findings.current, ...(await findings.ended())]
         const isListed = (finding: Finding & { endedAt?: number }) =>
           (severity ?? finding.severity) === finding.severity &&
-          (device ?? finding.subject.device) === finding.subject.device &&
+          (own === undefined || own === (finding.subject.device && sameId(finding.subject.device))) &&
           (finding.endedAt ?? Infinity) >= from
         const { results, ...rest } = await pageOf(scope.findings(all), { list: 'findings', placeOf, isListed }, page)
         return { results: results.map(findingJson), ...rest }

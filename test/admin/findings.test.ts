@@ -69,6 +69,15 @@ it('the status, the metrics and the log show a finding while a process observes 
   expect(logged().map(({ msg }) => msg.split(':')[0])).toEqual(['begins', 'has ended'])
 })
 
+const findingsOf = async (device: string) => (await admin.ask(`/admin/findings?device=${device}`)).json
+
+it('GET /admin/findings lists the findings of one device, by its id with or without leading zeros', async () => {
+  observations.note('clock_ahead', { subject: { device: '07' }, evidence: '1 h' })
+  for (const id of ['07', '7'])
+    await expect.poll(() => findingsOf(id), soon).toMatchObject({ results: [{ subject: { device: '07' } }] })
+  for (const id of ['17', '']) expect(await findingsOf(id)).toEqual({ results: [] })
+})
+
 it('findings in answers and events are in the language of the request, or in English', async () => {
   const evidence = say('about {} min ahead: {}', 120, say('time_zone "{}" would fit', '+02:00'))
   observations.note('clock_ahead', { subject: { device: '2' }, evidence })

@@ -242,6 +242,14 @@ export function timer(minMs: number) {
 /** A duration without an upper limit, ms. */
 export const span = leaf(duration, 'expected a duration such as 500ms, 60s, 5m, 24h or 90d')
 
+/** A duration above 0 without an upper limit, ms. `instead`: what to write where nothing of any age is wanted. */
+export function age(instead: string) {
+  return leaf(
+    (value) => within(duration(value), 1, Infinity),
+    `expected a duration above 0, such as 24h or 90d; ${instead}`,
+  )
+}
+
 function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value)
 }

@@ -6,6 +6,7 @@ import { bridges } from './bridge.ts'
 import { copies } from './copies.ts'
 import {
   address,
+  age,
   fields,
   flag,
   headerToken,
@@ -131,6 +132,8 @@ export function configSchema(protocols: Protocols, dir = '') {
         0.2,
         'Requests that may begin each second with positions which are delivered once more, as a share of `concurrency`, or of `max_requests_per_s` where it is set.',
       ),
+    }).superRefine(({ first_delay, max_delay }, context) => {
+      if (first_delay > max_delay) context.addIssue({ code: 'custom', path: ['max_delay'], message: TOO_SHORT_DELAY })
     }),
     filter: section({
       uere_m: setting(number(0.1, 1000), 5, 'Accuracy in metres for each unit of HDOP.'),
@@ -140,7 +143,7 @@ export function configSchema(protocols: Protocols, dir = '') {
         'Accuracy in metres, if the device sends neither it nor HDOP.',
       ),
       max_future: setting(span, '5m', 'A fix further in the future is held as `clock`.'),
-      max_age: setting(span.nullable(), '90d', 'An older fix is filtered as `past`; null: no limit.'),
+      max_age: setting(age('null: no limit').nullable(), '90d', 'An older fix is filtered as `past`; null: no limit.'),
       duplicate_window: setting(span, '24h', 'Time in which a repeated fix is filtered; `0s`: never.'),
       suspicious: setting(
         oneOf('report', 'hold'),
@@ -158,7 +161,11 @@ export function configSchema(protocols: Protocols, dir = '') {
       clock: setting(flag, true, 'Hold fixes from the future; `false`: filter them.'),
       max_unknown_devices: setting(integer(0, 1_000_000), 1000, 'Maximum of unknown devices with held fixes.'),
       max_fixes_per_device: setting(integer(0, 1_000_000_000), 10_000, 'Maximum number of held fixes of a device.'),
-      max_age: setting(span, '24h', 'Age at which a held fix is discarded.'),
+      max_age: setting(
+        age('to hold nothing, set hold.unknown, hold.no_route and hold.clock to false'),
+        '24h',
+        'Age at which a held fix is discarded.',
+      ),
     }),
     gateways: setting(gateways, 1, 'Number of processes of `start` that share the ports of the devices.'),
     workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
@@ -211,6 +218,7 @@ const gateways = integer(1, 1024).refine(
   'expected 1: more processes share a port only on Linux and FreeBSD',
 )
 
+const TOO_SHORT_DELAY = 'less than push.first_delay: raise it, or set a shorter push.first_delay'
 const NO_PROXY = 'trusted_proxies is empty: list the addresses of the proxies there'
 
 /** One text, or a list of several. */

@@ -227,6 +227,21 @@ parked: { max_positions: 0 }
       '1:18 push.timeout: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h',
     ],
     [
+      'a limit of age that filters every fix',
+      'filter: { max_age: 0s }',
+      '1:20 filter.max_age: expected a duration above 0, such as 24h or 90d; null: no limit',
+    ],
+    [
+      'a limit of age that discards every held fix',
+      'hold: { max_age: 0.1ms }',
+      '1:18 hold.max_age: expected a duration above 0, such as 24h or 90d; to hold nothing, set hold.unknown, hold.no_route and hold.clock to false',
+    ],
+    [
+      'a first delay of retries above the longest one',
+      'push: { first_delay: 2m }',
+      '1:7 push.max_delay: less than push.first_delay: raise it, or set a shorter push.first_delay',
+    ],
+    [
       'a word that is not one of the choices',
       'log: { level: loud }',
       '1:15 log.level: expected one of trace, debug, info, warn, error, fatal',

@@ -152,6 +152,23 @@ it.each([
   expect((answer.json as { message: string }).message).toMatch(message)
 })
 
+it('assign, unassign, swap and undo refuse a misspelt dry run, and change nothing', async () => {
+  await put('Van 12,,5,2099-11-20 06:00,\n')
+  const message = 'dry-run: unknown: expected dry_run, force and redeliver alone'
+  for (const [operation, body] of [
+    ['assign', { route_id: 1 }],
+    ['unassign', {}],
+    ['swap', { with: 'Van 14' }],
+  ] as const)
+    expect(await send('POST', `/admin/devices/${VAN_12}/${operation}?dry-run=true`, body)).toMatchObject({
+      status: 422,
+      json: { message },
+    })
+  const id = idOf(await assign('Van 12', { route_id: 9, from_at: NOON }))
+  expect((await undo(id, 'dry-run=true')).status).toBe(422)
+  expect((await undo(id)).status).toBe(200)
+})
+
 it('POST /admin/devices/{id}/assign needs a token that may operate, except for a dry run', async () => {
   const path = `/admin/devices/${VAN_12}/assign`
   expect((await send('POST', path, { route_id: 1 }, READ_TOKEN)).status).toBe(403)

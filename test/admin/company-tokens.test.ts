@@ -99,12 +99,13 @@ function requestsTo(operation: string, hasBody: boolean, put8: string) {
     '?device=zebra-1',
     '?courier_id=808081',
     '?q=zebra',
+    `?put=${put8}`,
   ]
   const bodies = hasBody || method === 'POST' ? BODIES : [undefined]
   const paths = DEVICES_8.map((id) => template.replace('{id}', encodeURIComponent(id)).replaceAll(/\{\w+\}/g, '8'))
   const asked = [
     ...queries.map((text) => [text, bodies[0]] as const),
-    ...bodies.map((body) => [queries[0], body] as const),
+    ...bodies.flatMap((body) => [queries[0], ''].map((text) => [text, body] as const)),
   ]
   return [...new Set(paths)].flatMap((path) =>
     asked.map(([text, body]) => {

@@ -353,9 +353,11 @@ it('POST /admin/devices/{id}/redeliver accepts `now` as a time', async () => {
   expect(redeliverIn(await redeliver('dry_run=true', { ...times, until_at: 'now' }))).toMatchObject({ fixes: 2 })
 })
 
-it('POST /admin/devices/{id}/redeliver refuses a bad time, an unknown device, a read token, and if nothing is kept', async () => {
+it('POST /admin/devices/{id}/redeliver refuses a bad time, a misspelt dry run, an unknown device, a read token, and if nothing is kept', async () => {
   expect((await redeliver('', { ...times, until_at: times.from_at })).status).toBe(422)
   expect((await redeliver('', { from_at: 'soon', until_at: times.until_at })).status).toBe(422)
+  const message = 'dry-run: unknown: expected dry_run alone'
+  expect(await redeliver('dry-run=true')).toMatchObject({ status: 422, json: { message } })
   expect((await send('POST', '/admin/devices/Van%2099/redeliver', times)).status).toBe(404)
   expect((await redeliver('', times, READ_TOKEN)).status).toBe(403)
   await admin.redis.hdel(admin.redis.keyNames.keptHours, 'since')

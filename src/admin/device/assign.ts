@@ -16,7 +16,7 @@ import { putResult, takenJson } from '../roster/answer.ts'
 import type { TakenRoute } from '../roster/plan.ts'
 import { agreedOffers, noteChange, redeliverJson } from '../roster/redelivery.ts'
 import type { RosterSources, RosterWrites } from '../roster/writes.ts'
-import { each, Flag } from '../schemas/parts.ts'
+import { closedQuery, each, Flag } from '../schemas/parts.ts'
 import { AssignedJson } from '../schemas/roster.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
 import { type AssignmentRequest, devicesMeant, planAssign, planSwap, planUnassign } from './assignment-plan.ts'
@@ -115,7 +115,7 @@ function zoneFor({ headers }: Parameters<Operation['handle']>[0], { config }: Ro
   return typeof wanted === 'string' && isZone(wanted) ? wanted : config.time_zone
 }
 
-const AssignQuery = z.object({ dry_run: Flag, force: Flag, redeliver: Flag })
+const AssignQuery = closedQuery({ dry_run: Flag, force: Flag, redeliver: Flag })
 const Time = z.string('expected one time').optional()
 const Bounds = { from_at: Time, until_at: Time }
 const NOT_WITH_LIKE = say('cannot be combined with like: the courier goes with the route')

@@ -4,7 +4,7 @@ import { planDeliveredElsewhere, redeliver } from '../../roster/redelivery.ts'
 import { say } from '../../texts/text.ts'
 import type { Operation } from '../operation.ts'
 import { redeliverJson, redeliveryAudit } from '../roster/redelivery.ts'
-import { Flag } from '../schemas/parts.ts'
+import { closedQuery, Flag } from '../schemas/parts.ts'
 import { instantIn, type RosterSources } from '../roster/writes.ts'
 import { RedeliveredJson } from '../schemas/roster.ts'
 import { readJson } from './assign.ts'
@@ -44,7 +44,7 @@ export function redeliverOperation({ live, redis }: RosterSources): Operation {
   }
 }
 
-const RedeliverQuery = z.object({ dry_run: Flag })
+const RedeliverQuery = closedQuery({ dry_run: Flag })
 const RedeliverBody = z.strictObject({
   from_at: z.string('expected one time'),
   until_at: z.string('expected one time'),

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { ApiRefusal, parse } from '../../http/refusal.ts'
 import { sharedRoutes } from '../../roster/advice.ts'
 import {
@@ -21,7 +20,7 @@ import { say } from '../../texts/text.ts'
 import type { EventSource } from '../events/feed.ts'
 import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { Flag, onceText } from '../schemas/parts.ts'
+import { closedQuery, Flag, onceText } from '../schemas/parts.ts'
 import { RosterPutJson, RosterResultsJson } from '../schemas/roster.ts'
 import type { Scope } from '../scope.ts'
 import { changesOf, entryChange, idsInOrder, MOST_CHANGES, takenJson } from './answer.ts'
@@ -149,7 +148,7 @@ export function undoOperation({ live, redis }: RosterSources, change: RosterWrit
   }
 }
 
-const UndoQuery = z.object({
+const UndoQuery = closedQuery({
   put: onceText('the id of the put to take back'),
   dry_run: Flag,
   force: Flag,

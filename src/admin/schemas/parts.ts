@@ -15,8 +15,9 @@ export function onceText(meaning: string) {
 
 /** A query of a change with these parameters alone: a misspelt one, such as `dry-run`, must not be ignored. */
 export function closedQuery<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  const names = Object.keys(shape)
-  const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  const known = Object.keys(shape)
+    .join(', ')
+    .replace(/, (?!.*,)/, ' and ')
   return z.object(shape).catchall(z.unknown().refine(() => false, `unknown: expected ${known} alone`))
 }
 

@@ -260,7 +260,8 @@ const DAY_MS = 86_400_000
 const QUARTER_MS = 900_000
 const MAX_TIME = 8.64e15
 const MAX_CACHED = 10_000
-const INSTANT = /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?(?: ?(Z|[+-]\d\d:?[0-5]\d))?$/i
+const INSTANT =
+  /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?(?: ?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/i
 const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$/
 /** 14 hours. */
 const MAX_QUARTERS = 56

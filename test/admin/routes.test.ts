@@ -436,6 +436,7 @@ it('GET /admin/routes with at lists the lines in effect at that time, without th
 
 it.each([
   ['at=soon', 'at: expected a time such as'],
+  ['at=2026-11-20T06:00:00%2B25:00', 'at: expected a time such as'],
   ['company_id=-1', 'company_id: expected an integer'],
   ['max_results=0', 'max_results: expected a whole number from 1 to 1000'],
 ])('GET /admin/routes answers 422 to ?%s', async (query, message) => {

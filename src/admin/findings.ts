@@ -15,8 +15,9 @@ import { IncidentBook, type IncidentNews } from './incident-book.ts'
 import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { type ListPlace, PageQuery, pageOf } from './paging.ts'
+import { instantIn } from './roster/writes.ts'
 import { FindingJson } from './schemas/findings.ts'
-import { Instant, pageSchema } from './schemas/parts.ts'
+import { pageSchema } from './schemas/parts.ts'
 
 /** A finding that begins, ends, or is merged into another one. */
 export interface FindingChange {
@@ -135,7 +136,7 @@ export class Findings {
 type EndedFinding = Finding & { readonly endedAt: number }
 
 /** `GET /admin/findings`: those that hold, errors first, then those that ended within 24 hours, latest first. */
-export function findingOperations(findings: Findings): Operation[] {
+export function findingOperations(findings: Findings, live: Parameters<typeof instantIn>[0]): Operation[] {
   return [
     {
       method: 'GET',
@@ -147,7 +148,7 @@ export function findingOperations(findings: Findings): Operation[] {
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
         const { severity, since, device, ...page } = parse(FindingsQuery, query)
-        const from = since === undefined ? 0 : Date.parse(since)
+        const from = since === undefined ? 0 : instantIn(live, 'since', since) * 1000
         const own = device === undefined ? undefined : sameId(device)
         const all: (Finding & { endedAt?: number })[] = [...findings.current, ...(await findings.ended())]
         const isListed = (finding: Finding & { endedAt?: number }) =>
@@ -163,7 +164,7 @@ export function findingOperations(findings: Findings): Operation[] {
 
 const FindingsQuery = PageQuery.extend({
   severity: z.enum(['info', 'warning', 'error'], 'expected info, warning or error').optional(),
-  since: Instant.refine((text) => !Number.isNaN(Date.parse(text)), 'expected an instant in RFC 3339').optional(),
+  since: z.string('expected one time').optional(),
   device: z.string('expected one text').optional(),
 })
 

@@ -179,7 +179,7 @@ export async function openAdmin(options: AdminOptions) {
   const operations = [
     ...monitoringOperations(options),
     ...statusOperations(status),
-    ...findingOperations(findings),
+    ...findingOperations(findings, options.live),
     ...events.operations,
     ...laneOperations(redis, account),
     ...copyOperations(options),

@@ -78,6 +78,14 @@ it('GET /admin/findings lists the findings of one device, by its id with or with
   for (const id of ['17', '']) expect(await findingsOf(id)).toEqual({ results: [] })
 })
 
+it.each(['soon', '-1', '2026-02-30', '2026-02-30T06:00:00Z', '2026-11-20&since=2026-11-21'])(
+  'GET /admin/findings answers 422 to since=%s',
+  async (since) => {
+    const { status, json } = await admin.ask(`/admin/findings?since=${since}`)
+    expect([status, json]).toMatchObject([422, { message: expect.stringMatching(/^since: expected (?:a|one) time/) }])
+  },
+)
+
 it('findings in answers and events are in the language of the request, or in English', async () => {
   const evidence = say('about {} min ahead: {}', 120, say('time_zone "{}" would fit', '+02:00'))
   observations.note('clock_ahead', { subject: { device: '2' }, evidence })

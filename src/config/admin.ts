@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isLoopback } from '../domain/networks.ts'
+import { timesIn } from '../domain/times.ts'
 import {
   address,
   fields,
@@ -40,8 +41,8 @@ const NOT_LOOPBACK =
 
 /** An instant, ms UTC. */
 const expiry = leaf((value) => {
-  const ms = RFC_3339.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(ms) ? undefined : ms
+  const seconds = RFC_3339.test(value) ? timesIn('UTC').instant(value) : undefined
+  return seconds === undefined ? undefined : seconds * 1000
 }, 'expected an instant such as 2027-01-01T00:00:00Z')
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 

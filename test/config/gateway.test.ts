@@ -311,6 +311,11 @@ parked: { max_positions: 0 }
       '1:50 admin.tokens[2].token: this token is listed twice',
     ],
     [
+      'a token that expires on a day that does not exist',
+      'admin: { tokens: [{ token: token-one, expires: "2027-02-30T00:00:00Z" }] }',
+      '1:48 admin.tokens[0].expires: expected an instant such as 2027-01-01T00:00:00Z',
+    ],
+    [
       'a token with a space',
       'admin: { tokens: [token-one, canary b] }',
       `1:30 admin.tokens[1].token: ${TOKEN_EXPECTED}`,

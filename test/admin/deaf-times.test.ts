@@ -110,6 +110,17 @@ it('a van is not silent because the clock was set forward', async () => {
   await expect.poll(silent, soon).toEqual([])
 })
 
+it('time in which a bridge was down counts once while the clock is set forward, too', async () => {
+  await hear('1', Date.now() - 20 * MIN, true)
+  await hear('2', Date.now() - 11 * MIN, true)
+  await ran(Date.now())
+  const { finding, silent } = openCollector()
+  Object.assign(finding, { since: Date.now() - 10 * MIN, way: 'bridge' })
+  expect(await silent()).toEqual(['Van 1'])
+  setClock(Date.now() + 60 * MIN)
+  expect(await silent()).toEqual(['Van 1'])
+})
+
 it.each(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full'] as const)(
   'no van can be heard while %s holds',
   (code) => {

@@ -207,7 +207,7 @@ export class ConditionCollector {
     }
     this.#noteJump(now)
     index.deaf.add(deafSince('any') ?? now, now)
-    index.deafBridges.add(deafSince('bridge') ?? now, now)
+    index.deaf.add(deafSince('bridge') ?? now, now, 'bridge')
     const known = knownTraffic()
     const vans: TrafficVan[] = []
     const overdue = new Map<string, number>()

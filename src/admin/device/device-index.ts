@@ -79,9 +79,8 @@ export class DeviceIndex {
   readonly #devices = new Map<string, IndexedDevice>()
   readonly #held: HeldIndex
   readonly #lost: LostSenders
-  /** When no device could be heard, and when none by way of a broker: that is nobody's silence. */
+  /** When no device could be heard: that is nobody's silence. */
   readonly deaf = new DeafTimes()
-  readonly deafBridges = new DeafTimes()
   readonly #shards: ReadonlyMap<Shard, ShardReading>
   #rosterDue: Set<string> | 'all' = 'all'
   #live: ReadonlySet<string> = new Set()
@@ -155,7 +154,7 @@ export class DeviceIndex {
   /** Returns how long a device could not be heard since it was heard last, ms. */
   deafMs({ at, isRelayed, transport }: Contact, now: number): number {
     const isBridged = isRelayed === true && transport === 'mqtt'
-    return this.deaf.within(at, now) + (isBridged ? this.deafBridges.within(at, now) : 0)
+    return this.deaf.within(at, now, isBridged ? 'bridge' : 'any')
   }
 
   /** The last contact of a device. A connection counts only while its gateway gives a life sign. */

@@ -14,7 +14,7 @@ import { ConditionCollector } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
 import { LaneRefusals } from './device/lane-refusals.ts'
 import type { DeviceSources } from './device/list.ts'
-import { deafSince, explainsSilence, knownTraffic } from './device/traffic.ts'
+import { deafWays, explainsSilence, knownTraffic } from './device/traffic.ts'
 import { type KnownApi, readApiStates } from './api-states.ts'
 import { FactGatherer, type FactSources } from './facts.ts'
 import { Findings } from './findings.ts'
@@ -56,7 +56,7 @@ export function openCollectors(sources: CollectorSources) {
     ...sources,
     index,
     isExplained: (now) => explainsSilence(findings.current, gatherer.processes, now),
-    deafSince: (way) => deafSince(findings.current, way),
+    deafWays: () => deafWays(findings.current),
     zone: () => live.config.time_zone,
     knownTraffic: () => knownTraffic(gatherer.processes, findings.current),
   })

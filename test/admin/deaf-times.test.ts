@@ -1,8 +1,9 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ConditionCollector } from '../../src/admin/device/condition.ts'
 import { DeviceIndex } from '../../src/admin/device/device-index.ts'
-import { deafSince } from '../../src/admin/device/traffic.ts'
+import { deafWays, knownTraffic } from '../../src/admin/device/traffic.ts'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
+import type { Finding } from '../../src/diagnose/facts.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import type { Roster } from '../../src/roster/roster.ts'
@@ -29,9 +30,12 @@ beforeEach(async () => {
   roster = await createDirectory(devices, [])
 })
 
-async function hear(device: string, at: number, isBridged = false): Promise<void> {
+async function hear(device: string, at: number, bridge?: string): Promise<void> {
   const book = new HeardBook(redis)
-  const from = new Conversation(isBridged ? 'mqtt' : 'udp', '10.1.2.3:40001', { isRelayed: isBridged })
+  const from =
+    bridge === undefined
+      ? new Conversation('udp', '10.1.2.3:40001')
+      : new Conversation('mqtt', `bridge ${bridge}`, { bridge, isRelayed: true })
   book.of(device).spoke(Object.assign(from, { device, now: at }), 'teltonika')
   await book.close()
 }
@@ -42,19 +46,22 @@ async function ran(at: number): Promise<void> {
   await addDayNotes(redis, [{ device: '', day, notes: [['connected', at]], fixes: 0, late: 0 }])
 }
 
-/** Opens what the admin process knows of the vans. `deaf`: since when a finding says that none can be heard. */
+function bridgeDown(name: string, sinceAt: number): Finding {
+  return findingOf({ code: 'bridge_down', subject: { listener: `bridge ${name}` }, sinceAt }, Date.now())
+}
+
+/** Opens what the admin process knows of the vans, and the findings that hold. */
 function openCollector() {
   const index = new DeviceIndex({ redis, directory: () => roster, follow: () => {} })
-  const known = { gateways: new Map(), sendingInVain: new Set<string>(), isBridgeDown: false }
-  const finding = { since: undefined as number | undefined, way: 'any' }
+  const holding: Finding[] = []
   const collector = new ConditionCollector({
     redis,
     index,
     idleMs: MIN,
     directory: () => roster,
     isExplained: () => false,
-    deafSince: (way) => (way === finding.way ? finding.since : undefined),
-    knownTraffic: () => known,
+    deafWays: () => deafWays(holding),
+    knownTraffic: () => knownTraffic([], holding),
     zone: () => 'Europe/Vilnius',
   })
   const silent = async () => {
@@ -62,7 +69,7 @@ function openCollector() {
     await collector.look()
     return collector.groups().flatMap(({ code, named }) => (code === 'silent' ? named.map(({ name }) => name) : []))
   }
-  return { finding, silent }
+  return { holding, silent }
 }
 
 /** Sets the clock of this process forward, until the end of the test. */
@@ -75,20 +82,23 @@ it('a van is not silent because nothing could be heard for a while, but one that
   await hear('1', Date.now() - 11 * MIN)
   await hear('2', Date.now() - 20 * MIN)
   await ran(Date.now())
-  const { finding, silent } = openCollector()
-  finding.since = Date.now() - 10 * MIN
+  const { holding, silent } = openCollector()
+  holding.push(findingOf({ code: 'redis_down', sinceAt: Date.now() - 10 * MIN }, Date.now()))
   expect(await silent()).toEqual(['Van 2'])
-  finding.since = undefined
+  holding.pop()
   await hear('2', Date.now())
   await expect.poll(silent, soon).toEqual([])
 })
 
-it('a van is not silent because the bridge to its broker is down, but one that sends to us is', async () => {
-  await hear('1', Date.now() - 11 * MIN, true)
-  await hear('2', Date.now() - 11 * MIN)
+it.each([
+  ['sends to us', undefined],
+  ['comes by another bridge', 'south'],
+])('a van is not silent because the bridge to its broker is down, but one that %s is', async (_, other) => {
+  await hear('1', Date.now() - 11 * MIN, 'north')
+  await hear('2', Date.now() - 11 * MIN, other)
   await ran(Date.now())
-  const { finding, silent } = openCollector()
-  Object.assign(finding, { since: Date.now() - 10 * MIN, way: 'bridge' })
+  const { holding, silent } = openCollector()
+  holding.push(bridgeDown('north', Date.now() - 10 * MIN))
   expect(await silent()).toEqual(['Van 2'])
 })
 
@@ -111,11 +121,11 @@ it('a van is not silent because the clock was set forward', async () => {
 })
 
 it('time in which a bridge was down counts once while the clock is set forward, too', async () => {
-  await hear('1', Date.now() - 20 * MIN, true)
-  await hear('2', Date.now() - 11 * MIN, true)
+  await hear('1', Date.now() - 20 * MIN, 'north')
+  await hear('2', Date.now() - 11 * MIN, 'north')
   await ran(Date.now())
-  const { finding, silent } = openCollector()
-  Object.assign(finding, { since: Date.now() - 10 * MIN, way: 'bridge' })
+  const { holding, silent } = openCollector()
+  holding.push(bridgeDown('north', Date.now() - 10 * MIN))
   expect(await silent()).toEqual(['Van 1'])
   setClock(Date.now() + 60 * MIN)
   expect(await silent()).toEqual(['Van 1'])
@@ -124,8 +134,11 @@ it('time in which a bridge was down counts once while the clock is set forward, 
 it.each(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full'] as const)(
   'no van can be heard while %s holds',
   (code) => {
-    const others = [findingOf({ code: 'not_stored', sinceAt: 3 }, 9), findingOf({ code: 'bridge_down', sinceAt: 4 }, 9)]
-    expect(deafSince([findingOf({ code, sinceAt: 5 }, 9), ...others], 'any')).toBe(5)
-    expect([deafSince(others, 'any'), deafSince(others, 'bridge')]).toEqual([undefined, 4])
+    const others = [findingOf({ code: 'not_stored', sinceAt: 3 }, 9), bridgeDown('north', 4)]
+    const found = [findingOf({ code, sinceAt: 5 }, 9), ...others]
+    expect(deafWays(found)).toEqual([
+      { sinceAt: 5, bridge: undefined },
+      { sinceAt: 4, bridge: 'bridge north' },
+    ])
   },
 )

@@ -17,7 +17,7 @@ import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
 import { behindBy } from './learnt.ts'
 import { saidFacts } from './said-facts.ts'
-import { type KnownTraffic, trafficVan } from './traffic.ts'
+import { type DeafWay, type KnownTraffic, trafficVan } from './traffic.ts'
 
 /** Returns the facts about a device for the diagnosis, at `now`, ms UTC. */
 export function factsOf(
@@ -125,8 +125,7 @@ interface ConditionSources extends SurveySources {
   readonly redis: Store
   /** Returns whether a known cause explains why vans are not heard. `now`: ms UTC. */
   readonly isExplained: (now: number) => boolean
-  /** Since when no device can be heard, or none by way of a broker, ms UTC; undefined: they can. */
-  readonly deafSince: (way: 'any' | 'bridge') => number | undefined
+  readonly deafWays: () => readonly DeafWay[]
   readonly knownTraffic: () => KnownTraffic
   readonly zone: () => string
 }
@@ -199,15 +198,14 @@ export class ConditionCollector {
   }
 
   async #count(): Promise<number> {
-    const { index, deafSince, directory, isExplained, knownTraffic } = this.#sources
+    const { index, deafWays, directory, isExplained, knownTraffic } = this.#sources
     const now = Date.now()
     if (!this.#isStartKnown) {
       if (!index.isCurrent) return 0
       await this.#noteStart(now)
     }
     this.#noteJump(now)
-    index.deaf.add(deafSince('any') ?? now, now)
-    index.deaf.add(deafSince('bridge') ?? now, now, 'bridge')
+    for (const { sinceAt, bridge } of deafWays()) index.deaf.add(sinceAt, now, bridge)
     const known = knownTraffic()
     const vans: TrafficVan[] = []
     const overdue = new Map<string, number>()

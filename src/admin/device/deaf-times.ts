@@ -4,29 +4,29 @@ interface DeafTime {
 }
 
 /**
- * The latest times in which no device could be heard: nothing took messages, or our clock was set forward; and those in
- * which none could by way of a broker. ms UTC.
+ * The latest times in which no device could be heard, since nothing took messages or our clock was set forward, and those
+ * in which none could that comes by a bridge. ms UTC.
  */
 export class DeafTimes {
-  readonly #times: Record<DeafWay, readonly DeafTime[]> = { any: [], bridge: [] }
+  /** By the bridge, as it is the `remote` of a contact; undefined: no device could be heard. */
+  readonly #times = new Map<string | undefined, readonly DeafTime[]>()
 
   /** Adds a time. One that has gone on since it was added last is added again as a whole. */
-  add(from: number, until: number, way: DeafWay = 'any'): void {
+  add(from: number, until: number, bridge?: string): void {
     if (until <= from) return
-    const times = this.#times[way]
+    const times = this.#times.get(bridge) ?? []
     const others = times.filter((time) => time.until < from || time.from > until)
     const met = times.filter((time) => !others.includes(time))
     const whole = {
       from: Math.min(from, ...met.map((time) => time.from)),
       until: Math.max(until, ...met.map((time) => time.until)),
     }
-    this.#times[way] = [...others, whole].slice(-MOST)
+    this.#times.set(bridge, [...others, whole].slice(-MOST))
   }
 
-  /** Returns how long no device that comes that way could be heard within a time, ms. */
-  within(from: number, until: number, way: DeafWay = 'any'): number {
-    const { any, bridge } = this.#times
-    const times = way === 'any' ? any : [...any, ...bridge]
+  /** Returns how long a device could not be heard within a time, ms. `remote`: of its last contact. */
+  within(from: number, until: number, remote: string): number {
+    const times = [undefined, remote].flatMap((bridge) => this.#times.get(bridge) ?? [])
     let counted = from
     let sum = 0
     // Times may overlap.
@@ -40,7 +40,5 @@ export class DeafTimes {
     return sum
   }
 }
-
-export type DeafWay = 'any' | 'bridge'
 
 const MOST = 20

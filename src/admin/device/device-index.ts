@@ -152,9 +152,8 @@ export class DeviceIndex {
   }
 
   /** Returns how long a device could not be heard since it was heard last, ms. */
-  deafMs({ at, isRelayed, transport }: Contact, now: number): number {
-    const isBridged = isRelayed === true && transport === 'mqtt'
-    return this.deaf.within(at, now, isBridged ? 'bridge' : 'any')
+  deafMs({ at, remote }: Contact, now: number): number {
+    return this.deaf.within(at, now, remote)
   }
 
   /** The last contact of a device. A connection counts only while its gateway gives a life sign. */

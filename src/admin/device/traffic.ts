@@ -14,8 +14,7 @@ export function trafficVan(device: IndexedDevice, facts: DeviceFacts, known: Kno
   const { heard, learnt } = device
   const { company, fix, heardAt, id, route, said, sender, usualMs = 0 } = facts
   if (!heard || company === undefined || heardAt === undefined || !route || sender) return undefined
-  if (isParked(facts) || known.sendingInVain.has(id) || (known.isBridgeDown && heard.transport === 'mqtt'))
-    return undefined
+  if (isParked(facts) || known.sendingInVain.has(id) || known.bridgesDown.has(heard.remote)) return undefined
   const hasStood = fix?.speed !== undefined && fix.speed < MOVING_M_PER_S && said?.ignition?.value !== true
   return {
     id,
@@ -34,7 +33,8 @@ export interface KnownTraffic {
   readonly gateways: ReadonlyMap<string, string>
   /** Devices whose messages are refused or damaged. */
   readonly sendingInVain: ReadonlySet<string>
-  readonly isBridgeDown: boolean
+  /** As they are the `remote` of a contact. */
+  readonly bridgesDown: ReadonlySet<string>
 }
 
 /** Returns what the processes and findings tell about traffic. */
@@ -43,7 +43,7 @@ export function knownTraffic(processes: readonly SeenProcess[], findings: readon
   return {
     gateways: gatewayNames(processes),
     sendingInVain: new Set(inVain),
-    isBridgeDown: findings.some(({ code }) => code === 'bridge_down'),
+    bridgesDown: new Set(deafWays(findings).flatMap(({ bridge }) => bridge ?? [])),
   }
 }
 
@@ -94,19 +94,21 @@ export function explainsSilence(findings: readonly Finding[], processes: readonl
   )
 }
 
-/** Since when no device can be heard by `way`, ms UTC, by the findings that hold; undefined: they can. */
-export function deafSince(
-  findings: readonly Pick<Finding, 'code' | 'sinceAt'>[],
-  way: 'any' | 'bridge',
-): number | undefined {
-  const since = findings.filter(({ code }) => DEAF[way].has(code)).map(({ sinceAt }) => sinceAt)
-  return since.length > 0 ? Math.min(...since) : undefined
+/** `sinceAt`: since when no device can be heard, ms UTC; `bridge`: none that comes by it, the `remote` of their contact. */
+export interface DeafWay {
+  readonly sinceAt: number
+  readonly bridge?: string
 }
 
-const DEAF: Readonly<Record<'any' | 'bridge', ReadonlySet<FindingCode>>> = {
-  any: new Set(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full']),
-  bridge: new Set(['bridge_down']),
+/** Returns how devices cannot be heard now, by the findings that hold. */
+export function deafWays(findings: readonly Pick<Finding, 'code' | 'sinceAt' | 'subject'>[]): DeafWay[] {
+  return findings.flatMap(({ code, sinceAt, subject }): DeafWay[] => {
+    if (code === 'bridge_down') return [{ sinceAt, bridge: subject.listener }]
+    return DEAF.has(code) ? [{ sinceAt }] : []
+  })
 }
+
+const DEAF: ReadonlySet<FindingCode> = new Set(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full'])
 const EXPLAINS: ReadonlySet<FindingCode> = new Set(['no_gateway', 'own_clock', 'connections_full', 'restarting'])
 const YOUNG_MS = 10_000
 const LIVES_MS = 10_000

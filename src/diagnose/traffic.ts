@@ -30,7 +30,7 @@ export function trafficTroubles({ traffic = [], nameOf }: Facts): Found[] {
 
 function sharedTexts({ also, others, othersSilent }: NonNullable<StoppedTraffic['shared']>): Text[] {
   return [
-    ...(others > 0 ? [say('of {} other vans {} fell silent then', others, othersSilent)] : []),
+    ...(others > 0 ? [say('other vans: {} of {} fell silent then', othersSilent, others)] : []),
     ...(also.length > 0 ? [say('this fits them alone, too: {}', joined(also.map(traitText), ', '))] : []),
   ]
 }

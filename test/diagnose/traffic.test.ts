@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { StoppedTraffic, TrafficVan, Trait } from '../../src/diagnose/device-facts.ts'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
 import { TrafficWatch } from '../../src/diagnose/traffic-watch.ts'
+import { inLanguage } from '../../src/texts/language.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const S = 1000
@@ -157,10 +158,20 @@ it('vans that fall silent together are compared with their company, and everythi
     {
       subject: { company_id: '7' },
       evidence: expect.arrayContaining([
-        'of 30 other vans 0 fell silent then',
+        'other vans: 0 of 30 fell silent then',
         'this fits them alone, too: that speak gt06',
       ]),
     },
+  ])
+})
+
+it('the evidence is grammatical if there is one other van', () => {
+  const shared = { ...port('1'), others: 1, othersSilent: 1, also: [] }
+  const stopped = { vans: 10, of: 10, still: 1, fromAt: 0, untilAt: 0, shared, named: ['1'] }
+  const [{ evidence }] = diagnose({ now: 0, observations: [], traffic: [stopped] })
+  expect([inEnglish(evidence[1]), inLanguage(evidence[1], 'de')]).toEqual([
+    'other vans: 1 of 1 fell silent then',
+    'andere Fahrzeuge: 1 von 1 verstummt',
   ])
 })
 

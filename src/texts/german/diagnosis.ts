@@ -259,7 +259,7 @@ const FINDINGS = {
   'of the model': 'des Modells',
   'from the network': 'aus dem Netz',
   'heard last between {} and {}': 'zuletzt gehört zwischen {1} und {2}',
-  'of {} other vans {} fell silent then': 'von {1} anderen Fahrzeugen verstummten dabei {2}',
+  'other vans: {} of {} fell silent then': 'andere Fahrzeuge: {1} von {2} verstummt',
   'nothing that is known of them sets them apart from the others':
     'nichts, was von ihnen bekannt ist, unterscheidet sie von den anderen',
   '{} van is silent still': '{1} Fahrzeug ist noch stumm',

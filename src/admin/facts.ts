@@ -18,6 +18,7 @@ import type { Observation } from '../observe/observations.ts'
 import type { ApiFigures, PushFigures } from '../push/index.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
 import {
+  isRedisTrouble,
   keptFigures,
   missingReplicas,
   parkedWhole,
@@ -111,11 +112,14 @@ export class FactGatherer {
     })
   }
 
-  /** Gathers the facts; while Redis does not answer, only that. */
+  /** Gathers the facts; while Redis does not answer, only that. Rejects if what it answers cannot be read. */
   async gather(): Promise<Facts> {
     const now = Date.now()
     const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices, traffic } = this.#sources
-    const stored = await this.#readStored(now).catch((error: Error) => error)
+    const stored = await this.#readStored(now).catch((error: unknown) => {
+      if (error instanceof NoAnswer || isRedisTrouble(error)) return error
+      throw error
+    })
     if (stored instanceof Error) {
       this.#downSince ??= now
       this.#watchedSince = undefined

@@ -8,11 +8,15 @@ import { isConnectionError } from '../redis/connection.ts'
  */
 export function jobFaults(logger: Logger): (error: unknown, job: string) => void {
   return (error, job) => {
-    const isRefusal = error instanceof Error && error.name === 'ReplyError' && !WRONG_COMMAND.test(error.message)
-    if (isRefusal || (error instanceof Error && isConnectionError(error)))
-      logger.debug({ err: error }, `${job}: waits for Redis`)
+    if (isRedisTrouble(error)) logger.debug({ err: error }, `${job}: waits for Redis`)
     else logFault(logger, error, { what: `fault in a job: ${job}` })
   }
+}
+
+/** Returns whether Redis is away or refuses commands, rather than that it cannot run a command or a script of ours. */
+export function isRedisTrouble(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  return isConnectionError(error) || (error.name === 'ReplyError' && !WRONG_COMMAND.test(error.message))
 }
 
 const WRONG_COMMAND = /^(?:ERR|WRONGTYPE) /

@@ -1,16 +1,21 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
+import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import { connect } from '../../src/store/index.ts'
 import { openBare, READ } from '../support/admin.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const NO_CONNECTION = /^there is no connection to Redis: connect E/
 
-it('the admin port opens while Redis is down, says so, and leaves out what it does not know', async () => {
+/** Opens the admin port beside a Redis. */
+async function openBeside(
+  prepare: (server: Awaited<ReturnType<typeof startTestRedis>>) => Promise<void> = async () => {},
+) {
   const server = await startTestRedis()
-  await server.kill('SIGKILL')
+  await prepare(server)
   const redis = connect(server.url, 'test')
-  const admin = await openBare({ redis, logger: pino({ level: 'silent' }) })
+  const logged: string[] = []
+  const admin = await openBare({ redis, logger: pino({}, { write: (line: string) => void logged.push(line) }) })
   onTestFinished(async () => {
     await admin.close()
     redis.disconnect()
@@ -18,8 +23,13 @@ it('the admin port opens while Redis is down, says so, and leaves out what it do
   })
   const ask = async () => {
     const answer = await fetch(`http://127.0.0.1:${admin.port}/admin/status`, { headers: READ })
-    return { status: answer.status, json: (await answer.json()) as object }
+    return { status: answer.status, json: (await answer.json()) as StatusJson }
   }
+  return { redis, logged, ask }
+}
+
+it('the admin port opens while Redis is down, says so, and leaves out what it does not know', async () => {
+  const { ask } = await openBeside((server) => server.kill('SIGKILL'))
   await expect.poll(ask).toMatchObject({
     status: 200,
     json: {
@@ -30,4 +40,12 @@ it('the admin port opens while Redis is down, says so, and leaves out what it do
   const known = Object.keys((await ask()).json)
   expect(known).not.toContain('waiting')
   expect(known).toContain('vans')
+})
+
+it('stored data that cannot be read are no reason to say that Redis does not answer', async () => {
+  const { ask, logged, redis } = await openBeside()
+  const [{ keyNames }] = redis.shards
+  await redis.set(keyNames.keptHours, 'no hash')
+  await expect.poll(() => logged.join('')).toMatch(/WRONGTYPE.*fault in a job: findings/)
+  expect((await ask()).json.findings.map(({ code }) => code)).not.toContain('redis_down')
 })

@@ -14,6 +14,8 @@ import type {
 } from '../diagnose/facts.ts'
 import { companyOfLane } from '../domain/ids.ts'
 import type { GatewayFigures } from '../observe/metrics.ts'
+import { logFault } from '../observe/faults.ts'
+import type { Logger } from '../observe/log.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { ApiFigures, PushFigures } from '../push/index.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
@@ -34,6 +36,7 @@ import { type ApiState, type KnownApi, worstOf } from './api-states.ts'
 import { answering, NoAnswer, RedisCollector, type RedisSources, shortageOf } from './redis-facts.ts'
 
 export interface FactSources extends RedisSources {
+  readonly logger: Logger
   readonly apiStates: () => Promise<readonly ApiState[]>
   readonly custody: () => Pick<CustodyCollector, 'backlog' | 'difference' | 'waitingOf'>
   readonly tokensRefused: () => string[]
@@ -64,6 +67,8 @@ export class FactGatherer {
   #watchedSince: number | undefined
   #processes: readonly SeenProcess[] = []
   #primaries: readonly RedisPrimary[] = []
+  /** As read last. */
+  #stored: StoredFacts | undefined
   #frames = { at: 0, total: 0, perS: 0 }
   /** When pushes of each company were accepted: a worker that is started again has forgotten it. */
   #accepted: AcceptedPushes = { acceptedAt: {}, acceptedBefore: {} }
@@ -112,22 +117,23 @@ export class FactGatherer {
     })
   }
 
-  /** Gathers the facts; while Redis does not answer, only that. Rejects if what it answers cannot be read. */
+  /** Gathers the facts; while Redis does not answer, only that. If what it answers cannot be read, the last stored facts count. */
   async gather(): Promise<Facts> {
     const now = Date.now()
     const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices, traffic } = this.#sources
-    const stored = await this.#readStored(now).catch((error: unknown) => {
-      if (error instanceof NoAnswer || isRedisTrouble(error)) return error
-      throw error
-    })
-    if (stored instanceof Error) {
+    const read = await this.#readStored(now).catch((error: Error) => error)
+    if (read instanceof NoAnswer || isRedisTrouble(read)) {
       this.#downSince ??= now
       this.#watchedSince = undefined
       const disk = await shortageOf(this.#sources.redisDir)
-      const reason = stored instanceof NoAnswer ? stored.text : stored.message
+      const reason = read instanceof NoAnswer ? read.text : read.message
       return { now, observations: [], redis: { downSince: this.#downSince, reason, disk } }
     }
     this.#downSince = undefined
+    if (read instanceof Error) logFault(this.#sources.logger, read, { what: 'stored facts cannot be read' })
+    else this.#stored = read
+    const stored = this.#stored
+    if (!stored) return { now, observations: [] }
     // While replicas are missing, Redis takes no signs of life, so processes cannot be judged.
     this.#watchedSince = stored.server.missing?.length ? undefined : (this.#watchedSince ?? now)
     this.#processes = stored.processes
@@ -171,7 +177,7 @@ export class FactGatherer {
   }
 
   /** Reads the facts that are stored in Redis. Rejects if it does not answer. */
-  async #readStored(now: number) {
+  async #readStored(now: number): Promise<StoredFacts> {
     const { redis, apiStates, roster } = this.#sources
     await answering(redis)
     const reads = [
@@ -216,6 +222,14 @@ export class FactGatherer {
     return { ...this.#disk.facts, missing: await missingReplicas(redis.shards) }
   }
 }
+
+type StoredFacts = Awaited<ReturnType<typeof readProcesses>> &
+  Pick<Facts, 'kept'> & {
+    readonly apis: readonly ApiState[]
+    readonly lanes: readonly RefusedLanes[]
+    readonly server: RedisFacts
+    readonly roster: RosterFacts
+  }
 
 /** The lanes that are parked whole, by company and status. */
 async function refusedLanes(redis: Store): Promise<RefusedLanes[]> {

@@ -4,6 +4,7 @@ import { linkStates } from '../diagnose/diagnose.ts'
 import type { UpstreamError } from '../diagnose/facts.ts'
 import { type Flow, verdict } from '../diagnose/order.ts'
 import { plainly } from '../diagnose/plain.ts'
+import { areProcessesKnown } from '../diagnose/system.ts'
 import {
   BEHIND_MS,
   countHeldFixes,
@@ -29,7 +30,7 @@ export interface StatusSources {
   /** The account of all fixes: the last one while Redis does not answer, undefined if there is none yet. */
   readonly account: () => Promise<FixAccount | undefined>
   readonly apis: () => Promise<readonly ApiState[]>
-  readonly findings: Pick<Findings, 'current'>
+  readonly findings: Pick<Findings, 'current' | 'facts'>
   readonly gatherer: Pick<FactGatherer, 'gateways' | 'primaries' | 'processes' | 'pushes' | 'pushesTo'>
   readonly rates: () => Rates
   readonly hour: Pick<FlowHour, 'of'>
@@ -75,15 +76,16 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
   const found = scope.findings(findings.current)
   const whole = scope.isAll && taken ? wholeSystem(sources, taken, api) : undefined
   const counts = { ...vans(scope), overdue: overdue(scope) }
+  const isEarly = !findings.facts || !areProcessesKnown(findings.facts)
+  const known = { flows: whole?.flows, vans: counts, isEarly }
   return {
-    verdict: verdict(found, whole?.flows, counts),
+    verdict: verdict(found, known),
     plain_verdict: verdict(
       found.map((finding) => ({ ...finding, message: plainly(finding.message) })),
-      whole?.flows,
-      counts,
+      known,
     ),
     findings: found.map(findingJson),
-    links: linkStates(found, whole?.flows).map(({ link, perS: per_s, findings: codes, ...rest }) => {
+    links: linkStates(found, known).map(({ link, perS: per_s, findings: codes, ...rest }) => {
       return { link, ...rest, per_s, hour: whole && hour.of(link), findings: [...codes] }
     }),
     waiting: waiting && { fixes: waiting.fixes, lanes: waiting.lanes, oldest_at: instant(waiting.oldestAt) },

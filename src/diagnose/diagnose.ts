@@ -222,14 +222,17 @@ const HUNDRED = 100
 /** One of the seven links of the whole system. */
 export interface LinkState extends Partial<Flow> {
   readonly link: Link
-  /** `broken`: it has a finding that is an error; `idle`: nothing arrives; `unknown`: Redis does not answer, or replicas are missing. */
+  /** `broken`: it has a finding that is an error; `idle`: nothing arrives; `unknown`: that is not known yet, Redis does not answer, or replicas are missing. */
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
   readonly findings: readonly string[]
 }
 
-/** Returns the states of the seven links, with the figures of each, if known, and its findings. */
-export function linkStates(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): LinkState[] {
-  const isUnknown = isBlind(findings)
+/** Returns the states of the seven links, with the figures of each, if known, and its findings. `isEarly`: see `verdict`. */
+export function linkStates(
+  findings: readonly Finding[],
+  { flows, isEarly = false }: { readonly flows?: Readonly<Record<Link, Flow>>; readonly isEarly?: boolean } = {},
+): LinkState[] {
+  const isUnknown = isEarly || isBlind(findings)
   return LINKS.map((link) => {
     const own = findings.filter((finding) => finding.link === link)
     const isBroken = own.some(({ code, severity }) => severity === 'error' && !BREAKS_NO_LINK.has(code))

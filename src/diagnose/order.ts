@@ -35,16 +35,24 @@ type Flows = Readonly<Record<Link, Flow>>
  */
 export type VanCounts = Readonly<Record<'moving' | 'standing' | 'parked' | 'overdue', number>>
 
+/** What the verdict takes into account beside the findings. `isEarly`: it is not known yet which processes run. */
+interface Known {
+  readonly flows?: Flows
+  readonly vans?: VanCounts
+  readonly isEarly?: boolean
+}
+
 /** The state of everything in one sentence: what concerns most vans, and how much else is wrong. */
-export function verdict(findings: readonly Finding[], flows?: Flows, vans?: VanCounts): Text {
+export function verdict(findings: readonly Finding[], { flows, vans, isEarly = false }: Known = {}): Text {
   const serious = findings.filter(({ severity }) => severity !== 'info')
   const [worst] = serious
   if (worst?.severity !== 'error' && isNobodyHeard(flows, vans)) return unheardVerdict(serious, vans)
+  if (!worst && isEarly) return wholeSentence(say('nothing is known to be wrong so far'))
   if (!worst) return wholeSentence(flows ? say('all well: {}', flowText(flows)) : say('all well'))
   const others = serious.length - 1
   const more = others > 0 ? [counted(others, '{} more finding', '{} more findings')] : []
   const texts = joined([worst.message, ...more], '; ')
-  if (worst.severity === 'error') return wholeSentence(texts)
+  if (worst.severity === 'error' || isEarly) return wholeSentence(texts)
   if (isNothingDelivered(serious, flows, vans)) return wholeSentence(say('nothing is delivered: {}', texts))
   return wholeSentence(
     serious.length === 1

@@ -62,9 +62,15 @@ function diskTrouble(reason: Text | undefined, disk: readonly Text[]): Partial<F
   return { message, action: say(DISK_ACTION) }
 }
 
-function processTroubles({ processes, now, watchedSince = now }: Facts): Found[] {
-  // At the start, and while Redis was away, no process could give a sign of life. Our clock may have been set back since.
-  if (!processes || Math.abs(now - watchedSince) < STUCK_MS) return []
+/** Whether it is known which processes run. At the start, and while Redis was away, none could give a sign of life. */
+export function areProcessesKnown({ now, watchedSince = now }: Pick<Facts, 'now' | 'watchedSince'>): boolean {
+  // Our clock may have been set back since.
+  return Math.abs(now - watchedSince) >= STUCK_MS
+}
+
+function processTroubles(facts: Facts): Found[] {
+  const { processes, now } = facts
+  if (!processes || !areProcessesKnown(facts)) return []
   const found: Found[] = []
   const isAlive = (role: string) => processes.some((process) => process.role === role && process.ageMs < STUCK_MS)
   for (const role of ['gateway', 'worker'] as const)

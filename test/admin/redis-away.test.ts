@@ -42,6 +42,18 @@ it('the admin port opens while Redis is down, says so, and leaves out what it do
   expect(known).toContain('vans')
 })
 
+it('the verdict is not that all is well before it is known whether a gateway runs', async () => {
+  const { ask } = await openBeside()
+  const verdicts: string[] = []
+  const codes = async () => {
+    const { json } = await ask()
+    verdicts.push(json.verdict)
+    return json.findings.map(({ code }) => code)
+  }
+  await expect.poll(codes).toContain('no_gateway')
+  expect(verdicts.filter((verdict) => /^(?:all )?well/i.test(verdict))).toEqual([])
+})
+
 it('stored data that cannot be read are no reason to say that Redis does not answer', async () => {
   const { ask, logged, redis } = await openBeside()
   await expect.poll(() => redis.status).toBe('ready')

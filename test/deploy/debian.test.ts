@@ -32,7 +32,7 @@ it('the documented commands install the package, and the service runs with a con
   await machine.inside(install)
   expect(await machine.state()).toBe('active running success')
   expect(await machine.inside(READY)).toContain('"ok":true')
-  expect(await machine.inside(status)).toContain('All well')
+  await expect.poll(() => machine.inside(status)).toContain('All well')
   const files = '/etc/waybridge /etc/waybridge/gateway.yaml /var/lib/waybridge/.data'
   const shown = await machine.inside(`stat --format '%a %U:%G' ${files}`)
   expect(shown.split('\n')).toEqual(['2750 root:waybridge', '640 root:waybridge', '700 waybridge:waybridge'])

@@ -48,7 +48,7 @@ it('the image runs as any user of group 0, and makes a backup', async () => {
 
 it('the documented commands show the token and the state, and the admin port is ready on this machine', async () => {
   expect(await shell(token, COPY)).toMatch(/^[\w-]{20,}\s*$/)
-  expect(await shell(status, COPY)).toContain('All well')
+  await expect.poll(() => shell(status, COPY)).toContain('All well')
   expect(await shell(ready, COPY)).toContain('"ok":true')
 })
 

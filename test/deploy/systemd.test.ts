@@ -34,7 +34,7 @@ it('the unit starts by the documented commands, answers, and writes JSON lines t
   expect(await machine.state()).toBe('active running success')
   expect(await machine.inside(READY)).toContain('"ok":true')
   // The commands run in root's folder.
-  expect(await machine.inside(status)).toContain('All well')
+  await expect.poll(() => machine.inside(status)).toContain('All well')
   const lines = (await machine.inside(journal.replace('journalctl', 'journalctl --output=cat'))).split('\n')
   const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as object)
   expect(logged.length).toBeGreaterThan(0)

@@ -116,5 +116,13 @@ it.each<[string, string, Found[], VanCounts, number | undefined]>([
   ],
   ['a company of which some are parked', 'All well.', [], { ...NONE, moving: 2, parked: 1, overdue: 2 }, undefined],
 ])('the verdict while %s: %s', (_, text, found, vans, perS) =>
-  expect(inEnglish(verdict(ordered(...found), perS === undefined ? undefined : delivering(perS), vans))).toBe(text),
+  expect(
+    inEnglish(verdict(ordered(...found), { flows: perS === undefined ? undefined : delivering(perS), vans })),
+  ).toBe(text),
 )
+
+it('the verdict does not call anything well before it is known which processes run', () => {
+  const early = { flows: delivering(0), vans: NONE, isEarly: true }
+  expect(inEnglish(verdict([], early))).toBe('Nothing is known to be wrong so far.')
+  expect(inEnglish(verdict(ordered(SILENT), early))).toBe('Nothing is heard of 1, on a route now.')
+})

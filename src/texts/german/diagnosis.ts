@@ -855,6 +855,7 @@ const DAY = {
 const VERDICT = {
   'all well': 'alles in Ordnung',
   'all well: {}': 'alles in Ordnung: {1}',
+  'nothing is known to be wrong so far': 'bisher ist kein Fehler bekannt',
   '{}, {} positions/s delivered': '{1}, {2} Positionen/s zugestellt',
   '{} device connected': '{1} Gerät verbunden',
   '{} devices connected': '{1} Geräte verbunden',

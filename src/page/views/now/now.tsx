@@ -56,7 +56,8 @@ function Verdict({ status }: { status: StatusJson }): JSX.Element {
   const { rates } = status
   const errors = status.findings.filter(({ severity }) => severity === 'error').length
   const warnings = status.findings.filter(({ severity }) => severity === 'warning').length
-  const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok'
+  const isKnown = status.links.every(({ state }) => state !== 'unknown')
+  const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : isKnown ? 'ok' : 'unknown'
   return (
     <div class={`verdict is-${state}`}>
       <span class="verdict-mark">
@@ -70,9 +71,9 @@ function Verdict({ status }: { status: StatusJson }): JSX.Element {
           {warnings > 0 && <span class="tone-warning">{words.now.warnings(warnings, exact(warnings))}</span>}
           {errors + warnings > 0 && rates && ' · '}
           {rates &&
-            (errors + warnings > 0
-              ? words.now.flow(rate(rates.received_per_s), rate(rates.delivered_per_s))
-              : words.now.allWellText(rate(rates.delivered_per_s)))}
+            (state === 'ok'
+              ? words.now.allWellText(rate(rates.delivered_per_s))
+              : words.now.flow(rate(rates.received_per_s), rate(rates.delivered_per_s)))}
         </p>
       </div>
     </div>

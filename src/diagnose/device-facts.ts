@@ -38,6 +38,8 @@ export interface DeviceFacts {
     readonly time: number
     readonly speed?: number
   }
+  /** When its last message with a fix came, new or not; undefined: that is not known. */
+  readonly positionAt?: number
   /** The fixes that did not go to a lane: the last of them. */
   readonly unplaced?: { readonly reason: string; readonly at: number; readonly isHeld: boolean }
   /** Whether its last message had a fix that did not go to a lane. */

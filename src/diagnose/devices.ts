@@ -2,7 +2,7 @@ import { joined, say, type Template, type Text } from '../texts/text.ts'
 import { alarmTroubles } from './alarms.ts'
 import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './device-facts.ts'
-import { isAsleep, isParked, leastSilenceMs, silenceMs, MOVING_M_PER_S } from './parked.ts'
+import { isAsleep, isParked, leastSilenceMs, longestSleepMs, MOVING_M_PER_S, silenceMs } from './parked.ts'
 
 /** The condition of a device, in one word; src/diagnose/conditions.md explains how each is decided. */
 export const CONDITIONS = [
@@ -219,8 +219,15 @@ function addTo(
 /** Returns whether a device sends, but its positions are older than its messages, except because of its clock. */
 function isGpsOld(device: DeviceFacts): boolean {
   if (device.behind || device.isLate) return false
-  const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt } = device
-  return heardAt - dueSince(fix?.newAt ?? Math.min(heardSince, connectedAt), device) > leastSilenceMs(device)
+  const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt, positionAt = heardAt } = device
+  const until = isResting(device) ? positionAt : heardAt
+  return until - dueSince(fix?.newAt ?? Math.min(heardSince, connectedAt), device) > leastSilenceMs(device)
+}
+
+/** Returns whether a device stood at its last position, and may have switched its GPS off since: heartbeats have no position. */
+function isResting({ fix, heardAt = 0, said, sleepMs, usualMs }: DeviceFacts): boolean {
+  if (!fix || said?.ignition?.value === true || (fix.speed ?? 0) >= MOVING_M_PER_S) return false
+  return heardAt - fix.newAt <= longestSleepMs({ sleepMs, usualMs })
 }
 
 /**

@@ -13,7 +13,8 @@ import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const S = 1000
-const H = 3600 * S
+const MIN = 60 * S
+const H = 60 * MIN
 const DAY = 24 * H
 const NOW = Date.now()
 let redis: Store
@@ -37,17 +38,19 @@ interface Message {
   /** The fix is a duplicate. */
   readonly again?: 'duplicate'
   readonly ignition?: boolean
+  /** It has no fix. */
+  readonly isHeartbeat?: boolean
 }
 
 /** Sends messages of the device, each written before the next one. */
 async function hear(device: string, ...messages: readonly Message[]): Promise<void> {
-  for (const { again, at, fix, filtered, ignition } of messages) {
+  for (const { again, at, fix, filtered, ignition, isHeartbeat } of messages) {
     const book = new HeardBook(redis)
     book.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
     const whole = { time: at, latitude: 52.5, longitude: 13.4, valid: true, ...fix }
     const reason = filtered ?? again
     book.of(device).stored({
-      ...(filtered === undefined && { fix: { at, fix: whole } }),
+      ...(filtered === undefined && !isHeartbeat && { fix: { at, fix: whole } }),
       ...(reason !== undefined && { filtered: { at, reason, fix: whole } }),
     })
     if (ignition !== undefined) book.of(device).said({ ignition }, { at, cameAt: at })
@@ -367,6 +370,22 @@ it('a device is noticed as late if its clock was right before', async () => {
 
 it('a device is no longer late after its first fix in time', async () =>
   expect(await behind([...late(3_600_000), { at: NOW + 70 * S }])).toBeUndefined())
+
+it.each([
+  ['standing', 'it stood at the last', 0, H],
+  ['gps_old', 'it stood at the last, and may have slept for so long', 0, 13 * H],
+  ['gps_old', 'it moved at the last', 9, H],
+])('a device that sends heartbeats alone after its positions is %s if %s', async (condition, _, speed, forMs) => {
+  const before = every(10 * S, 4, NOW - DAY).map((each) => ({ ...each, fix: { speed } }))
+  const again = {
+    ...before[3],
+    at: before[3].at + 10 * S,
+    again: 'duplicate' as const,
+    fix: { time: before[3].at, speed },
+  }
+  const beats = every(4 * MIN, forMs / (4 * MIN), again.at + MIN).map((each) => ({ ...each, isHeartbeat: true }))
+  expect(await conditionAfter([...before, again, ...beats])).toBe(condition)
+})
 
 it('a device that is heard again without satellites has no old position until it has sent for five minutes', async () => {
   const before = every(10 * S, 4, NOW - 3 * H)

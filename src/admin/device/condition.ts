@@ -50,6 +50,7 @@ export function factsOf(
     sleepMs: interval || learnt.sleepMs,
     said: heard?.said && saidFacts(heard.said),
     fix: fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed },
+    positionAt: Math.max(fix?.at ?? 0, filtered?.at ?? 0) || undefined,
     unplaced: unplaced && { reason: unplaced.reason, at: unplaced.at, isHeld: unplaced.held === true },
     isUnplaced: isLatest === true,
     stopped: device.stopped,

@@ -72,7 +72,7 @@ function openCollector() {
   return { holding, silent }
 }
 
-/** Sets the clock of this process forward, until the end of the test. */
+/** Sets the clock of this process, until the end of the test. */
 function setClock(now: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now })
   onTestFinished(() => void vi.useRealTimers())
@@ -118,6 +118,22 @@ it('a van is not silent because the clock was set forward', async () => {
   setClock(Date.now() + 60 * MIN)
   await hear('2', Date.now())
   await expect.poll(silent, soon).toEqual([])
+})
+
+it('a van is silent after the clock was set forward and back', async () => {
+  const now = Date.now()
+  await hear('1', now)
+  await ran(now)
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now })
+  onTestFinished(() => void vi.useRealTimers())
+  const { silent } = openCollector()
+  for (const set of [now, now + 60 * MIN, now]) {
+    vi.setSystemTime(set)
+    vi.advanceTimersByTime(MIN)
+    expect(await silent()).toEqual([])
+  }
+  vi.advanceTimersByTime(20 * MIN)
+  expect(await silent()).toEqual(['Van 1'])
 })
 
 it('time in which a bridge was down counts once while the clock is set forward, too', async () => {

@@ -11,8 +11,12 @@ export class DeafTimes {
   /** By the bridge, as it is the `remote` of a contact; undefined: no device could be heard. */
   readonly #times = new Map<string | undefined, readonly DeafTime[]>()
 
-  /** Adds a time. One that has gone on since it was added last is added again as a whole. */
+  /**
+   * Adds a time until now. One that has gone on since it was added last is added again as a whole. If it begins later, the
+   * clock was set back: what was noted of later does not count.
+   */
   add(from: number, until: number, bridge?: string): void {
+    if (until < from) this.#cut(until)
     if (until <= from) return
     const times = this.#times.get(bridge) ?? []
     const others = times.filter((time) => time.until < from || time.from > until)
@@ -22,6 +26,14 @@ export class DeafTimes {
       until: Math.max(until, ...met.map((time) => time.until)),
     }
     this.#times.set(bridge, [...others, whole].slice(-MOST))
+  }
+
+  #cut(now: number): void {
+    for (const [bridge, times] of this.#times)
+      this.#times.set(
+        bridge,
+        times.flatMap((time) => (time.from < now ? [{ from: time.from, until: Math.min(time.until, now) }] : [])),
+      )
   }
 
   /** Returns how long a device could not be heard within a time, ms. `remote`: of its last contact. */

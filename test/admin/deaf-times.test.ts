@@ -8,7 +8,7 @@ import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import type { Roster } from '../../src/roster/roster.ts'
 import { localDay } from '../../src/domain/times.ts'
-import { addDayNotes, type Store } from '../../src/store/index.ts'
+import { addDayNotes, keys, type Store } from '../../src/store/index.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -107,6 +107,15 @@ it('a van is not silent at the start because no gateway ran before, but if one n
   expect(await openCollector().silent()).toEqual([])
   await ran(Date.now() - 10 * MIN)
   expect(await openCollector().silent()).toEqual(['Van 1'])
+})
+
+it('a van is not silent at the start because the gateway that was killed before was not up again', async () => {
+  await hear('1', Date.now() - 8 * MIN)
+  const killed = { role: 'gateway', pid: 1, host: 'gate-1', sinceAt: Date.now() - 60 * MIN, observations: [] }
+  await redis.sadd(keys.processIds, 'killed')
+  // Signs are kept for ten minutes.
+  await redis.set(keys.process('killed'), JSON.stringify(killed), 'PX', 2 * MIN)
+  expect(await openCollector().silent()).toEqual([])
 })
 
 it('a van is not silent because the clock was set forward', async () => {

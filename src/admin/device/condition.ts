@@ -272,7 +272,8 @@ export class ConditionCollector {
       days.map(({ from }) => from),
     )
     const { processes } = await readProcesses(redis)
-    const began = Math.min(now, ...processes.flatMap(({ role, sinceAt }) => (role === 'gateway' ? sinceAt : [])))
+    const gateways = processes.filter(({ role, ageMs }) => role === 'gateway' && ageMs < LIVES_MS)
+    const began = Math.min(now, ...gateways.map(({ sinceAt }) => sinceAt))
     const ranUntil = days.map(({ from, until }, at) => {
       const minutes = Array.from({ length: (until - from) / MINUTE_MS }, (_, minute) => minute)
       return from + (minutes.findLastIndex((minute) => noted[at].has('connected', minute)) + 1) * MINUTE_MS
@@ -320,6 +321,7 @@ function surveyedAs(
 const SHARE = 20
 const IS_SENDING = new Set<DeviceCondition>(['moving', 'standing'])
 const JUMP_MS = 5000
+const LIVES_MS = 10_000
 const MINUTE_MS = 60_000
 /** After a start, vans connect again. */
 const WARM_MS = 90_000

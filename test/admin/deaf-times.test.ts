@@ -109,6 +109,14 @@ it('a van is not silent at the start because no gateway ran before, but if one n
   expect(await openCollector().silent()).toEqual(['Van 1'])
 })
 
+it('a van is not silent at the start because no gateway ran before and after midnight', async () => {
+  const midnight = localDay(Date.now(), 'Europe/Vilnius').until
+  await hear('1', midnight - 120 * MIN)
+  await ran(midnight - 120 * MIN)
+  setClock(midnight + 120 * MIN)
+  expect(await openCollector().silent()).toEqual([])
+})
+
 it('a van is not silent at the start because the gateway that was killed before was not up again', async () => {
   await hear('1', Date.now() - 8 * MIN)
   const killed = { role: 'gateway', pid: 1, host: 'gate-1', sinceAt: Date.now() - 60 * MIN, observations: [] }

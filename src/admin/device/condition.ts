@@ -274,9 +274,10 @@ export class ConditionCollector {
     const { processes } = await readProcesses(redis)
     const gateways = processes.filter(({ role, ageMs }) => role === 'gateway' && ageMs < LIVES_MS)
     const began = Math.min(now, ...gateways.map(({ sinceAt }) => sinceAt))
-    const ranUntil = days.map(({ from, until }, at) => {
+    const ranUntil = days.flatMap(({ from, until }, at) => {
       const minutes = Array.from({ length: (until - from) / MINUTE_MS }, (_, minute) => minute)
-      return from + (minutes.findLastIndex((minute) => noted[at].has('connected', minute)) + 1) * MINUTE_MS
+      const last = minutes.findLast((minute) => noted[at].has('connected', minute))
+      return last === undefined ? [] : from + (last + 1) * MINUTE_MS
     })
     const heardAt = index.inOrder.reduce((latest, { heard }) => Math.max(latest, heard?.at ?? 0), 0)
     if (heardAt > 0) index.deaf.add(Math.max(heardAt, ...ranUntil), began)

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../async.ts'
 import type { RosterFacts } from '../diagnose/facts.ts'
-import { localDay, localFromUtc } from '../domain/times.ts'
+import { localDay, localFromUtc, utcFromLocal } from '../domain/times.ts'
 import type { Logger } from '../observe/log.ts'
 import { lastResults, leftOutResults, type RosterResult, readResults } from '../roster/puts.ts'
 import { readOffers, redeliverAgreed, refreshOffers } from '../roster/offers.ts'
@@ -141,6 +141,8 @@ class RosterCollector {
   #facts: RosterFacts = { rejected: [], stale: [], missing: [], pulls: [] }
   #readAt = -Infinity
   #missingAt = -Infinity
+  /** ms UTC. */
+  #missingReadAt = -Infinity
   #offersAt = -Infinity
   #offersAsOf = -1
 
@@ -152,7 +154,7 @@ class RosterCollector {
   async read(): Promise<RosterFacts> {
     const now = performance.now()
     if (now - this.#readAt < READ_MS) return this.#facts
-    const { directory, live, redis } = this.#sources
+    const { redis } = this.#sources
     const all = await readResults(redis)
     const results = lastResults(all)
     const last = results.filter(({ undone }) => !undone)
@@ -174,9 +176,21 @@ class RosterCollector {
         return isFinding ? [{ writer, company_id, ...failing }] : []
       }),
       offers: await this.#offers(),
-      missing: isDue ? await companiesMissing(directory(), Date.now(), live.config.time_zone) : this.#facts.missing,
+      missing: isDue ? await this.#missing() : this.#facts.missing,
     }
     return this.#facts
+  }
+
+  /** A company that had lines when this was read last lacks them since now. */
+  async #missing(): Promise<RosterFacts['missing']> {
+    const { directory, live } = this.#sources
+    const [now, before] = [Date.now(), this.#missingReadAt]
+    const missing = await companiesMissing(directory(), now, live.config.time_zone)
+    this.#missingReadAt = now
+    const known = new Map(this.#facts.missing.map(({ company_id, since }) => [company_id, since]))
+    return missing.map(({ company_id, since }) => {
+      return { company_id, since: known.get(company_id) ?? (before > since ? now : since) }
+    })
   }
 
   /** Counts offers again when the roster has changed, and every minute. */
@@ -203,11 +217,12 @@ function isPresent({ kind, pulled_at }: RosterResult): boolean {
 
 /**
  * Resolves to the companies for which no roster line begins today, although one began on each of the last five working days
- * (Monday to Friday). Applies from six o'clock of a working day on. `now`: ms UTC.
+ * (Monday to Friday). Applies from six o'clock of a working day on, which is their `since`. `now`: ms UTC.
  */
-export async function companiesMissing(roster: Roster, now: number, zone: string): Promise<string[]> {
+export async function companiesMissing(roster: Roster, now: number, zone: string): Promise<RosterFacts['missing']> {
   const local = new Date(localFromUtc(now, zone))
   if (isWeekend(local) || local.getUTCHours() < BEGIN_HOUR) return []
+  const since = utcFromLocal(new Date(local).setUTCHours(BEGIN_HOUR, 0, 0, 0), zone)
   const today = localDay(now, zone)
   const days = [today]
   for (let day = today; days.length <= WORKING_DAYS; ) {
@@ -224,7 +239,7 @@ export async function companiesMissing(roster: Roster, now: number, zone: string
   }
   return [...begun]
     .filter(([, indexes]) => !indexes.has(0) && indexes.size === WORKING_DAYS)
-    .map(([company]) => company)
+    .map(([company_id]) => ({ company_id, since }))
 }
 
 function isWeekend(local: Date): boolean {

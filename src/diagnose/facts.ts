@@ -121,8 +121,8 @@ export interface RosterFacts {
     readonly fixes: number
     readonly vans: readonly string[]
   }[]
-  /** Companies without a line that begins today, that had some on each of the last five working days. */
-  readonly missing: readonly string[]
+  /** Companies without a line that begins today, that had some on each of the last five working days. `since`: ms UTC. */
+  readonly missing: readonly { readonly company_id: string; readonly since: number }[]
 }
 
 export interface RedisFacts {

@@ -145,8 +145,9 @@ function rosterTroubles({ roster }: Facts): Found[] {
     }),
   )
   const missing = roster.missing.map(
-    (company_id): Found => ({
+    ({ company_id, since }): Found => ({
       code: 'roster_stale',
+      sinceAt: since,
       subject: { company_id },
       message: say('company {} has no line for today, and had some on each of the last five working days', company_id),
     }),

@@ -13,6 +13,7 @@ const WORKING_DAYS = [1, 2, 3, 4, 7].map((days) => TODAY - days * DAY)
 
 it.each([
   ['is missing after six on a working day', WORKING_DAYS, 6, ['7']],
+  ['is missing since six if that is noticed later', WORKING_DAYS, 11, ['7']],
   ['is not missing before six', WORKING_DAYS, 5, []],
   ['is not missing where a line begins today', [...WORKING_DAYS, TODAY], 6, []],
   ['is not missing where a working day had none', WORKING_DAYS.slice(1), 6, []],
@@ -27,7 +28,9 @@ it.each([
     until: from + 20 * 3600,
   }))
   const roster = await createDirectory([{ id: '1', company_id: '7', courier_id: '1', source: 'devices.yaml:1' }], lines)
-  expect(await companiesMissing(roster, (TODAY + hour * 3600) * 1000, 'UTC')).toEqual(companies)
+  expect(await companiesMissing(roster, (TODAY + hour * 3600) * 1000, 'UTC')).toEqual(
+    companies.map((company_id) => ({ company_id, since: (TODAY + 6 * 3600) * 1000 })),
+  )
 })
 
 /** Returns the results of the last version of each file. */

@@ -438,8 +438,12 @@ it.each<[FindingCode, string, Partial<Facts>, Record<string, unknown>]>([
   [
     'roster_stale',
     'a company has no line for today',
-    { roster: { ...ROSTER, missing: ['7'] } },
-    { subject: { company_id: '7' }, message: expect.stringContaining('company 7 has no line for today') },
+    { roster: { ...ROSTER, missing: [{ company_id: '7', since: NOW - S }] } },
+    {
+      subject: { company_id: '7' },
+      sinceAt: NOW - S,
+      message: expect.stringContaining('company 7 has no line for today'),
+    },
   ],
   [
     'copy_refused',

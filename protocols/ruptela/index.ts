@@ -62,6 +62,7 @@ const ANSWERED_WITH = 100
 /** Bytes of a record without elements. */
 const LEAST = 27
 const NO_PLACE = -0x8000_0000
+const NO_ALTITUDE = -0x8000
 const UNKNOWN_8 = 0xff
 const UNKNOWN_16 = 0xffff
 
@@ -117,7 +118,7 @@ function addRecord(read: Records, r: ByteReader, isExtended: boolean): void {
   r.skip(isExtended ? 1 : 2)
   const longitude = r.i32()
   const latitude = r.i32()
-  const altitude = r.u16()
+  const altitude = r.i16()
   const course = r.u16() / 100
   const satellites = r.u8()
   const speed = r.u16()
@@ -135,7 +136,7 @@ function addRecord(read: Records, r: ByteReader, isExtended: boolean): void {
     latitude: latitude / 1e7,
     longitude: longitude / 1e7,
     valid: true,
-    altitude: altitude === UNKNOWN_16 ? undefined : altitude / 10,
+    altitude: altitude === NO_ALTITUDE ? undefined : altitude / 10,
     heading: heading(course),
     satellites: satellites === UNKNOWN_8 ? undefined : satellites,
     speed: speed === UNKNOWN_16 ? undefined : kmh(speed),

@@ -41,6 +41,15 @@ export default {
           reply: ACK,
         },
         { frame: frame(1, `0001${record()}00ff`), device: IMEI, fixes: [FIX], reply: ACK },
+        {
+          frame: frame(1, `0002${record().replace('015969aa', 'ffde69aa')}${record().replace('015969aa', '800069aa')}`),
+          device: IMEI,
+          fixes: [
+            { ...FIX, altitude: -3.4 },
+            { ...FIX, altitude: undefined },
+          ],
+          reply: ACK,
+        },
         { frame: frame(1, `0001${record()}${record()}`), error: 'malformed' },
         {
           frame: frame(1, `0002${record('80000000').replace('30c5', '2ee0')}${record('80000000')}`),

@@ -6,7 +6,7 @@
  *   16, 26       position, [L] cells, I B gsm E language [mileage4] [driver8]
  *   27, A4       the same, with a fence behind the language   A0, A4, A5: LAC and cell of 4 and 8 bytes in place of 2 and 3
  *   19, A5       cells, I B gsm E language                     without a position
- *   13           I B gsm E language                           23: I VVVV gsm …, VVVV of the tracker's own battery
+ *   13           I B gsm x{2}                                 23: I VVVV gsm …, VVVV of the tracker's own battery
  *   13 of 14 bytes   I x{4} B x VVVV …, VVVV of the own battery; of models LW4G-4B, SEEWORLD: see `HEARTBEATS`
  *   XT40         position, L cells, I VVVV battery1 x{9} [L 01 02 driver… 03]
  *   34           position, number6, cells of 4 bytes, driver4, external voltage2, battery voltage2
@@ -121,7 +121,7 @@ const MESSAGES: Readonly<Record<number, ((content: Buffer) => Said | undefined) 
   [HEARTBEAT]: (content) =>
     content.length >= LONG_HEARTBEAT
       ? { ...information(content[0]), battery_percent: content[5], battery_voltage: uint(content, 7) / 100 }
-      : status(content, 0),
+      : { ...status(content, 0), alarms: alarmsOf(bitAlarm(content[0])) },
   0x23: (content) => ({ ...information(content[0]), battery_voltage: uint(content, 1) / 100 }),
   0x19: (content) => (isCountry(content[0]) ? status(content, endOfCells(content, 0, NARROW)) : undefined),
   0xa5: (content) => (isCountry(content[0]) ? status(content, endOfCells(content, 0, WIDE)) : undefined),
@@ -199,7 +199,9 @@ const information = (bits: number): Said => ({ ignition: (bits & 2) !== 0, charg
 
 /** Of the terminal information at `at`, and of the code `code` bytes behind it. */
 const alarms = (content: Buffer, at: number, code: number) =>
-  alarmsOf(BY_BITS[(content[at] >> 3) & 7], BY_CODE[content[at + code]])
+  alarmsOf(bitAlarm(content[at]), BY_CODE[content[at + code]])
+
+const bitAlarm = (bits: number) => BY_BITS[(bits >> 3) & 7]
 
 const BY_BITS: readonly (Alarm | undefined)[] = Object.assign([], {
   1: 'vibration',

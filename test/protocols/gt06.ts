@@ -153,8 +153,9 @@ export default {
           ignition: false,
           charging: false,
           battery_percent: 66,
-          alarms: ['low_battery', 'sos'],
+          alarms: ['low_battery'],
         }),
+        stated(0x13, '40 05 03 0201', { ignition: false, charging: false, battery_percent: 83 }),
         stated(0x13, '46 0b12 04 00', { ignition: true, charging: true, external_voltage: 28.34 }),
         stated(0x13, '02 801a 0000 2d 42 0171 00000000 3a', {
           ignition: true,

@@ -34,6 +34,7 @@ const LENGTHS = new Map(
     ML: 1,
     MP: 1,
     MV: 2,
+    PC: 4,
     PD: 1,
     RL: 1,
     RP: 2,

@@ -30,7 +30,7 @@ export default {
       frames: [
         { frame: binary(record(), record()), device: IMEI, fixes: [FIX, FIX], reply: ACK },
         {
-          frame: binary(record('%CI%SA%MV%BV%IN0%VN%AT\0', '0c0085002901313233000000002d'), record()),
+          frame: binary(record('%CI%SA%MV%BV%IN0%VN%PC%AT\0', '0c0085002901313233000001000f0000002d'), record()),
           device: IMEI,
           fixes: [
             {

@@ -95,18 +95,22 @@ const stateOf = (digits = ''): Said => STATES[digits.slice(0, 2)] ?? {}
 
 function regular(fields: readonly string[]): Said {
   const at = MASK.test(fields[4]) ? 5 : 4
+  if (fields[1].startsWith(GL320M))
+    return { battery_percent: percent(fields[at + 3 + FIELDS_OF_PLACE * Number(fields[at + 2])]) }
   if (!TYPE_OF_VEHICLE.test(fields[at + 1])) return { ...lastBattery(fields), ...ofModel42(fields) }
   const external_voltage = fields[1].startsWith(GV200) ? undefined : millivolts(fields[at])
   const count = fields[at + 2]
   const state = COUNT.test(count) ? stateIn(fields, at + 2 + FIELDS_OF_PLACE * Number(count)) : undefined
   // Of a model with a battery alone, 0 is the id of the report.
-  if (state === undefined) return external_voltage ? { external_voltage } : lastBattery(fields)
+  if (state === undefined) return external_voltage === 0 ? lastBattery(fields) : { external_voltage }
   const { ignition, moving } = stateOf(fields[state])
   return { ignition, moving, external_voltage, battery_percent: percent(fields[state - 1]) }
 }
 
 /** The first digits of the version of a model that sends the voltage of an analogue input in place of that of its supply. */
 const GV200 = '04'
+/** Those of a model whose battery stands behind its last place; what follows it differs by version and mask. */
+const GL320M = 'C3'
 /** The fields from the HDOP of one place to that of the next. */
 const FIELDS_OF_PLACE = 12
 
@@ -119,7 +123,7 @@ function stateIn(fields: readonly string[], start: number): number | undefined {
 }
 
 /** Which field from the end is the battery, by the first two digits of the version: what differs from the third. */
-const BATTERY_FROM_END: Readonly<Record<string, number | undefined>> = { C3: 5, DE: 6 }
+const BATTERY_FROM_END: Readonly<Record<string, number | undefined>> = { DE: 6 }
 
 function lastBattery(fields: readonly string[]): Said {
   const fromEnd = BATTERY_FROM_END[fields[1].slice(0, 2)] ?? 3

@@ -157,6 +157,7 @@ export default {
         saying('ERI', `00000002,,10,1,${PLACE},20.5,,,,,1A0100,1,0`, { ignition: false }),
         saying('ERI', `00000080,0,16,1,${PLACE},27`, { battery_percent: 27 }),
         saying('FRI', `,10,1,${PLACE},20.5`),
+        saying('ERI', `00000002,,10,1,${PLACE},19273.0,,,12,,05,00,2,0`),
         saying('FRI', `0,0,1,${PLACE},88`, { battery_percent: 88 }),
         saying('RTL', `0,0,1,${PLACE},101`),
         saying('NMR', `0,1,1,${PLACE},88`, { moving: true, battery_percent: 88 }),
@@ -194,6 +195,12 @@ export default {
           fixes: [{ ...FIX, said: { ignition: true, moving: false, external_voltage: 12.65, battery_percent: 95 } }],
           reply: '+SACK:0C19$',
         },
+        ...['27,', '27,1,32.4'].map((behind) => ({
+          frame: `+RESP:GTERI,C30209,${IMEI},,00000080,0,16,2,${PLACE},${PLACE},${behind},20261120063020,0C19$`,
+          device: IMEI,
+          fixes: [FIX, { ...FIX, said: { battery_percent: 27 } }],
+          reply: '+SACK:0C19$',
+        })),
         {
           frame: `+RESP:GTFRI,5E0100,${IMEI},,,12940,10,1,${PLACE},6223.7,,,,,110000,,,,20261120063020,0C19$`,
           device: IMEI,

@@ -18,6 +18,7 @@
  * Answer: $$0014AAnnnnXX with the four characters in front of X; ACK OK to older lines.
  */
 import {
+  type Alarm,
   alarmsOf,
   between,
   crc16Modbus,
@@ -40,9 +41,11 @@ const TIME = '{status}{ymd}{hhmmss}'
 const VOLTS = '{batteryVolts:2/10}{externalVolts:2}'
 /** The battery of older devices: whether it is charged, its voltage, and that which charges it. */
 const CHARGE = '{charging}{batteryVolts:3/100}{externalVolts:4/100}'
-const OLD = '$${size}{imei}|{kind}'
+const OLD = '$${size}{imei}|{oldKind}'
 /** AT06 has a bar between all fields of the position. */
 const SEPARATED = `${OLD}{dmy}{hhmmss}|[{valid}]|{latNmea}|[{ns}]|{lonNmea}|[{ew}]|{speedKnots}|{course}|{hdop}`
+
+const ALARMS: Readonly<Record<string, Alarm>> = { '01': 'sos', 10: 'low_battery' }
 
 const { frame } = dialects([
   { when: isNewer, frame: lengthField({ start: '$$', at: 2, width: 4, digits: 10, add: 0 }) },
@@ -64,7 +67,8 @@ export default textProtocol({
     imei: { like: '\\d{15}' },
     length: { like: '\\d{4}' },
     size: { like: '[0-9A-Fa-f]{2}' },
-    kind: { like: '[0-9A-Z]{2}', alarms: { '01': 'sos', 10: 'low_battery' } },
+    kind: { like: '[0-9A-Z]{2}', alarms: ALARMS },
+    oldKind: { like: '[0-9A-Z]{2}', alarms: { ...ALARMS, 16: 'gps_antenna_cut' } },
     status: { like: '[0-9A-F]{8}', read: readStatus },
     inputs: { like: '\\d{4}' },
     more: { like: '\\d{8}|\\d{12}|\\d{16}|\\d{20}|\\d{24}' },

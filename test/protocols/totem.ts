@@ -185,6 +185,12 @@ export default {
           ],
           reply: 'ACK OK\r\n',
         },
+        {
+          frame: old('|16201126150010|A|5231.5000|N|01324.6000|W|1.579|270|0.90|0|'),
+          device: ID,
+          fixes: [{ ...FIX, speed: knots(1.579), said: { alarms: ['gps_antenna_cut'] } }],
+          reply: 'ACK OK\r\n',
+        },
         { frame: old(`|77|0042|`), device: ID, reply: 'ACK OK\r\n' },
       ],
     },

@@ -29,6 +29,8 @@ export interface CorrectionOptions {
   readonly redis: Store
   /** Where the records of a parked lane belong by now. */
   readonly place: Place
+  /** Default: every device is. */
+  readonly isConfigured?: (device: string) => boolean
   readonly keep: KeepSettings
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
   readonly push: ApiBounds & { readonly redeliver_share: number }
@@ -89,7 +91,7 @@ export class CorrectionWorker {
       if (this.#credit < 1 || performance.now() > deadline) return
       const placedUntil = (seenAt.get(key) ?? performance.now()) + ROSTER_HOLDS_MS
       // Until then, the roster that this process or a gateway has read may be the replaced one.
-      if (performance.now() < placedUntil) continue
+      if (performance.now() < placedUntil || this.#mayReturn(correction)) continue
       // Checked first: fixes delivered from there later are among the kept fixes that are read next.
       const hasDrained = await this.#hasDrained(shard, correction, placedUntil)
       if (!(await this.#advance(shard, correction)) || !hasDrained) continue
@@ -100,6 +102,12 @@ export class CorrectionWorker {
         'what was delivered elsewhere is queued where the roster places it',
       )
     }
+  }
+
+  /** Whether its device is not configured, and may be configured again while its fixes are kept. */
+  #mayReturn({ at, device }: Correction): boolean {
+    const { isConfigured = () => true, keep } = this.#options
+    return !isConfigured(device) && at > Date.now() - keep.delivered
   }
 
   /** @returns whether nothing is left to queue */

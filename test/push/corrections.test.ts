@@ -44,6 +44,7 @@ let api: Awaited<ReturnType<typeof startApi>>
 let stops: (() => Promise<void>)[] = []
 /** Lane to which the roster assigns every fix. */
 let placed: (timestamp: number) => ReturnType<Place>
+let isConfigured: boolean
 
 withRedis((one, connection) => {
   server = one
@@ -52,6 +53,7 @@ withRedis((one, connection) => {
 beforeEach(async () => {
   api = await startApi()
   placed = () => OLD
+  isConfigured = true
 })
 afterEach(async () => {
   for (const stop of stops.toReversed()) await stop()
@@ -70,6 +72,7 @@ function startWorker({ keep = KEEP, max_positions = 100, redeliver_share = 1 } =
       ['8', ['key-8']],
     ]),
     place: (record) => placed(timestampOf(record)),
+    isConfigured: () => isConfigured,
     batch: { max_positions, max_wait: 0 },
     keep,
     zone: 'UTC',
@@ -314,6 +317,20 @@ describe('a correction', () => {
     await expect.poll(() => timesOf(NEW), SOON).toEqual(range(T, 3))
     await corrected()
     expect(timesOf(replaced)).toEqual([])
+  })
+
+  it('a correction waits while its device is not configured, as long as its fixes are kept', async () => {
+    startWorker()
+    await deliver(range(T, 2))
+    isConfigured = false
+    placed = () => undefined
+    await correct()
+    await correct({ at: Date.now() - KEEP.delivered })
+    await expect.poll(open, SOON).toBe(1)
+    isConfigured = true
+    placed = () => NEW
+    await corrected()
+    await expect.poll(() => timesOf(NEW), SOON).toEqual(range(T, 2))
   })
 
   it('a correction waits until the roster is known', async () => {

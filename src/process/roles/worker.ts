@@ -23,6 +23,7 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     client: clients.usual,
     companyApis: clients.companies,
     place: placeIn(live),
+    isConfigured: (device) => live.directory().find(device) !== undefined,
     apikeys: apikeysOf(live.companies()),
     batch: config.batch,
     keep: config.keep,

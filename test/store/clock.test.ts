@@ -102,6 +102,16 @@ it('a lane that is due does not wait for leases that have ended while Redis was 
   expect((await leases().claim(2)).map(({ lane }) => lane)).toEqual(['7/42/9'])
 })
 
+it('a lane whose lease ended while Redis was away does not probe an API that is down', async () => {
+  await append(LANE)
+  const own = leases()
+  const [lease] = await own.claim(10)
+  expect(await own.take(lease)).toBeDefined()
+  await redis.hset(keys.upstream, { state: 'down', probe: 0 })
+  await setBackBy(-30_000)
+  expect(await claim()).toEqual([])
+})
+
 it('does not count a dead worker as alive after the clock of Redis is set back', async () => {
   await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
   expect(await beat()).toBe(1)

@@ -8,28 +8,30 @@ local function lease(schedule, lanes, lease_ms)
   return token
 end
 
--- Whether a lane is in the schedule and not leased.
+-- Whether a lane is in the schedule and waits for its time. A lease that has ended may be renewed yet.
 local function is_free(schedule, lane)
   local score = redis.call('ZSCORE', schedule, lane)
-  return score and not is_leased(score)
+  return score and is_due_time(score)
 end
 
 -- The lanes that are due, at most so many, each with its score. Leases that have ended, but may be renewed yet, are left out.
 local function due_lanes(schedule, clock, most)
-  local due, at, may_renew = {}, 0, nil
-  while #due < 2 * most do
-    local found = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'WITHSCORES', 'LIMIT', at, most)
-    if may_renew == nil then may_renew = #found > 0 and note_clock(clock) end
-    if not may_renew then return found end
+  local function first(at, count)
+    return redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'WITHSCORES', 'LIMIT', at, count)
+  end
+  local found = first(0, most)
+  if #found == 0 or not note_clock(clock) then return found end
+  local due, at, SLICE = {}, 0, 1000
+  repeat
+    found = first(at, SLICE)
+    at = at + SLICE
     for i = 1, #found, 2 do
       if is_due_time(found[i + 1]) and #due < 2 * most then
         due[#due + 1] = found[i]
         due[#due + 1] = found[i + 1]
       end
     end
-    at = at + most
-    if #found < 2 * most then break end
-  end
+  until #found < 2 * SLICE or #due == 2 * most
   return due
 end
 
@@ -136,7 +138,7 @@ local function claim()
   if #lanes == 0 and probing then
     local next_lanes = redis.call('ZRANGE', schedule, 0, 9, 'WITHSCORES')
     for i = #next_lanes - 1, 1, -2 do
-      if not is_leased(next_lanes[i + 1]) then lanes = { next_lanes[i] } end
+      if is_due_time(next_lanes[i + 1]) then lanes = { next_lanes[i] } end
     end
   end
   if #lanes == 0 then return {} end

@@ -16,6 +16,7 @@ interface ParkedOptions extends AdminPortOptions {
 
 /** `waybridge parked list`: what the tracking API, or the receiver of a copy, refused, by answer. @returns the exit code @throws UserError */
 export async function listParkedCommand(options: ParkedOptions): Promise<number> {
+  refuseLaneOfCopy(options)
   if (options.copy !== undefined) return listParkedCopy(options.copy, options)
   const admin = await findAdminPort(options)
   const lanes = await listAll<ParkedLaneJson>(admin, '/admin/parked', choiceOf(options))
@@ -28,6 +29,7 @@ export async function listParkedCommand(options: ParkedOptions): Promise<number>
 /** `waybridge parked retry` and `delete`. @returns the exit code @throws UserError */
 export async function changeParkedCommand(act: 'retry' | 'delete', options: ParkedOptions): Promise<number> {
   const { all, copy, courier, route } = options
+  refuseLaneOfCopy(options)
   if (copy === undefined && !all && courier === undefined && route === undefined)
     throw new UserError(`Say what to ${act}: --courier, --route or both, --copy, or --all.`)
   const admin = await findAdminPort(options)
@@ -40,6 +42,12 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
   const positions = countText((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
   printLines([`${positions} ${act === 'retry' ? `tried again; \`${list}\` shows what is refused again` : 'deleted'}.`])
   return 0
+}
+
+/** What the receiver of a copy refused is not divided by couriers and routes. @throws UserError */
+function refuseLaneOfCopy({ copy, courier, route }: ParkedOptions): void {
+  if (copy !== undefined && (courier ?? route) !== undefined)
+    throw new UserError('parked: give --copy alone, or --courier and --route.')
 }
 
 const OF_API = { parked: '/admin/parked', retry: '/admin/parked/retry', list: 'waybridge parked list' }

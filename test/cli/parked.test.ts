@@ -98,6 +98,15 @@ it.each([
   expect(server.asked[0].query).toEqual(query)
 })
 
+it.each(['list', 'retry', 'delete'])('parked %s refuses a copy with a courier or a route', async (act) => {
+  const server = await answering(() => ({ json: { results: [] } }))
+  for (const option of ['--courier', '--route']) {
+    const { code, errors } = await waybridge(['parked', act, '--copy', 'crm', option, '5', ...server.options])
+    expect([code, errors]).toEqual([1, 'parked: give --copy alone, or --courier and --route.\n'])
+  }
+  expect(server.asked).toEqual([])
+})
+
 it.each(['retry', 'delete'])('parked %s asks which positions are meant', async (act) => {
   const { code, errors } = await waybridge(['parked', act, '--url', 'http://127.0.0.1:1', '--token', 'x'])
   expect([code, errors]).toEqual([1, `Say what to ${act}: --courier, --route or both, --copy, or --all.\n`])

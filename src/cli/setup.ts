@@ -1,6 +1,7 @@
 import { loadProtocol, protocolPorts } from '../../protocols/index.ts'
 import { loadSetup, protocolsWithSetup } from '../../protocols/setups.ts'
 import { loadConfig } from '../config/files.ts'
+import { integer } from '../config/leaves.ts'
 import { unknownName } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
 import { listenerPorts } from '../process/listener-ports.ts'
@@ -17,6 +18,10 @@ interface SetupOptions {
 
 /** `waybridge setup`: prints what points a tracker at this server. @returns the exit code @throws UserError */
 export async function setupCommand(name: string, { config, ...options }: SetupOptions): Promise<number> {
+  const { host, port } = options
+  if (host.trim() === '') throw new UserError('--host: empty; give the name or address of this server.')
+  if (port !== undefined && !PORT.safeParse(port).success)
+    throw new UserError(`--port ${port}: expected a port from 1 to 65535.`)
   const protocol = await loadProtocol(name)
   if (!protocol) {
     const names = protocolPorts.map((each) => each.name)
@@ -47,3 +52,5 @@ async function portIn(dir: string, protocol: string): Promise<number> {
     `setup: ${dir} has no listener for ${protocol}: add one to listeners in gateway.yaml, or give --port.`,
   )
 }
+
+const PORT = integer(1, 65_535)

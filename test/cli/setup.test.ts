@@ -30,6 +30,14 @@ it('setup uses the port of the configuration, and says that a protocol has none'
   expect(listed.trimEnd().split('\n').slice(1)).toEqual([expect.stringMatching(/^ruptela +tcp 34827 /)])
 })
 
+it.each([
+  [['--host', 'a', '--port', 'x'], '--port x: expected a port from 1 to 65535.\n'],
+  [['--host', 'a', '--port', '65536'], '--port 65536: expected a port from 1 to 65535.\n'],
+  [['--host', ''], '--host: empty; give the name or address of this server.\n'],
+])('setup refuses %j', async (options, errors) =>
+  expect(await waybridge(['setup', 'teltonika', ...options])).toEqual({ code: 1, out: '', errors }),
+)
+
 it('setup says what to set if no manual is known, and names the most similar protocol', async () => {
   const { code, errors } = await waybridge(['setup', 'fix', '--host', 'a'])
   expect([code, errors]).toEqual([1, expect.stringContaining('the manual of fix is not known here')])

@@ -1,5 +1,6 @@
 import type { ArrivalJson } from '../admin/schemas/arrivals.ts'
 import { clockIn } from '../domain/times.ts'
+import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { listAll, read, readStatus } from './client.ts'
 import { ageText } from './devices.ts'
@@ -53,6 +54,7 @@ interface EnrolOptions extends AdminPortOptions {
 
 /** `waybridge enrol`: opens the enrolment window, closes it, or says whether it is open. @returns the exit code @throws UserError */
 export async function enrolCommand(options: EnrolOptions): Promise<number> {
+  if (options.stop && options.for !== undefined) throw new UserError('enrol: give --for or --stop, not both.')
   const admin = await findAdminPort(options)
   const { time_zone } = (await readStatus(admin)).status
   const method = options.stop ? 'DELETE' : options.for === undefined ? 'GET' : 'POST'

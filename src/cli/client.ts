@@ -222,8 +222,8 @@ export async function namedDevices(
 
 /** The first names that have this text as one or some of their words: `12` in Van 12. */
 function wordIn(devices: readonly DeviceRowJson[], text: string): string[] {
-  const names = devices.flatMap(({ name = '' }) =>
-    ` ${name} `.toLowerCase().includes(` ${text.toLowerCase()} `) ? name : [],
+  const names = devices.flatMap(({ name }) =>
+    name !== undefined && ` ${name} `.toLowerCase().includes(` ${text.toLowerCase()} `) ? name : [],
   )
   return [...new Set(names)].slice(0, 3)
 }

@@ -1,5 +1,6 @@
 import type { DeviceRowJson } from '../admin/schemas/devices.ts'
 import { csvCell } from '../config/csv.ts'
+import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { listDevices, namedDevices, readChain } from './client.ts'
 import { printExact, printLines, table } from './output.ts'
@@ -11,6 +12,7 @@ interface DevicesOptions extends AdminPortOptions, Readonly<Partial<Record<(type
 
 /** `waybridge devices`: a line for each device. @returns the exit code @throws UserError */
 export async function devicesCommand(options: DevicesOptions): Promise<number> {
+  if (options.csv && options.json) throw new UserError('devices: give --csv or --json, not both.')
   const admin = await findAdminPort(options)
   const query = Object.fromEntries(
     FILTERS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),

@@ -122,10 +122,16 @@ it.each([
   ['12', 'did you mean Van 12?'],
   ['a truck', 'did you mean A truck of Hamburg?'],
   ['Bicycle', '`waybridge devices` lists all devices'],
+  ['', '`waybridge devices` lists all devices'],
 ])('why does not find %s, and gives a hint', async (name, hint) => {
   const { code, out, errors } = await run('why', name)
   expect([code, out, errors]).toEqual([1, '', `No device has the id or name "${name}": ${hint}\n`])
 })
+
+it.each([
+  [['enrol', '--for', '30m', '--stop'], 'enrol: give --for or --stop, not both.\n'],
+  [['devices', '--csv', '--json'], 'devices: give --csv or --json, not both.\n'],
+])('%j is refused', async (args, errors) => expect(await run(...args)).toEqual({ code: 1, out: '', errors }))
 
 it('arrivals asks for an entry only of unconfigured devices', async () => {
   for (const device of ['356307042441013', '99']) {

@@ -46,6 +46,14 @@ async function ran(at: number): Promise<void> {
   await addDayNotes(redis, [{ device: '', day, notes: [['connected', at]], fixes: 0, late: 0 }])
 }
 
+/** Leaves the last sign of life of a gateway. */
+async function signed({ sinceAt, at }: { readonly sinceAt: number; readonly at: number }): Promise<void> {
+  const sign = { role: 'gateway', pid: 1, host: 'gate-1', sinceAt, observations: [] }
+  await redis.sadd(keys.processIds, 'gateway')
+  // It is kept for ten minutes.
+  await redis.set(keys.process('gateway'), JSON.stringify(sign), 'PXAT', at + 10 * MIN)
+}
+
 function bridgeDown(name: string, sinceAt: number): Finding {
   return findingOf({ code: 'bridge_down', subject: { listener: `bridge ${name}` }, sinceAt }, Date.now())
 }
@@ -119,10 +127,14 @@ it('a van is not silent at the start because no gateway ran before and after mid
 
 it('a van is not silent at the start because the gateway that was killed before was not up again', async () => {
   await hear('1', Date.now() - 8 * MIN)
-  const killed = { role: 'gateway', pid: 1, host: 'gate-1', sinceAt: Date.now() - 60 * MIN, observations: [] }
-  await redis.sadd(keys.processIds, 'killed')
-  // Signs are kept for ten minutes.
-  await redis.set(keys.process('killed'), JSON.stringify(killed), 'PX', 2 * MIN)
+  await signed({ sinceAt: Date.now() - 60 * MIN, at: Date.now() - 8 * MIN })
+  expect(await openCollector().silent()).toEqual([])
+})
+
+it('a van is not silent at the start because no gateway ran before, even if others have come back', async () => {
+  await hear('1', Date.now() - 40 * MIN)
+  await signed({ sinceAt: Date.now() - MIN, at: Date.now() })
+  await hear('2', Date.now())
   expect(await openCollector().silent()).toEqual([])
 })
 

@@ -261,26 +261,31 @@ export class ConditionCollector {
     this.#trafficKept = kept
   }
 
-  /** Notes until when no gateway ran: since a device was heard last, or a gateway noted that it ran. */
+  /**
+   * Notes for how long no gateway ran before those that run now: since a device was heard last before them, or a gateway
+   * noted that it ran.
+   */
   async #noteStart(now: number): Promise<void> {
     const { index, redis, zone } = this.#sources
-    const today = localDay(now, zone())
-    const days = [localDay(today.from - 1, zone()), today]
+    const { processes } = await readProcesses(redis)
+    const gateways = processes.filter(({ role, ageMs }) => role === 'gateway' && ageMs < LIVES_MS)
+    const began = Math.min(now, ...gateways.map(({ sinceAt }) => sinceAt))
+    const last = localDay(began, zone())
+    const days = [localDay(last.from - 1, zone()), last]
     const noted = await readDays(
       redis,
       '',
       days.map(({ from }) => from),
     )
-    const { processes } = await readProcesses(redis)
-    const gateways = processes.filter(({ role, ageMs }) => role === 'gateway' && ageMs < LIVES_MS)
-    const began = Math.min(now, ...gateways.map(({ sinceAt }) => sinceAt))
-    const ranUntil = days.flatMap(({ from, until }, at) => {
+    const ran = days.flatMap(({ from, until }, at) => {
       const minutes = Array.from({ length: (until - from) / MINUTE_MS }, (_, minute) => minute)
-      const last = minutes.findLast((minute) => noted[at].has('connected', minute))
-      return last === undefined ? [] : from + (last + 1) * MINUTE_MS
+      return minutes.filter((minute) => noted[at].has('connected', minute)).map((minute) => from + minute * MINUTE_MS)
     })
-    const heardAt = index.inOrder.reduce((latest, { heard }) => Math.max(latest, heard?.at ?? 0), 0)
-    if (heardAt > 0) index.deaf.add(Math.max(heardAt, ...ranUntil), began)
+    const ranUntil = (ran.findLast((minute) => minute < began) ?? -MINUTE_MS) + MINUTE_MS
+    const heardAt = index.inOrder.reduce((latest, { heard }) => {
+      return heard && heard.at < began ? Math.max(latest, heard.at) : latest
+    }, 0)
+    if (heardAt > 0) index.deaf.add(Math.max(heardAt, ranUntil), began)
     this.#isStartKnown = true
   }
 

@@ -30,6 +30,7 @@ import {
   type SeenProcess,
   type Store,
 } from '../store/index.ts'
+import { ClockJumps } from './clock-jumps.ts'
 import type { CustodyCollector } from './custody.ts'
 import { combinedAnswers, confirmedAnswers } from './lane-answers.ts'
 import { type ApiState, type KnownApi, worstOf } from './api-states.ts'
@@ -65,6 +66,7 @@ export class FactGatherer {
   #looks = 0
   #downSince: number | undefined
   #watchedSince: number | undefined
+  readonly #jumps = new ClockJumps()
   #processes: readonly SeenProcess[] = []
   #primaries: readonly RedisPrimary[] = []
   /** As read last. */
@@ -121,6 +123,8 @@ export class FactGatherer {
   async gather(): Promise<Facts> {
     const now = Date.now()
     const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices, traffic } = this.#sources
+    // After that, signs of life seem older than they are.
+    if (this.#jumps.take(now) !== 0) this.#watchedSince = undefined
     const read = await this.#readStored(now).catch((error: Error) => error)
     if (read instanceof NoAnswer || isRedisTrouble(read)) {
       this.#downSince ??= now

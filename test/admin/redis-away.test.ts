@@ -1,10 +1,12 @@
 import { pino } from 'pino'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { everySecond } from '../../src/async.ts'
 import type { StatusJson } from '../../src/admin/schemas/status.ts'
-import { connect } from '../../src/store/index.ts'
+import { connect, keys } from '../../src/store/index.ts'
 import { openBare, READ } from '../support/admin.ts'
 import { startTestRedis } from '../support/redis.ts'
 
+const MIN = 60_000
 const NO_CONNECTION = /^there is no connection to Redis: connect E/
 
 /** Opens the admin port beside a Redis. */
@@ -61,4 +63,23 @@ it('stored data that cannot be read are no reason to say that Redis does not ans
   await redis.set(keyNames.keptHours, 'no hash')
   await expect.poll(() => logged.join('')).toMatch(/WRONGTYPE.*stored facts cannot be read/)
   await expect.poll(async () => (await ask()).json.findings.map(({ code }) => code)).not.toContain('redis_down')
+})
+
+it('no gateway is missed before it can sign again after the clock was set forward', async () => {
+  const { ask, redis } = await openBeside()
+  await expect.poll(() => redis.status).toBe('ready')
+  await redis.sadd(keys.processIds, 'gateway')
+  const text = JSON.stringify({ role: 'gateway', pid: 1, host: 'gate-1', sinceAt: Date.now(), observations: [] })
+  // A sign is kept for ten minutes.
+  const sign = (agoMs: number) => redis.set(keys.process('gateway'), text, 'PX', 10 * MIN - agoMs)
+  const signs = everySecond({ sign: () => sign(0) })
+  const codes = async () => (await ask()).json.findings.map(({ code }) => code)
+  await expect.poll(codes).toContain('no_worker')
+  await signs.stop()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + MIN, shouldAdvanceTime: true })
+  onTestFinished(() => void vi.useRealTimers())
+  await sign(MIN)
+  const setAt = Date.now()
+  await expect.poll(codes).toContain('no_gateway')
+  expect(Date.now() - setAt).toBeGreaterThan(9000)
 })

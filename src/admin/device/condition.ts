@@ -12,6 +12,7 @@ import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnected } from '../../store/device-record.ts'
 import { keys, readDays, readProcesses, type Store } from '../../store/index.ts'
+import { ClockJumps } from '../clock-jumps.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
@@ -147,7 +148,7 @@ export class ConditionCollector {
   readonly #startedAt = performance.now()
   /** Whether the time without a gateway before the start of this process was looked up. */
   #isStartKnown = false
-  #clock = { now: Date.now(), at: performance.now() }
+  readonly #jumps = new ClockJumps()
   #hasJumped = false
   #overdue: ReadonlyMap<string, number> = new Map()
   #survey = new DeviceSurvey(0)
@@ -205,7 +206,11 @@ export class ConditionCollector {
       if (!index.isCurrent) return 0
       await this.#noteStart(now)
     }
-    this.#noteJump(now)
+    const jump = this.#jumps.take(now)
+    if (jump !== 0) {
+      this.#hasJumped = true
+      index.deaf.add(now - jump, now)
+    }
     for (const { sinceAt, bridge } of deafWays()) index.deaf.add(sinceAt, now, bridge)
     const known = knownTraffic()
     const vans: TrafficVan[] = []
@@ -288,16 +293,6 @@ export class ConditionCollector {
     if (heardAt > 0) index.deaf.add(Math.max(heardAt, ranUntil), began)
     this.#isStartKnown = true
   }
-
-  /** Notes whether the clock was set, or the machine was suspended. */
-  #noteJump(now: number): void {
-    const before = this.#clock
-    this.#clock = { now, at: performance.now() }
-    const jump = now - before.now - (this.#clock.at - before.at)
-    if (Math.abs(jump) <= JUMP_MS) return
-    this.#hasJumped = true
-    this.#sources.index.deaf.add(before.now, before.now + jump)
-  }
 }
 
 function isOverdue(van: TrafficVan, condition: DeviceCondition, now: number): boolean {
@@ -326,7 +321,6 @@ function surveyedAs(
 
 const SHARE = 20
 const IS_SENDING = new Set<DeviceCondition>(['moving', 'standing'])
-const JUMP_MS = 5000
 const LIVES_MS = 10_000
 const MINUTE_MS = 60_000
 /** After a start, vans connect again. */

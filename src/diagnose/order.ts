@@ -36,14 +36,14 @@ type Flows = Readonly<Record<Link, Flow>>
 export type VanCounts = Readonly<Record<'moving' | 'standing' | 'parked' | 'overdue', number>>
 
 /** What the verdict takes into account beside the findings. `isEarly`: it is not known yet which processes run. */
-interface Known {
+interface VerdictFacts {
   readonly flows?: Flows
   readonly vans?: VanCounts
   readonly isEarly?: boolean
 }
 
 /** The state of everything in one sentence: what concerns most vans, and how much else is wrong. */
-export function verdict(findings: readonly Finding[], { flows, vans, isEarly = false }: Known = {}): Text {
+export function verdict(findings: readonly Finding[], { flows, vans, isEarly = false }: VerdictFacts = {}): Text {
   const serious = findings.filter(({ severity }) => severity !== 'info')
   const [worst] = serious
   if (worst?.severity !== 'error' && isNobodyHeard(flows, vans)) return unheardVerdict(serious, vans)

@@ -39,6 +39,13 @@ interface KeptReading {
   readonly lacksSecret: boolean
 }
 
+/** A kept frame, the present entry of its device, and the protocol that reads it. */
+interface KeptSource {
+  readonly frame: MisunderstoodFrame
+  readonly entry: DeviceEntry
+  readonly protocol: Protocol
+}
+
 /** Reads frames that are kept because they were not understood when they arrived. */
 export class KeptReader {
   readonly #options: KeptReaderOptions
@@ -49,19 +56,18 @@ export class KeptReader {
 
   /** Reads a frame again. @param entry the present one of its device */
   async read(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<KeptReading> {
-    const message = await this.#messageOf(frame, entry)
-    const opened = message?.sealed && (await this.#opened(message.sealed, frame, entry))
+    const protocol = await this.#options.protocolNamed((frame.isGuess && entry.protocol) || frame.protocol)
+    if (!protocol) return { message: undefined, isOpened: false, lacksSecret: false }
+    const message = this.#messageOf(frame, entry, protocol)
+    const opened = message?.sealed && (await this.#opened(message.sealed, { frame, entry, protocol }))
     const isOpened = opened !== undefined
     const lacksSecret = message?.sealed !== undefined && !isOpened && !(await this.#hasSecretOf(entry))
     return { message: opened ?? message, isOpened, lacksSecret }
   }
 
-  /** Resolves to what a frame says, perhaps encrypted. */
-  async #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
-    const { logger, protocolNamed } = this.#options
+  /** Returns what a frame says, perhaps encrypted. */
+  #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry, protocol: Protocol): Message | undefined {
     if (frame.masked === 'short') return undefined
-    const protocol = await protocolNamed((frame.isGuess && entry.protocol) || frame.protocol)
-    if (!protocol) return undefined
     const before = {
       ...bareSession(frame),
       settingsOf: () => entry.protocolSettings,
@@ -70,7 +76,7 @@ export class KeptReader {
     for (const text of frame.opening ?? [])
       this.#decode({ frame: Buffer.from(text, 'base64'), session: before, protocol })
     const session = { ...before, device: entry.id }
-    const contents = framesOf(frame, { protocol, session }, logger)
+    const contents = framesOf(frame, { protocol, session }, this.#options.logger)
     const messages = contents.map((content) => this.#decode({ frame: content, session, protocol }))
     const [first, ...more] = messages
     const message = more.length === 0 ? first : joined(messages)
@@ -89,11 +95,10 @@ export class KeptReader {
   }
 
   /** Resolves to the content of an encrypted frame, if a secret of the device opens it. */
-  async #opened(sealed: Sealed, frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
-    const { journal, protocolNamed, secrets } = this.#options
+  async #opened(sealed: Sealed, { frame, entry, protocol }: KeptSource): Promise<Message | undefined> {
+    const { journal, secrets } = this.#options
     const opened = await openBox(sealed, await secrets.of(entry.id))
-    const protocol = await protocolNamed(frame.protocol)
-    if (!opened || !protocol || !isSecretOf(entry, opened.secret)) return undefined
+    if (!opened || !isSecretOf(entry, opened.secret)) return undefined
     const message = readOpened(sealed, opened.content, { frame: opened.content, session: bareSession(frame), protocol })
     journal.decoded(message, protocol)
     return message instanceof DecodeError ? undefined : message

@@ -115,13 +115,16 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
       return answered
     },
     /** Takes an encrypted location of OwnTracks. */
-    post(seconds: number, key: string) {
-      const location = { _type: 'location', tst: NOW_S - seconds, lat: 52.5, lon: 13.4 }
-      const body = Buffer.from(JSON.stringify(encrypted(location, key)))
-      const request = { method: 'POST', uri: `/pub?u=${VAN.id}`, headers: {}, body }
-      return ingest.take(request, new Conversation('http', '127.0.0.1:1'), owntracks)
-    },
+    post: (seconds: number, key: string) =>
+      ingest.take(location(seconds, key), new Conversation('http', '127.0.0.1:1'), owntracks),
   }
+}
+
+/** An encrypted location of OwnTracks. */
+function location(seconds: number, key: string): HttpRequest {
+  const content = { _type: 'location', tst: NOW_S - seconds, lat: 52.5, lon: 13.4 }
+  const body = Buffer.from(JSON.stringify(encrypted(content, key)))
+  return { method: 'POST', uri: `/pub?u=${VAN.id}`, headers: {}, body }
 }
 
 const login = `login ${VAN.id}`
@@ -458,6 +461,13 @@ it('decodes an encrypted frame again soon if the files of one gateway do not hav
   await until(async () => expect(await dueInMs()).toBeLessThan(300_001))
   await redecoding.close()
   latest.decodeAgain(SECRET)
+  await until(async () => expect(await timesIn()).toEqual([-30]))
+})
+
+it('decodes an encrypted frame again by the protocol of the entry where another one was guessed', async () => {
+  const content = location(30, SECRET)
+  await keepFrame(redis, VAN.id, { protocol: 'gone', isGuess: true, transport: 'http', content })
+  ;(await gateway(1, [{ ...VAN, secret: SECRET, protocol: 'owntracks' }])).decodeAgain(SECRET)
   await until(async () => expect(await timesIn()).toEqual([-30]))
 })
 

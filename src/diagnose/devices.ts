@@ -67,7 +67,7 @@ function chainTroubles(device: DeviceFacts, now: number, isInVain: boolean): Tro
   if (condition === 'gps_old' && company !== undefined) {
     const last = fix ? say('last new position {} ago', durationText(now - fix.newAt)) : say('no position yet')
     const why = isUnplaced && unplaced ? [say('now filtered as {}', unplaced.reason)] : []
-    troubles.push(troubleWith('gps_old', fix ? dueSince(fix.newAt, device) : heardAt, joined([last, ...why], ', ')))
+    troubles.push(troubleWith('gps_old', dueSince(device), joined([last, ...why], ', ')))
   }
   if (behind) {
     const { ms, sinceAt, zone } = behind
@@ -219,9 +219,8 @@ function addTo(
 /** Returns whether a device sends, but its positions are older than its messages, except because of its clock. */
 function isGpsOld(device: DeviceFacts): boolean {
   if (device.behind || device.isLate) return false
-  const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt, positionAt = heardAt } = device
-  const until = isResting(device) ? positionAt : heardAt
-  return until - dueSince(fix?.newAt ?? Math.min(heardSince, connectedAt), device) > leastSilenceMs(device)
+  const { heardAt = 0, positionAt = heardAt } = device
+  return (isResting(device) ? positionAt : heardAt) - dueSince(device) > leastSilenceMs(device)
 }
 
 /** Returns whether a device stood at its last position, and may have switched its GPS off since: heartbeats have no position. */
@@ -231,10 +230,12 @@ function isResting({ fix, heardAt = 0, said, sleepMs, usualMs }: DeviceFacts): b
 }
 
 /**
- * Returns since when a new position is due: since the last one, but not for the time in which the ignition was off, or in
- * which it was silent.
+ * Returns since when a new position is due: since the last one or its first message, but not for the time in which the
+ * ignition was off, or in which it was silent.
  */
-function dueSince(lastAt: number, { said, wokenAt = 0 }: DeviceFacts): number {
+function dueSince(device: DeviceFacts): number {
+  const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt, said, wokenAt = 0 } = device
+  const lastAt = fix?.newAt ?? Math.min(heardSince, connectedAt)
   return Math.max(lastAt, wokenAt, said?.ignition?.value ? said.ignition.sinceAt : 0)
 }
 

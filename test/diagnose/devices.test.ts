@@ -210,7 +210,11 @@ it.each<[FindingCode, Partial<DeviceFacts>, Record<string, unknown>]>([
       evidence: ['365 days behind: no time zone fits'],
     },
   ],
-  ['gps_old', { fix: undefined }, { evidence: ['no position yet'] }],
+  [
+    'gps_old',
+    { fix: undefined, ...UNCONNECTED, heardSince: NOW - 6 * MIN },
+    { sinceAt: NOW - 6 * MIN, evidence: ['no position yet'] },
+  ],
   ['gps_old', started(6 * MIN), { sinceAt: NOW - 6 * MIN, evidence: ['last new position 9 h ago'] }],
   [
     'gps_old',

@@ -19,19 +19,15 @@ let roster: Roster
 
 withRedis((_, connection) => (redis = connection))
 beforeEach(async () => {
-  const devices = ['1', '2'].map((id) => ({
-    id,
-    name: `Van ${id}`,
-    company_id: '7',
-    courier_id: '4',
-    route_id: id,
-    source: 'devices.yaml:1',
-  }))
-  roster = await createDirectory(devices, [])
+  roster = await createDirectory(['1', '2'].map(onRoute), [])
 })
 
+function onRoute(id: string) {
+  return { id, name: `Van ${id}`, company_id: '7', courier_id: '4', route_id: id, source: 'devices.yaml:1' }
+}
+
 async function hear(device: string, at: number, bridge?: string): Promise<void> {
-  const book = new HeardBook(redis)
+  const book = new HeardBook(redis, () => [], 'gateway')
   const from =
     bridge === undefined
       ? new Conversation('udp', '10.1.2.3:40001')
@@ -77,7 +73,7 @@ function openCollector() {
     await collector.look()
     return collector.groups().flatMap(({ code, named }) => (code === 'silent' ? named.map(({ name }) => name) : []))
   }
-  return { holding, silent }
+  return { holding, silent, stopped: () => collector.traffic() }
 }
 
 /** Sets the clock of this process, until the end of the test. */
@@ -174,6 +170,32 @@ it('time in which a bridge was down counts once while the clock is set forward, 
   expect(await silent()).toEqual(['Van 1'])
   setClock(Date.now() + 60 * MIN)
   expect(await silent()).toEqual(['Van 1'])
+})
+
+it('vans have not fallen silent together before they can be heard again by a bridge that was down', async () => {
+  const ids = ['1', '2', '3', '4', '5', '6']
+  roster = await createDirectory([...ids, '7'].map(onRoute), [])
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() })
+  onTestFinished(() => void vi.useRealTimers())
+  const { holding, silent, stopped } = openCollector()
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += MIN / 2) {
+      vi.advanceTimersByTime(MIN / 2)
+      await hear('7', Date.now())
+      if (holding.length === 0) for (const id of ids) await hear(id, Date.now(), 'north')
+      await silent()
+    }
+  }
+  await pass(3 * MIN)
+  holding.push(bridgeDown('north', Date.now()))
+  await pass(4 * MIN)
+  holding.pop()
+  for (const count of [0, 1]) {
+    vi.advanceTimersByTime(count === 0 ? MIN / 2 : 2 * MIN)
+    await hear('7', Date.now())
+    expect(await silent()).toEqual([])
+    expect(stopped()).toHaveLength(count)
+  }
 })
 
 it.each(['no_gateway', 'redis_down', 'replicas_missing', 'redis_full'] as const)(

@@ -226,7 +226,9 @@ export class ConditionCollector {
       const isNamed = facts.isHeldUnknown && !device.entry && ++unknown <= MOST_NAMED
       const named = isNamed ? { ...facts, meant: meantBy(device, index) } : facts
       const condition = survey.add(named, known.sendingInVain.has(device.id))
-      const van = trafficVan(device, facts, known)
+      // Trackers may not have sent again since their bridge is back.
+      const isReturning = now - index.deaf.endOf(device.heard?.remote ?? '') < RETURN_MS
+      const van = isReturning ? undefined : trafficVan(device, facts, known)
       if (van) vans.push(van)
       if (van && isOverdue(van, condition, now - (facts.deafMs ?? 0)))
         overdue.set(van.company, (overdue.get(van.company) ?? 0) + 1)
@@ -323,6 +325,7 @@ const SHARE = 20
 const IS_SENDING = new Set<DeviceCondition>(['moving', 'standing'])
 const LIVES_MS = 10_000
 const MINUTE_MS = 60_000
+const RETURN_MS = 120_000
 /** After a start, vans connect again. */
 const WARM_MS = 90_000
 const OVERDUE_MS = 60_000

@@ -28,6 +28,11 @@ export class DeafTimes {
     this.#times.set(bridge, [...others, whole].slice(-MOST))
   }
 
+  /** Returns until when no device could be heard by a bridge; -Infinity: they could at all times. */
+  endOf(bridge: string): number {
+    return Math.max(...(this.#times.get(bridge) ?? []).map(({ until }) => until))
+  }
+
   #cut(now: number): void {
     for (const [bridge, times] of this.#times)
       this.#times.set(

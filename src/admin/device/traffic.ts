@@ -14,7 +14,7 @@ export function trafficVan(device: IndexedDevice, facts: DeviceFacts, known: Kno
   const { heard, learnt } = device
   const { company, fix, heardAt, id, route, said, sender, usualMs = 0 } = facts
   if (!heard || company === undefined || heardAt === undefined || !route || sender) return undefined
-  if (isParked(facts) || known.sendingInVain.has(id) || known.bridgesDown.has(heard.remote)) return undefined
+  if (isParked(facts) || known.sendingInVain.has(id)) return undefined
   const hasStood = fix?.speed !== undefined && fix.speed < MOVING_M_PER_S && said?.ignition?.value !== true
   return {
     id,
@@ -33,8 +33,6 @@ export interface KnownTraffic {
   readonly gateways: ReadonlyMap<string, string>
   /** Devices whose messages are refused or damaged. */
   readonly sendingInVain: ReadonlySet<string>
-  /** As they are the `remote` of a contact. */
-  readonly bridgesDown: ReadonlySet<string>
 }
 
 /** Returns what the processes and findings tell about traffic. */
@@ -43,7 +41,6 @@ export function knownTraffic(processes: readonly SeenProcess[], findings: readon
   return {
     gateways: gatewayNames(processes),
     sendingInVain: new Set(inVain),
-    bridgesDown: new Set(deafWays(findings).flatMap(({ bridge }) => bridge ?? [])),
   }
 }
 

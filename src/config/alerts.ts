@@ -75,6 +75,9 @@ export const alerts = section({
       from: clock.describe('When they begin, such as `22:00`, in `time_zone`.'),
       until: clock.describe('When they end: what still holds is told then.'),
       except: setting(severity, 'error', 'From this severity on findings are told all the same.'),
+    }).superRefine(({ from, until }, context) => {
+      if (from === until)
+        context.addIssue({ code: 'custom', path: ['until'], message: 'the same as from: that is no time at all' })
     }),
   ).describe('Hours in which only what is serious is told; null: none.'),
   daily: orNull(

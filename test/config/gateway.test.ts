@@ -316,6 +316,11 @@ parked: { max_positions: 0 }
       '1:48 admin.tokens[0].expires: expected an instant such as 2027-01-01T00:00:00Z',
     ],
     [
+      'quiet hours that end when they begin',
+      'alerts: { quiet_hours: { from: "22:00", until: "22:00" } }',
+      '1:48 alerts.quiet_hours.until: the same as from: that is no time at all',
+    ],
+    [
       'a token with a space',
       'admin: { tokens: [token-one, canary b] }',
       `1:30 admin.tokens[1].token: ${TOKEN_EXPECTED}`,

@@ -189,6 +189,7 @@ it('vans have not fallen silent together before they can be heard again by a bri
   await pass(3 * MIN)
   holding.push(bridgeDown('north', Date.now()))
   await pass(4 * MIN)
+  expect(stopped()).toEqual([])
   holding.pop()
   for (const count of [0, 1]) {
     vi.advanceTimersByTime(count === 0 ? MIN / 2 : 2 * MIN)

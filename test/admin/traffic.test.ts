@@ -19,7 +19,6 @@ const HEARD = {
   remote: '10.1.2.3:4711',
   gateway: 'one',
 } as DeviceRecord
-const BRIDGED = { heard: { ...HEARD, transport: 'mqtt', remote: 'bridge north' } }
 const FACTS: DeviceFacts = {
   id: '1',
   company: '7',
@@ -103,20 +102,9 @@ it.each<[string, object, DeviceFacts, Found[]]>([
   ['is parked', {}, { ...FACTS, said: { ignition: { value: false, at: NOW, sinceAt: NOW, otherAt: 1 } } }, []],
   ['sends to another port', {}, { ...FACTS, sender: { at: NOW, sinceAt: NOW, address: '10.9.9.9:1' } }, []],
   ['sends with a wrong secret', {}, FACTS, [{ code: 'wrong_secret', subject: { device: '1' } }]],
-  [
-    'comes from a broker that is away',
-    BRIDGED,
-    FACTS,
-    [{ code: 'bridge_down', subject: { listener: 'bridge north' } }],
-  ],
 ])('the traffic figures leave out a van that %s', (_, more, facts, found) =>
   expect(trafficVan(device(more), facts, known([], ...found))).toBeUndefined(),
 )
-
-it('the traffic figures have a van whose broker answers, while another one is away', () => {
-  const found = { code: 'bridge_down', subject: { listener: 'bridge south' } } as const
-  expect(trafficVan(device(BRIDGED), FACTS, known([], found))).toMatchObject({ id: '1' })
-})
 
 it.each<[string, boolean, Found[], SeenProcess[]]>([
   ['no gateway lives', true, [{ code: 'no_gateway' }], []],

@@ -86,7 +86,7 @@ export function explainsSilence(findings: readonly Finding[], processes: readonl
   return (
     isYoung ||
     findings.some(({ code, link, severity }) => {
-      return EXPLAINS.has(code) || (link === 'stored' && severity === 'error')
+      return EXPLAINS.has(code) || (link === 'stored' && severity === 'error' && code !== 'custody_difference')
     })
   )
 }

@@ -45,8 +45,8 @@ export function redisTroubles({ redis = {}, now }: Facts): Found[] {
       // For want of memory, too, Redis cannot start the process that rewrites the file.
       ...(disk.length === 0 && { message: say(UNREWRITTEN), action: say(REWRITE_ACTION) }),
     })
-  const lately = restartsAt.filter((at) => now - at <= RESTARTS_WITHIN_MS)
-  if (lately.length >= RESTARTS && now - lately[lately.length - 1] <= HEALTHY_MS)
+  const lately = restartsAt.filter((at) => isWithin(RESTARTS_WITHIN_MS, at, now))
+  if (lately.length >= RESTARTS && isWithin(HEALTHY_MS, lately[lately.length - 1], now))
     found.push(restarting('Redis', lately))
   return found
 }
@@ -89,11 +89,16 @@ function processTroubles(facts: Facts): Found[] {
         sinceAt: now - ageMs,
         evidence: [lastSign(process)],
       })
-    const lately = restartsAt.filter((at) => now - at <= RESTARTS_WITHIN_MS)
-    const isHealthy = ageMs < STUCK_MS && now - sinceAt > HEALTHY_MS
+    const lately = restartsAt.filter((at) => isWithin(RESTARTS_WITHIN_MS, at, now))
+    const isHealthy = ageMs < STUCK_MS && !isWithin(HEALTHY_MS, sinceAt, now)
     if (lately.length >= RESTARTS && !isHealthy) found.push(restarting(nameOf(process), lately))
   }
   return found
+}
+
+/** Whether a time was so long ago at most; not if it is ahead, as the clock was set back since. */
+function isWithin(ms: number, at: number, now: number): boolean {
+  return Math.abs(now - at) <= ms
 }
 
 function restarting(process: Text, at: readonly number[]): Found {

@@ -111,6 +111,7 @@ it.each<[string, boolean, Found[], SeenProcess[]]>([
   ['Redis stores nothing', true, [{ code: 'redis_full' }], []],
   ['a gateway has just begun', true, [], [gateway('one', { sinceAt: NOW - 9 * S })]],
   ['fixes do not add up', false, [{ code: 'custody_difference' }], [gateway('one')]],
+  ['a gateway has begun before the clock was set back', false, [], [gateway('one', { sinceAt: NOW + 3600 * S })]],
   ['the API is down', false, [{ code: 'upstream_down' }], [gateway('one')]],
   ['a worker has just begun', false, [], [gateway('one', { role: 'worker', sinceAt: NOW })]],
 ])('while %s, the silence of vans is explained: %s', (_, isExplained, found, processes) =>

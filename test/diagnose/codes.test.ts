@@ -572,6 +572,12 @@ it('a backlog is no finding of its own if no worker gives a sign of life, or one
   expect(found({ processes: [...processes, long], backlog: BACKLOG }).map(({ code }) => code)).toContain('backlog')
 })
 
+it('restarts before the clock was set back are no finding', () => {
+  const restartsAt = [1, 2, 3].map((minutes) => NOW + 3600 * S + minutes * 60 * S)
+  const processes = [{ ...GATEWAY, sinceAt: restartsAt[2], restartsAt }, WORKER]
+  expect(found({ processes, redis: { restartsAt } })).toEqual([])
+})
+
 it('missing signs of life are a finding even after the clock was set back', () => {
   expect(found({ processes: [], watchedSince: NOW + 3600 * S }).map(({ code }) => code)).toEqual([
     'no_gateway',

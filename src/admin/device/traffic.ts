@@ -82,7 +82,7 @@ function gatewayNames(processes: readonly SeenProcess[]): Map<string, string> {
  * UTC.
  */
 export function explainsSilence(findings: readonly Finding[], processes: readonly SeenProcess[], now: number): boolean {
-  const isYoung = processes.some(({ role, sinceAt }) => role === 'gateway' && now - sinceAt < YOUNG_MS)
+  const isYoung = processes.some(({ role, sinceAt }) => role === 'gateway' && Math.abs(now - sinceAt) < YOUNG_MS)
   return (
     isYoung ||
     findings.some(({ code, link, severity }) => {

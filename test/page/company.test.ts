@@ -134,12 +134,12 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
     await ask('van-9', { company_id: 7, name: 'Van 9' })
     const { page, close } = await fixture.open('/vans', { token: SEVEN })
     await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
-    await page.locator('main').getByText('Van 9').first().waitFor()
+    await page.locator('main').getByText('Van 9', { exact: true }).first().waitFor()
     await ask('van-9')
     let times = 0
     const shown = async () => {
       await ask('van-8', { company_id: 7, name: `Van 8, ${++times}` })
-      return page.locator('main').getByText('Van 9').count()
+      return page.locator('main').getByText('Van 9', { exact: true }).count()
     }
     await expect.poll(shown, { timeout: 60_000, interval: 1000 }).toBe(0)
     await ask('van-8')

@@ -152,16 +152,19 @@ describe('JSON that was not understood', () => {
     const inside = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`lat${n}`, 1]))
     const json = (n: number) => JSON.stringify({ [`${n}${longName}`]: { ...inside, lat: 52.5, lon: 13.4 } })
     const senders = Array.from({ length: 500 }, (_, n) => JSON.stringify({ ...sender(n), json: json(n) }))
+    const said: string[][] = []
+    const monitor = await redis.shards[0].duplicate().monitor()
+    monitor.on('monitor', (_: string, command: string[]) => void said.push(command))
     await redis.lpush(keys.arrivals, ...senders)
+    // The index of the devices reads them once, all.
+    await until(() => expect(said).toContainEqual(['lrange', keys.arrivals, '0', '-1']))
     const devices = Array.from({ length: 5000 }, (_, n) => [`d${n}`, JSON.stringify({ ...sender(n), device: `d${n}` })])
     await redis.hset(keys.arrivedDevices, ...devices.flat())
     const nested = Buffer.from('['.repeat(8000) + ']'.repeat(8000))
     for (let n = 0; n < 150; n++)
       await keepFrame(redis, ID, { at: 2e12 + n, transport: 'http', content: { ...WEBHOOK, body: nested } })
 
-    const said: string[][] = []
-    const monitor = await redis.shards[0].duplicate().monitor()
-    monitor.on('monitor', (_: string, command: string[]) => void said.push(command))
+    said.length = 0
     const { text, json: answer } = await admin.ask('/admin/mappings/unread')
     await until(() => expect(said.length).toBeGreaterThan(10))
     monitor.disconnect()

@@ -185,13 +185,16 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
-  it('the page says of a van that Redis is down, even if it is opened only then', async () => {
+  it('the page says that Redis is down of a van that is opened only then, and of no link that it works', async () => {
     const { page, faults, close } = await fixture.open('/vans')
     await page.getByRole('link', { name: 'Van 12' }).waitFor()
     const redis = fixture.product.redisPid()!
     process.kill(redis, 'SIGSTOP')
-    await page.evaluate(`location.hash = '/vans/${VAN}'`)
     try {
+      await page.evaluate("location.hash = '/?link=accepted'")
+      await page.getByText('Not known now').waitFor()
+      expect(await page.getByText(/Nothing is wrong|seven links works/).count()).toBe(0)
+      await page.evaluate(`location.hash = '/vans/${VAN}'`)
       const sentence = page.locator('.van-sentence', { hasText: 'This server cannot store anything' })
       await sentence.waitFor()
       await page.locator('.chain .is-broken', { hasText: 'Stored' }).waitFor()

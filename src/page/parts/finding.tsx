@@ -6,7 +6,7 @@ import { capital, count, duration, exact, fullTime, withTimes } from '../format.
 import { href } from '../router.ts'
 import { ChangeButton } from './change-button.tsx'
 import { words } from '../words/index.ts'
-import { CopyButton, Empty, Foreign } from './basics.tsx'
+import { CopyButton, Foreign } from './basics.tsx'
 import { Icon } from './icon.tsx'
 import { useMore } from './more.tsx'
 import { useToastedWork } from './work.ts'
@@ -27,8 +27,6 @@ export function FindingList({
 }): JSX.Element {
   const causes = [...Map.groupBy(findings, causeOf).values()]
   const { shown, more } = useMore(causes, MOST_SHOWN, { step: MOST_SHOWN })
-  if (findings.length === 0)
-    return <Empty icon="ok" title={words.now.noFindings} text={isQuiet ? undefined : words.now.noFindingsText} />
   return (
     <ul class="findings">
       {shown.map(([finding, ...others]) => (

@@ -156,6 +156,7 @@ export const de: Words = {
     findingsHint: 'nach Ursache, Schlimmstes zuerst',
     noFindings: 'Alles stimmt',
     noFindingsText: 'Jedes der sieben Glieder funktioniert. Was nicht stimmt, erscheint hier, mit Ursache und Abhilfe.',
+    notKnown: 'Zurzeit nicht bekannt',
     onlyLink: (link: string) => `Nur ${link}`,
     showAll: 'Alle zeigen',
     count: (text: string) => `${text}-mal`,

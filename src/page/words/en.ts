@@ -154,6 +154,7 @@ export const en = {
     findingsHint: 'by cause, worst first',
     noFindings: 'Nothing is wrong',
     noFindingsText: 'Each of the seven links works. What is wrong appears here, with its cause and what to do.',
+    notKnown: 'Not known now',
     onlyLink: (link: string) => `Only ${link}`,
     showAll: 'Show all',
     count: (text: string) => `${text} times`,

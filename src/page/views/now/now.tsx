@@ -3,7 +3,7 @@ import type { LinkName } from '../../../admin/schemas/findings.ts'
 import type { StatusJson } from '../../../admin/schemas/status.ts'
 import { useLive } from '../../data/hooks.ts'
 import { exact, rate, withTimes } from '../../format.ts'
-import { Loading } from '../../parts/basics.tsx'
+import { Empty, Loading } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
@@ -56,8 +56,7 @@ function Verdict({ status }: { status: StatusJson }): JSX.Element {
   const { rates } = status
   const errors = status.findings.filter(({ severity }) => severity === 'error').length
   const warnings = status.findings.filter(({ severity }) => severity === 'warning').length
-  const isKnown = status.links.every(({ state }) => state !== 'unknown')
-  const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : isKnown ? 'ok' : 'unknown'
+  const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : isKnown(status) ? 'ok' : 'unknown'
   return (
     <div class={`verdict is-${state}`}>
       <span class="verdict-mark">
@@ -102,7 +101,17 @@ function FindingsPanel({ status, link, showAll }: FindingsPanelProps): JSX.Eleme
           <AlertTestButton />
         </span>
       </header>
-      <FindingList findings={shown} />
+      {shown.length > 0 ? <FindingList findings={shown} /> : <NoFinding status={status} link={link} />}
     </section>
   )
+}
+
+/** Says that nothing is wrong, where that is known. */
+function NoFinding({ status, link }: Pick<FindingsPanelProps, 'status' | 'link'>): JSX.Element {
+  if (!isKnown(status)) return <Empty icon="unknown" title={words.now.notKnown} />
+  return <Empty icon="ok" title={words.now.noFindings} text={link ? undefined : words.now.noFindingsText} />
+}
+
+function isKnown({ links }: StatusJson): boolean {
+  return links.every(({ state }) => state !== 'unknown')
 }

@@ -3,6 +3,7 @@ import gt06 from '../../protocols/gt06/index.ts'
 import h02 from '../../protocols/h02/index.ts'
 import { loadProtocols } from '../../protocols/index.ts'
 import type { Message, Protocol } from '../../protocols/kit/index.ts'
+import { MOST_CPU_MS, MOST_SLOWER } from '../support/cost.ts'
 import { fuzz } from './run.ts'
 
 it('damaged frames are messages or DecodeErrors with finite numbers, within their CPU time', async () => {
@@ -31,9 +32,9 @@ it.each<[string, Partial<Protocol>, RegExp, number]>([
   ],
   [
     'a frame that takes too long',
-    { decode: () => busy(80), integrity: { none: 'slow' } },
+    { decode: () => busy(2 * MOST_SLOWER * MOST_CPU_MS), integrity: { none: 'slow' } },
     /^it takes [\d.]+ ms of CPU$/,
-    10,
+    1,
   ],
   ['memory that grows', { decode: () => keep(Array.from({ length: 400 })) }, /^memory grows/, 10_000],
 ])('the fuzzer finds %s', async (_, fault, what, frames) => {

@@ -109,7 +109,7 @@ function regular(fields: readonly string[]): Said {
 
 /** The first digits of the version of a model that sends the voltage of an analogue input in place of that of its supply. */
 const GV200 = '04'
-/** Those of a model whose battery stands behind its last place; what follows it differs by version and mask. */
+/** The first digits of the version of the GL320M. Its battery stands behind its last place; what follows differs by version and mask. */
 const GL320M = 'C3'
 /** The fields from the HDOP of one place to that of the next. */
 const FIELDS_OF_PLACE = 12

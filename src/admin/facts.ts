@@ -123,7 +123,7 @@ export class FactGatherer {
   async gather(): Promise<Facts> {
     const now = Date.now()
     const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices, traffic } = this.#sources
-    // After that, signs of life seem older than they are.
+    // After a jump of the clock, signs of life seem older than they are.
     if (this.#jumps.take(now) !== 0) this.#watchedSince = undefined
     const read = await this.#readStored(now).catch((error: Error) => error)
     if (read instanceof NoAnswer || isRedisTrouble(read)) {

@@ -25,7 +25,7 @@ export type Found = Pick<Finding, 'code'> & Partial<Finding>
 /** Facts about the whole system; unknown ones are omitted. Instants in ms UTC, durations in ms. */
 export interface Facts {
   readonly now: number
-  /** Since when Redis has answered without a break, and the clock was not set. Only after that does a missing sign of life mean something. */
+  /** Since when Redis has answered without a break and the clock has not jumped: from then on a missing sign of life means something. */
   readonly watchedSince?: number
   readonly observations: readonly Observation[]
   /** Returns the name of a device, by its id, with the id if its van has another tracker; undefined: it has none. */

@@ -96,7 +96,7 @@ function processTroubles(facts: Facts): Found[] {
   return found
 }
 
-/** Whether a time was so long ago at most; not if it is ahead, as the clock was set back since. */
+/** Whether a time is at most so far from now. It may be ahead, as the clock was set back since. */
 function isWithin(ms: number, at: number, now: number): boolean {
   return Math.abs(now - at) <= ms
 }

@@ -248,7 +248,7 @@ export class Leases {
   }
 }
 
-/** Repeats a step for a while after errors that may pass. */
+/** Repeats a step that fails, for two minutes at most, while its errors may pass. */
 async function again<Answer>(
   step: (isAgain: boolean) => Promise<Answer>,
   mayPass: (error: Error) => boolean = () => true,

@@ -8,7 +8,7 @@ interface DeafTime {
  * in which none could that comes by a bridge. ms UTC.
  */
 export class DeafTimes {
-  /** By the bridge, as it is the `remote` of a contact; undefined: no device could be heard. */
+  /** The key is a bridge, as the `remote` of a contact names it; undefined: the times in which no device at all could be heard. */
   readonly #times = new Map<string | undefined, readonly DeafTime[]>()
 
   /**
@@ -28,7 +28,7 @@ export class DeafTimes {
     this.#times.set(bridge, [...others, whole].slice(-MOST))
   }
 
-  /** Returns until when no device could be heard by a bridge; -Infinity: they could at all times. */
+  /** Returns when the last time ended in which a bridge was down, ms UTC; -Infinity: it never was. */
   endOf(bridge: string): number {
     return Math.max(...(this.#times.get(bridge) ?? []).map(({ until }) => until))
   }

@@ -8,7 +8,7 @@ local function lease(schedule, lanes, lease_ms)
   return token
 end
 
--- Whether a lane is in the schedule and waits for its time. A lease that has ended may be renewed yet.
+-- Whether a lane is in the schedule and not leased. A lease that has ended counts, too: it may be renewed yet.
 local function is_free(schedule, lane)
   local score = redis.call('ZSCORE', schedule, lane)
   return score and is_due_time(score)
